@@ -80,6 +80,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     }
     fit->window_s = NAN;
     fit->force_time_s = NAN;
+    fit->noise_freedom = NAN;
     fit->delay_s = NAN;
     fit->delay_se_s = NAN;
     for (size_t r = 0; r < DATA_RUNS_MAX; r++) {

@@ -1,6 +1,7 @@
 #include "identification/dynamics/dynamics_change.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
@@ -8,23 +9,27 @@
 #include "identification/numeric/svd.h"
 
 /* More fits than these do not make a reference surer: robots wear, and models are not exact. */
-enum { FITS_MAX = 8, DIRECTIONS_MAX = DYNAMICS_PAYLOAD + 1 };
+enum { FITS_MAX = 8 };
 /* What is left after the named ones has this chance at most, or one more is named. */
 static const double LEFT_LEVEL = 0.01;
 static const double RANK_RATIO = 1e-12;
+/* One that is less than ten times as likely, in twice the logarithm, is a rival. */
+static const double RIVAL_MARGIN = 4.6;
 
 struct search {
     size_t p;
     const struct dynamics_reference *reference;
+    double freedom;
     double w[DYNAMICS_P_MAX * DYNAMICS_P_MAX];
     double left[DYNAMICS_P_MAX]; /* of the difference, beside what was taken out */
     size_t open;                 /* directions that may explain it */
-    bool is_open[DIRECTIONS_MAX];
-    double u[DIRECTIONS_MAX][DYNAMICS_P_MAX]; /* beside what was taken out */
+    bool is_open[DYNAMICS_DIRECTIONS];
+    double u[DYNAMICS_DIRECTIONS][DYNAMICS_P_MAX]; /* beside what was taken out */
     size_t taken;
-    size_t order[DIRECTIONS_MAX];
-    double size[DIRECTIONS_MAX], se[DIRECTIONS_MAX]; /* by order, along u */
-    double share[DIRECTIONS_MAX][DIRECTIONS_MAX];    /* [order][direction] that was taken out */
+    size_t order[DYNAMICS_DIRECTIONS], rival[DYNAMICS_DIRECTIONS];
+    double size[DYNAMICS_DIRECTIONS], se[DYNAMICS_DIRECTIONS]; /* by order, along u */
+    double share[DYNAMICS_DIRECTIONS]
+                [DYNAMICS_DIRECTIONS]; /* [order][direction] that was taken out */
 };
 
 /* Of the sum of both covariances. */
@@ -50,6 +55,26 @@ static bool invert_sum(const struct dynamics_reference *a, const struct dynamics
     return true;
 }
 
+/* Of a sum of covariances that are known each as well as its own freedom says; share: of the
+ * second one in it. */
+static double join_freedom(const struct dynamics_reference *a,
+                           const struct dynamics_reference *b, double share)
+{
+    return 1.0 / ((1.0 - share) * (1.0 - share) / a->freedom + share * share / b->freedom);
+}
+
+/* Of the newer one in W^-1, in all directions on average. */
+static double share_of_sum(const struct dynamics_reference *newer, const double *w)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < newer->p; i++) {
+        for (size_t j = 0; j < newer->p; j++) {
+            sum += w[i * newer->p + j] * newer->covariance[j][i];
+        }
+    }
+    return sum / (double)newer->p;
+}
+
 /* a' W b. */
 static double weigh_both(const struct search *s, const double *a, const double *b)
 {
@@ -62,20 +87,62 @@ static double weigh_both(const struct search *s, const double *a, const double *
     return sum;
 }
 
-/* Each parameter alone; all masses by one factor, where there are several. */
+/* Which parameters an axis knows, and which of them as masses: those that multiply
+ * accelerations. */
+static void tell_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_MAX],
+                       bool *is_mass)
+{
+    static const double motion[MODEL_AXES_MAX] = {0.9, 0.7, 0.5, 0.8, 0.6, 0.4};
+    static const double rest[MODEL_AXES_MAX] = {0.0};
+    double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double even[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t p = model->parameter_count;
+    model->rows(model, motion, motion, motion, moved);
+    model->rows(model, motion, motion, rest, even);
+    for (size_t j = 0; j < p; j++) {
+        is_mass[j] = false;
+        for (size_t i = 0; i < model->axis_count; i++) {
+            const double entry = moved[i * p + j];
+            knows[i][j] = fabs(entry) > 0.0;
+            is_mass[j] = is_mass[j] || (model->parameters[j].sign == MODEL_POSITIVE &&
+                                        fabs(entry - even[i * p + j]) > 0.0);
+        }
+    }
+}
+
+/* Of several parameters by one factor; one of them alone is itself. */
+static void open_together(struct search *s, size_t c, const bool *in, size_t p)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < p; j++) {
+        s->u[c][j] = in[j] ? s->reference->value[j] : 0.0;
+        count += in[j] ? 1 : 0;
+    }
+    s->is_open[c] = count > 1;
+    s->open += count > 1 ? 1 : 0;
+}
+
 static void open_directions(struct search *s, const struct model *model)
 {
-    size_t masses = 0;
+    bool knows[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX];
+    bool in[MODEL_PARAMETERS_MAX];
+    const size_t p = model->parameter_count;
     for (size_t i = 0; i < s->p; i++) {
         s->u[i][i] = 1.0;
         s->is_open[i] = true;
-        if (i < model->parameter_count && model->parameters[i].sign == MODEL_POSITIVE) {
-            s->u[DYNAMICS_PAYLOAD][i] = s->reference->value[i];
-            masses++;
-        }
     }
-    s->is_open[DYNAMICS_PAYLOAD] = masses > 1;
-    s->open = s->p + (masses > 1 ? 1 : 0);
+    s->open = s->p;
+    tell_roles(model, knows, in);
+    open_together(s, DYNAMICS_PAYLOAD, in, p);
+    for (size_t axis = 0; axis < model->axis_count; axis++) {
+        for (size_t j = 0; j < p; j++) {
+            in[j] = knows[axis][j];
+            for (size_t other = 0; other < model->axis_count; other++) {
+                in[j] = in[j] && (other == axis || !knows[other][j]);
+            }
+        }
+        open_together(s, DYNAMICS_EFFECT + axis, in, p);
+    }
 }
 
 /* The change along a direction, and the square of it in standard errors. */
@@ -86,26 +153,37 @@ static double score_direction(const struct search *s, size_t c, double *size)
     return *size * *size * own;
 }
 
-static double find_best(const struct search *s, size_t *best)
+static double find_best(const struct search *s, size_t *best, size_t *rival)
 {
     double most = -1.0;
+    double next = -1.0;
     double size;
-    for (size_t c = 0; c < DIRECTIONS_MAX; c++) {
+    *rival = DYNAMICS_DIRECTIONS;
+    for (size_t c = 0; c < DYNAMICS_DIRECTIONS; c++) {
         const double score = s->is_open[c] ? score_direction(s, c, &size) : -1.0;
         if (score > most) {
+            next = most;
+            *rival = *best;
             most = score;
             *best = c;
+        } else if (score > next) {
+            next = score;
+            *rival = c;
         }
+    }
+    if (next < most - RIVAL_MARGIN || next < 0.0) {
+        *rival = DYNAMICS_DIRECTIONS;
     }
     return most;
 }
 
 /* What this direction explains is explained. */
-static void take_out(struct search *s, size_t c)
+static void take_out(struct search *s, size_t c, size_t rival)
 {
     const size_t at = s->taken++;
     const double own = weigh_both(s, s->u[c], s->u[c]);
     s->order[at] = c;
+    s->rival[at] = rival;
     s->se[at] = 1.0 / sqrt(own);
     (void)score_direction(s, c, &s->size[at]);
     s->is_open[c] = false;
@@ -113,7 +191,7 @@ static void take_out(struct search *s, size_t c)
     for (size_t i = 0; i < s->p; i++) {
         s->left[i] -= s->size[at] * s->u[c][i];
     }
-    for (size_t other = 0; other < DIRECTIONS_MAX; other++) {
+    for (size_t other = 0; other < DYNAMICS_DIRECTIONS; other++) {
         if (!s->is_open[other]) {
             continue;
         }
@@ -132,27 +210,29 @@ static void take_out(struct search *s, size_t c)
 
 /* The chance of as much or more without a change, of what is left: in all, or along any one
  * direction. */
-static double chance_of_left(const struct search *s, size_t *best)
+static double chance_of_left(const struct search *s, size_t *best, size_t *rival)
 {
     const double df = (double)s->p - (double)s->taken;
     if (df < 1.0 || s->open == 0) {
         return 1.0;
     }
-    const double all = gsl_cdf_chisq_Q(weigh_both(s, s->left, s->left), df);
-    const double one = (double)s->open * gsl_cdf_chisq_Q(find_best(s, best), 1.0);
+    const double left = weigh_both(s, s->left, s->left) / df;
+    const double all = gsl_cdf_fdist_Q(left, df, s->freedom);
+    const double one =
+        (double)s->open * gsl_cdf_fdist_Q(find_best(s, best, rival), 1.0, s->freedom);
     return fmin(1.0, 2.0 * fmin(all, one));
 }
 
 static void settle_moved(struct search *s, const signed char *moved)
 {
     double size;
-    for (size_t c = 0; moved && c < DIRECTIONS_MAX; c++) {
+    for (size_t c = 0; moved && c < DYNAMICS_DIRECTIONS; c++) {
         if (moved[c] == 0 || !s->is_open[c]) {
             continue;
         }
         (void)score_direction(s, c, &size);
-        if (size * moved[c] > 0.0) {
-            take_out(s, c);
+        if (size * moved[c] * (c >= DYNAMICS_EFFECT ? -1.0 : 1.0) > 0.0) {
+            take_out(s, c, DYNAMICS_DIRECTIONS);
         }
     }
 }
@@ -167,26 +247,54 @@ static void solve_sizes(struct search *s)
     }
 }
 
+/* What parameters by one factor more say of the effort is its part of them. */
+static void note_change(const struct search *s, size_t k, double z, struct dynamics_change *out)
+{
+    const size_t c = s->order[k];
+    const size_t i = out->count++;
+    const double size = s->size[k];
+    out->parameter[i] = c;
+    out->rival[i] = s->rival[k];
+    out->z[i] = z;
+    out->before[i] = c < DYNAMICS_PAYLOAD ? s->reference->value[c] : 1.0;
+    out->after[i] = out->before[i] + size;
+    out->after_se[i] = s->se[k];
+    if (c >= DYNAMICS_EFFECT) {
+        const double more = fmax(1.0 + size, 1e-3);
+        out->after[i] = 1.0 / more;
+        out->after_se[i] = s->se[k] / (more * more);
+    }
+}
+
 static void note_changes(struct search *s, size_t from, double ratio,
                          struct dynamics_change *out)
 {
-    double z[DIRECTIONS_MAX];
+    double z[DYNAMICS_DIRECTIONS];
     for (size_t k = from; k < s->taken; k++) {
         z[k] = fabs(s->size[k]) / s->se[k];
     }
     solve_sizes(s);
     for (size_t k = from; k < s->taken && out->count < DYNAMICS_CHANGES_MAX; k++) {
         const size_t c = s->order[k];
-        const double before = c == DYNAMICS_PAYLOAD ? 1.0 : s->reference->value[c];
+        const double before = c < DYNAMICS_PAYLOAD ? s->reference->value[c] : 1.0;
         if (fabs(s->size[k]) >= ratio * fabs(before)) {
-            const size_t i = out->count++;
-            out->parameter[i] = c;
-            out->before[i] = before;
-            out->after[i] = before + s->size[k];
-            out->after_se[i] = s->se[k];
-            out->z[i] = z[k];
+            note_change(s, k, z[k], out);
         }
     }
+}
+
+const char *dynamics_change_name(const struct model *model, size_t parameter, char *text,
+                                 size_t text_bytes)
+{
+    if (parameter < DYNAMICS_PAYLOAD) {
+        return dynamics_parameter_name(model, parameter, text, text_bytes);
+    }
+    if (parameter == DYNAMICS_PAYLOAD) {
+        return "payload";
+    }
+    (void)snprintf(text, text_bytes, "effect of %s",
+                   model->axes[parameter - DYNAMICS_EFFECT].effort);
+    return text;
 }
 
 bool dynamics_change_find(const struct model *model, const struct dynamics_reference *reference,
@@ -195,6 +303,7 @@ bool dynamics_change_find(const struct model *model, const struct dynamics_refer
 {
     struct search s;
     size_t best = 0;
+    size_t rival = DYNAMICS_DIRECTIONS;
     memset(&s, 0, sizeof s);
     memset(out, 0, sizeof *out);
     s.p = newer->p;
@@ -205,29 +314,39 @@ bool dynamics_change_find(const struct model *model, const struct dynamics_refer
     for (size_t i = 0; i < s.p; i++) {
         s.left[i] = newer->value[i] - reference->value[i];
     }
+    s.freedom = join_freedom(reference, newer, share_of_sum(newer, s.w));
     open_directions(&s, model);
     settle_moved(&s, moved);
     const size_t from = s.taken;
     out->statistic = weigh_both(&s, s.left, s.left);
     out->df = s.p - s.taken;
-    double chance = chance_of_left(&s, &best);
+    out->freedom = s.freedom;
+    double chance = chance_of_left(&s, &best, &rival);
     for (double most = level; chance < most && s.taken < from + DYNAMICS_CHANGES_MAX;) {
-        take_out(&s, best);
-        chance = chance_of_left(&s, &best);
+        take_out(&s, best, rival);
+        chance = chance_of_left(&s, &best, &rival);
         most = LEFT_LEVEL;
     }
     note_changes(&s, from, ratio, out);
     return true;
 }
 
-void dynamics_reference_take(struct dynamics_reference *reference, const struct estimate *e)
+void dynamics_reference_take(struct dynamics_reference *reference,
+                             const struct dynamics_fit *fit)
 {
+    const struct estimate *e = &fit->estimate;
+    const double p = (double)e->p;
+    const bool pem = fit->method == DYNAMICS_PEM;
     memset(reference, 0, sizeof *reference);
-    reference->count = 1;
     reference->p = e->p;
+    reference->freedom = pem ? fit->noise_freedom : (double)fit->rows - p;
+    reference->count = reference->freedom > 0.0 ? 1 : 0;
     for (size_t i = 0; i < e->p; i++) {
+        const double given_back = pem ? exp(p / reference->freedom) : 1.0;
         reference->value[i] = e->value[i];
-        memcpy(reference->covariance[i], e->covariance[i], e->p * sizeof e->covariance[i][0]);
+        for (size_t j = 0; j < e->p; j++) {
+            reference->covariance[i][j] = given_back * e->covariance[i][j];
+        }
         if (!isfinite(e->value[i]) || !(e->covariance[i][i] > 0.0)) {
             reference->count = 0;
         }
@@ -254,6 +373,8 @@ void dynamics_reference_join(struct dynamics_reference *reference,
     if (!invert_sum(reference, newer, w)) {
         return;
     }
+    /* The surer one has the larger part in the mean. */
+    reference->freedom = join_freedom(reference, newer, 1.0 - share_of_sum(newer, w));
     for (size_t i = 0; i < p; i++) {
         memcpy(c + i * p, reference->covariance[i], p * sizeof *c);
     }

@@ -15,7 +15,8 @@ enum {
     SCALES = 9,
     FINER_MAX = 3,
     EXACT_MAX = 12,
-    DELAYS_MAX = 33
+    DELAYS_MAX = 33,
+    NOISES_MAX = 2 * MODEL_AXES_MAX + 1
 };
 
 /* As in output error: of every standard error, and of -2 log likelihood. Steps leave out what
@@ -507,6 +508,96 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
     return STATUS_OK;
 }
 
+/* ---- what errors rest on ------------------------------------------------------------------
+ */
+
+/* Of a logarithm of the noise. */
+static const double FREEDOM_STEP = 0.2;
+/* A noise that bends the cost by less is none: a force that does not act. */
+static const double BEND_MIN = 1e-3;
+static const double FLAT_RATIO = 1e-4;
+
+struct noise_probe {
+    size_t m; /* logarithms: velocity_sd, force_sd, force_time_s */
+    double cost, information;
+    double up[NOISES_MAX]; /* cost with one of them larger */
+    double by[NOISES_MAX]; /* d log det of the errors' covariance */
+    double bend[NOISES_MAX * NOISES_MAX];
+};
+
+/* -2 log likelihood with some of the noises scaled; information, when wanted: the logarithm of
+ * its determinant. */
+static enum status cost_scaled(struct pe_work *work, size_t j, double by_j, size_t k,
+                               double by_k, double *cost, double *information)
+{
+    struct prediction_filter *filter = &work->filter;
+    const struct prediction_noise noise = filter->noise;
+    struct prediction_pass pass = {.qr = information ? &work->qr : NULL};
+    *noise_entry(&filter->noise, filter->n, j) *= exp(by_j);
+    *noise_entry(&filter->noise, filter->n, k) *= exp(by_k);
+    const enum status st = prediction_filter_pass(filter, &work->here, &pass);
+    filter->noise = noise;
+    *cost = pass.cost;
+    for (size_t i = 0; information && i < filter->g; i++) {
+        const double pivot = fabs(work->qr.r[i][i]);
+        *information += filter->unknowns.free[i] && pivot > 0.0 ? 2.0 * log(pivot) : 0.0;
+    }
+    return st;
+}
+
+static enum status probe_noise(struct pe_work *work, struct noise_probe *probe)
+{
+    const double h = FREEDOM_STEP;
+    enum status st = cost_scaled(work, 0, 0.0, 0, 0.0, &probe->cost, &probe->information);
+    for (size_t j = 0; j < probe->m && st == STATUS_OK; j++) {
+        double information = 0.0;
+        double down = 0.0;
+        st = cost_scaled(work, j, h, j, 0.0, &probe->up[j], &information);
+        st = st == STATUS_OK ? cost_scaled(work, j, -h, j, 0.0, &down, NULL) : st;
+        probe->by[j] = (probe->information - information) / h;
+        probe->bend[j * probe->m + j] = (probe->up[j] - 2.0 * probe->cost + down) / (h * h);
+        for (size_t k = 0; k < j && st == STATUS_OK; k++) {
+            double both = 0.0;
+            st = cost_scaled(work, j, h, k, h, &both, NULL);
+            const double bend = (both - probe->up[j] - probe->up[k] + probe->cost) / (h * h);
+            probe->bend[j * probe->m + k] = bend;
+            probe->bend[k * probe->m + j] = bend;
+        }
+    }
+    return st;
+}
+
+/* How many values as good as independent told the noise (docs/model/prediction_error.md, eq. 5,
+ * 6). */
+static enum status count_freedom(struct pe_work *work, double *freedom)
+{
+    struct noise_probe probe = {.m = 2 * work->filter.n + 1};
+    struct svd svd;
+    double scale[NOISES_MAX];
+    double shift[NOISES_MAX];
+    double bias = 0.0;
+    double p = 0.0;
+    const enum status st = probe_noise(work, &probe);
+    for (size_t j = 0; j < probe.m; j++) {
+        const double bend = probe.bend[j * probe.m + j];
+        scale[j] = bend > BEND_MIN ? sqrt(bend) : 0.0;
+    }
+    *freedom = nan("");
+    if (st != STATUS_OK ||
+        svd_find(probe.bend, probe.m, scale, scale, FLAT_RATIO, &svd) != STATUS_OK) {
+        return st;
+    }
+    svd_solve(&svd, probe.by, shift);
+    for (size_t j = 0; j < probe.m; j++) {
+        bias += probe.by[j] * shift[j];
+    }
+    for (size_t i = 0; i < work->filter.g; i++) {
+        p += work->filter.unknowns.free[i] ? 1.0 : 0.0;
+    }
+    *freedom = bias > 0.0 ? p * p / bias : nan("");
+    return st;
+}
+
 static void describe_noise(const struct pe_work *work, struct dynamics_fit *fit)
 {
     const struct prediction_filter *filter = &work->filter;
@@ -556,6 +647,7 @@ static enum status run_fit(struct pe_work *work, const double *start, struct dyn
     describe_noise(work, fit);
     summarise_innovations(work, report);
     st = set_bars(work, report, fit);
+    st = st == STATUS_OK ? count_freedom(work, &fit->noise_freedom) : st;
     if (st == STATUS_OK) {
         unknowns_judge(&work->filter.unknowns, &work->here, report, words, fit);
         dynamics_judge(fit, work->filter.model, work->filter.set);

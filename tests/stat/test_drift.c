@@ -1,9 +1,11 @@
 /* How often a change of a vessel's parameters is found and named by fits that follow each
  * other, under forces that nobody measures and without, and how often one is told where there
  * is none (docs/model/online.md, section 3). Fits of windows of 200 s each 300 s, as the lab
- * would make them; the vessel changes between the first two and the others. TANDEM_RUNS sets
- * the number of draws (default 1, under forces), TANDEM_SHOW tells each fit. */
+ * would make them; the vessel changes between the second and the third. TANDEM_RUNS sets the
+ * number of draws (default 2, one of them under forces: d4 x 2), TANDEM_SHOW tells each fit. */
 #include "tests/support/check.h"
+
+#include <gsl/gsl_cdf.h>
 
 #include "base/random.h"
 #include "identification/dynamics/dynamics_change.h"
@@ -11,9 +13,9 @@
 #include "tests/support/usv_truth.h"
 
 enum { N = USV3_AXES, P = USV3_PARAMETERS, HZ = 10, DRIVE_S = 1000, ALL = DRIVE_S * HZ };
-enum { WINDOW_S = 200, FITS = 4, CHANGE_S = 450 };
+enum { WINDOW_S = 200, FITS = 4, BEFORE = 2 };
 static const int fit_s[FITS] = {100, 400, 700, 1000};
-static const double LEVEL = 0.5 * 300.0 / 86400.0;
+static const double LEVEL = 0.5 * 300.0 / 86400.0; /* as twin/dynamics has it */
 
 static const double truth[P] = {60.0, 75.0, 24.5, 18.0, 22.0, 30.0, 40.0, 19.0, 10.0};
 static const double noise_sd[N] = {0.02, 0.01, 0.008};
@@ -24,9 +26,61 @@ static const double effort_high[N] = {55.0, 25.0, 18.0};
 static double t_s[ALL], tau[N][ALL], measured[N][ALL];
 static uint64_t state;
 
-/* The same efforts, noise and forces whatever changes. */
-static void drive_vessel(const double *changed, bool with_forces, uint64_t seed)
+/* What becomes of the vessel: its parameters, and the share of its efforts that arrives. */
+struct vessel {
+    double theta[P];
+    double gain[N];
+};
+
+static const struct row {
+    const char *name;
+    size_t parameter; /* P: none */
+    double ratio;
+    size_t second; /* that changes alike; P: none */
+    size_t effort; /* of which this share arrives; N: none */
+    double gain;
+    bool with_forces;
+    bool promised; /* to be found and named */
+    size_t every;  /* draw, by hand */
+} rows[] = {
+    {"d4 x 2, forces", 3, 2.0, P, N, 1.0, true, true, 1},
+    {"none, forces", P, 1.0, P, N, 1.0, true, false, 1},
+    {"d4 x 1.5, forces", 3, 1.5, P, N, 1.0, true, false, 1},
+    {"d4 x 1.2, forces", 3, 1.2, P, N, 1.0, true, false, 4},
+    {"payload + 15 %, forces", DYNAMICS_PAYLOAD, 1.15, P, N, 1.0, true, false, 4},
+    {"none", P, 1.0, P, N, 1.0, false, false, 1},
+    {"d4 x 1.5", 3, 1.5, P, N, 1.0, false, true, 1},
+    {"d4 and d8 x 1.5", 3, 1.5, 7, N, 1.0, false, true, 1},
+    {"d1 x 1.3", 0, 1.3, P, N, 1.0, false, true, 1},
+    {"d2 x 1.3", 1, 1.3, P, N, 1.0, false, true, 1},
+    {"payload + 30 %", DYNAMICS_PAYLOAD, 1.3, P, N, 1.0, false, true, 1},
+    {"surge effort x 0.8", DYNAMICS_EFFECT, 1.0, P, 0, 0.8, false, false, 4},
+    {"yaw effort x 0.8", DYNAMICS_EFFECT + 2, 1.0, P, 2, 0.8, false, true, 4},
+};
+
+static struct vessel change_vessel(const struct row *row)
 {
+    struct vessel vessel = {.gain = {1.0, 1.0, 1.0}};
+    for (size_t j = 0; j < P; j++) {
+        const bool moves = j == row->parameter || j == row->second ||
+                           (row->parameter == DYNAMICS_PAYLOAD && j < 3);
+        vessel.theta[j] = truth[j] * (moves ? row->ratio : 1.0);
+    }
+    if (row->effort < N) {
+        vessel.gain[row->effort] = row->gain;
+    }
+    return vessel;
+}
+
+/* The same efforts, noise and forces whatever changes: at any time between the second fit and
+ * the third, which is amid the window of the latter two times of three; without forces, where
+ * the filter tells a change in a minute and the window begins anew there, before that window.
+ */
+static void drive_vessel(const struct vessel *changed, bool with_forces, uint64_t seed)
+{
+    struct random_source when = {.state = ~seed};
+    const double change_s =
+        random_between(&when, fit_s[BEFORE - 1], fit_s[BEFORE] - (with_forces ? 0 : WINDOW_S));
     struct random_source source = {.state = seed};
     double nu[N] = {0.0};
     double pose[N] = {0.0};
@@ -36,6 +90,7 @@ static void drive_vessel(const double *changed, bool with_forces, uint64_t seed)
     const double kept = exp(-1.0 / HZ);
     for (int k = 0; k < ALL; k++) {
         double acting[N];
+        const bool is_new = k >= change_s * HZ;
         t_s[k] = (double)k / HZ;
         for (size_t i = 0; i < N; i++) {
             if (k >= until[i]) {
@@ -44,17 +99,20 @@ static void drive_vessel(const double *changed, bool with_forces, uint64_t seed)
             }
             force[i] = kept * force[i] +
                        sqrt(1.0 - kept * kept) * force_sd[i] * random_normal(&source);
-            acting[i] = effort[i] + (with_forces ? force[i] : 0.0);
+            acting[i] =
+                effort[i] * (is_new ? changed->gain[i] : 1.0) + (with_forces ? force[i] : 0.0);
             measured[i][k] = nu[i] + noise_sd[i] * random_normal(&source);
             tau[i][k] = effort[i];
         }
         for (int f = 0; f < 4; f++) {
-            model_step(&usv3_model, k < CHANGE_S * HZ ? truth : changed, nu, pose, acting, NULL,
+            model_step(&usv3_model, is_new ? changed->theta : truth, nu, pose, acting, NULL,
                        0.25 / HZ);
         }
     }
 }
 
+/* What the lab holds against each other: output error where it leaves what is white, else pem.
+ */
 static struct dynamics_reference fit_window(size_t i, bool with_forces)
 {
     static struct dynamics_fit fit;
@@ -71,82 +129,144 @@ static struct dynamics_reference fit_window(size_t i, bool with_forces)
         set.nu[a] = measured[a] + from;
         set.tau[a] = tau[a] + from;
     }
-    /* What the lab holds against each other, whatever auto chooses. */
-    const enum dynamics_method method = with_forces ? DYNAMICS_PEM : DYNAMICS_OUTPUT_ERROR;
-    CHECK("fit", dynamics_estimate(&usv3_model, &set, method, &options, &fit) == STATUS_OK);
-    dynamics_reference_take(&out, &fit.estimate);
+    if (!with_forces) {
+        CHECK("fit", dynamics_estimate(&usv3_model, &set, DYNAMICS_OUTPUT_ERROR, &options,
+                                       &fit) == STATUS_OK);
+    }
+    if (with_forces || fit.hac_share > 0.0) {
+        CHECK("fit",
+              dynamics_estimate(&usv3_model, &set, DYNAMICS_PEM, &options, &fit) == STATUS_OK);
+    }
+    dynamics_reference_take(&out, &fit);
     return out;
 }
 
-static const struct row {
-    const char *name;
-    size_t parameter;
-    double ratio;
-    bool with_forces;
-} rows[] = {{"d4 x 2, forces", 3, 2.0, true},
-            {"none, forces", P, 1.0, true},
-            {"d4 x 1.5, forces", 3, 1.5, true},
-            {"d4 x 1.2, forces", 3, 1.2, true},
-            {"payload + 15 %, forces", DYNAMICS_PAYLOAD, 1.15, true},
-            {"d4 x 1.5", 3, 1.5, false},
-            {"none", P, 1.0, false}};
-
+/* Of one row. found: by the first fit after the change, by the second; early: before it. */
 static struct tally {
-    size_t held, early, found[2], right, alone;
+    size_t draws, early, found[FITS - BEFORE], right, more, held;
 } tallies[COUNT(rows)];
 
-static bool tells_change(const struct dynamics_reference *reference,
-                         const struct dynamics_reference *newer, struct dynamics_change *change)
+/* What the lab keeps of a robot's fits (twin/dynamics/pair_dynamics_drift.c). */
+struct watch {
+    struct dynamics_reference reference;
+    signed char moved[DYNAMICS_DIRECTIONS];
+    bool settling;
+};
+
+static bool tells_change(struct watch *w, const struct dynamics_reference *newer,
+                         struct dynamics_change *change)
 {
-    CHECK("compared",
-          dynamics_change_find(&usv3_model, reference, newer, NULL, LEVEL, 0.05, change));
+    CHECK("compared", dynamics_change_find(&usv3_model, &w->reference, newer,
+                                           w->settling ? w->moved : NULL, LEVEL, 0.05, change));
     if (getenv("TANDEM_SHOW")) {
-        (void)printf("chi2 %.1f of %zu: %zu, %zu by %+.2f, z %.1f\n", change->statistic,
-                     change->df, change->count, change->parameter[0],
-                     change->count ? change->after[0] / change->before[0] - 1.0 : 0.0,
-                     change->z[0]);
+        (void)printf("  F %.2f of %zu, %.0f:", change->statistic / (double)change->df,
+                     change->df, change->freedom);
+        for (size_t i = 0; i < change->count; i++) {
+            (void)printf(" %zu (or %zu) by %+.2f, z %.1f", change->parameter[i],
+                         change->rival[i], change->after[i] / change->before[i] - 1.0,
+                         change->z[i]);
+        }
+        (void)printf("\n");
+    }
+    if (change->count == 0 && !w->settling) {
+        dynamics_reference_join(&w->reference, newer);
+        return false;
+    }
+    w->reference = *newer;
+    w->settling = change->count > 0;
+    memset(w->moved, 0, sizeof w->moved);
+    for (size_t i = 0; i < change->count; i++) {
+        w->moved[change->parameter[i]] = change->after[i] > change->before[i] ? 1 : -1;
     }
     return change->count > 0;
 }
 
-/* What is told after each of the last fits. */
-static void judge_draw(const struct row *row, struct dynamics_reference reference,
-                       uint64_t seed, struct tally *t)
+static bool names_row(const struct row *row, const struct dynamics_change *change)
 {
-    double changed[P];
-    struct dynamics_change change;
-    for (size_t j = 0; j < P; j++) {
-        const bool moves = row->parameter == DYNAMICS_PAYLOAD ? j < 3 : j == row->parameter;
-        changed[j] = truth[j] * (moves ? row->ratio : 1.0);
+    bool first = false;
+    bool second = row->second == P;
+    for (size_t i = 0; i < change->count; i++) {
+        first = first || change->parameter[i] == row->parameter;
+        second = second || change->parameter[i] == row->second;
     }
-    drive_vessel(changed, row->with_forces, seed);
-    for (size_t i = 2; i < FITS; i++) {
+    return first && second && change->count == (row->second == P ? 1 : 2);
+}
+
+/* What is told after each of the last fits. */
+static void judge_draw(const struct row *row, struct watch watch, uint64_t seed,
+                       struct tally *t)
+{
+    const struct vessel changed = change_vessel(row);
+    struct dynamics_change change;
+    size_t told = 0;
+    drive_vessel(&changed, row->with_forces, seed);
+    t->draws++;
+    for (size_t i = BEFORE; i < FITS; i++) {
         const struct dynamics_reference newer = fit_window(i, row->with_forces);
         t->held++;
-        if (tells_change(&reference, &newer, &change)) {
-            t->found[i - 2]++;
-            t->right += change.parameter[0] == row->parameter;
-            t->alone += change.count == 1;
-            return;
+        if (!tells_change(&watch, &newer, &change)) {
+            continue;
         }
-        dynamics_reference_join(&reference, &newer);
+        if (told++ == 0) {
+            t->found[i - BEFORE]++;
+            t->right += names_row(row, &change) ? 1 : 0;
+        } else {
+            t->more++;
+        }
     }
 }
 
 /* The fits before a change are those of all rows. */
-static void draw_worlds(bool with_forces, size_t count, uint64_t seed)
+static void draw_worlds(size_t run, bool with_forces, bool all, uint64_t seed)
 {
+    const struct vessel same = change_vessel(&rows[1]);
+    struct watch watch = {.settling = false};
     struct dynamics_change change;
-    drive_vessel(truth, with_forces, seed);
-    struct dynamics_reference reference = fit_window(0, with_forces);
+    drive_vessel(&same, with_forces, seed);
+    watch.reference = fit_window(0, with_forces);
     const struct dynamics_reference second = fit_window(1, with_forces);
-    const bool early = tells_change(&reference, &second, &change);
-    dynamics_reference_join(&reference, &second);
-    for (size_t r = 0; r < count; r++) {
-        if (rows[r].with_forces == with_forces) {
+    const bool early = tells_change(&watch, &second, &change);
+    /* Told there, it is not what comes. */
+    watch.settling = false;
+    for (size_t r = 0; r < (all ? COUNT(rows) : 1); r++) {
+        if (rows[r].with_forces == with_forces && run % rows[r].every == 0) {
+            if (getenv("TANDEM_SHOW")) {
+                (void)printf("%s\n", rows[r].name);
+            }
             tallies[r].early += early;
-            judge_draw(&rows[r], early ? second : reference, seed, &tallies[r]);
+            judge_draw(&rows[r], watch, seed, &tallies[r]);
         }
+    }
+}
+
+/* Chance leaves less than so many in one of 1000 studies; more than so many likewise. */
+static bool is_enough(size_t count, size_t of, double share)
+{
+    return gsl_cdf_binomial_P((unsigned)count, share, (unsigned)of) >= 0.001;
+}
+
+static bool is_few(size_t count, size_t of, double share)
+{
+    return count == 0 || gsl_cdf_binomial_Q((unsigned)count - 1, share, (unsigned)of) >= 0.001;
+}
+
+/* One a day of driving, of which so many fits are made. */
+static const double FALSE_SHARE = 300.0 / 86400.0;
+
+static void judge_row(const struct row *row, const struct tally *t)
+{
+    const size_t found = t->found[0] + t->found[1];
+    (void)printf(
+        "%-23s %4zu draws: told before %zu; by the first fit %zu, the second %zu; named "
+        "right %zu, told again %zu\n",
+        row->name, t->draws, t->early, t->found[0], t->found[1], t->right, t->more);
+    CHECK(row->name, is_few(t->early, t->draws, FALSE_SHARE));
+    if (row->parameter == P) {
+        CHECK(row->name, is_few(found + t->more, t->held, FALSE_SHARE));
+    } else if (row->promised) {
+        CHECK(row->name, is_enough(found, t->draws, 0.95));
+        CHECK(row->name, is_enough(t->right, found, 0.95));
+        CHECK(row->name, is_few(t->more, found, 0.05));
     }
 }
 
@@ -154,27 +274,18 @@ static void test_rows(void)
 {
     const char *count = getenv("TANDEM_RUNS");
     const char *seed = getenv("TANDEM_SEED");
-    const size_t runs = count ? strtoul(count, NULL, 10) : 1;
+    const size_t runs = count ? strtoul(count, NULL, 10) : 2;
     state = UINT64_C(0x9E3779B97F4A7C15) * (seed ? strtoul(seed, NULL, 10) : 1);
     for (size_t run = 0; run < runs; run++) {
         state += UINT64_C(0xD1B54A32D192ED03);
-        draw_worlds(true, count ? COUNT(rows) : 1, state);
-        if (count) {
-            draw_worlds(false, COUNT(rows), state);
+        if (count || run == 0) {
+            draw_worlds(run, true, count, state);
         }
+        draw_worlds(run, false, true, state);
     }
-    for (size_t r = 0; r < (count ? COUNT(rows) : 1); r++) {
-        const struct tally *t = &tallies[r];
-        const size_t found = t->found[0] + t->found[1];
-        (void)printf("%-23s %zu draws: told before %zu; after one fit %zu, two %zu (%zu held); "
-                     "right %zu, alone %zu\n",
-                     rows[r].name, runs, t->early, t->found[0], t->found[1], t->held, t->right,
-                     t->alone);
-        CHECK(rows[r].name, t->early * 50 <= runs + 50);
-        if (rows[r].parameter == P) {
-            CHECK(rows[r].name, found * 50 <= t->held + 50);
-        } else if (rows[r].ratio >= 1.5) {
-            CHECK(rows[r].name, found * 100 >= runs * 95 && t->right * 100 >= found * 95);
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        if (tallies[r].draws > 0) {
+            judge_row(&rows[r], &tallies[r]);
         }
     }
 }

@@ -53,6 +53,7 @@ static void test_bend(void)
             prediction_error_fit(&usv3_model, &set, truth, &options, &fit, &report), STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
         CHECK("steps", fit.iterations < 40);
+        CHECK_NEAR("freedom", fit.noise_freedom, 300.0, 0.0, 150.0);
         CHECK_NEAR("delay", fit.delay_s, delay_s, 0.0, 4.0 * fit.delay_se_s);
     }
 }

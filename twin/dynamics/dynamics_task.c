@@ -272,14 +272,14 @@ static enum status take_honest(const struct dynamics_task *task, const struct da
     struct err err = {0};
     if (r->fit.method != DYNAMICS_OUTPUT_ERROR || !(r->fit.hac_share > 0.0)) {
         if (r->fit.method == DYNAMICS_PEM || r->fit.method == DYNAMICS_OUTPUT_ERROR) {
-            dynamics_reference_take(&r->honest, &r->fit.estimate);
+            dynamics_reference_take(&r->honest, &r->fit);
         }
         return STATUS_OK;
     }
     again.method = DYNAMICS_PEM;
     const enum status status = estimate_dynamics(&again, set, "drift", &fit, &err);
     if (status == STATUS_OK && fit.stop == DYNAMICS_STOP_CONVERGED) {
-        dynamics_reference_take(&r->honest, &fit.estimate);
+        dynamics_reference_take(&r->honest, &fit);
     }
     return status == STATUS_E_NOMEM || status == STATUS_E_STALE
                ? err_set(outer, status, "fit", 0, 0, "%s", err.text)

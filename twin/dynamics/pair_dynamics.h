@@ -101,9 +101,9 @@ struct dynamics_side {
     int64_t drifted_us;   /* lab time at which the last change was told; LAB_TIME_NONE */
     int64_t changed_us;   /* and since when it was so; samples before are of another robot */
     uint32_t other_job;   /* the fit under way when the robot was made another one; 0 */
-    signed char moved[DYNAMICS_PAYLOAD + 1]; /* what it was; 0 once a fit has it all */
+    signed char moved[DYNAMICS_DIRECTIONS]; /* what it was; 0 once a fit has it all */
     uint64_t drifts;
-    struct online_drift drift; /* the last one; DYNAMICS_PAYLOAD for its parameter, too */
+    struct online_drift drift; /* the last one; and what stands for a parameter */
     struct dynamics_counts counts;
     int64_t published_us;
 };

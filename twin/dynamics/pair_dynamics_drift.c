@@ -23,27 +23,29 @@ static int64_t fit_since_us(const struct dynamics_side *side)
     return side->began_us - (side->result.until_us - side->result.since_us);
 }
 
-static const char *parameter_name(const struct model *model, size_t j, char *text, size_t bytes)
-{
-    return j == DYNAMICS_PAYLOAD ? "payload" : dynamics_parameter_name(model, j, text, bytes);
-}
-
 static const char *unit_of(const struct model *model, size_t j)
 {
     return j < model->parameter_count ? model->parameters[j].unit
            : j == DYNAMICS_PAYLOAD    ? "times all masses"
+           : j >= DYNAMICS_EFFECT     ? "of what is told"
                                       : "";
 }
 
-/* "surge_linear_kgps changed by +80.0 %, from 20 to 36 kg/s (9.1 standard errors)" */
+/* "surge_linear_kgps (or surge_quadratic_kgpm) changed by +80.0 %, from 20 to 36 kg/s (9.1
+ * standard errors)" */
 static void write_change(const struct model *model, const struct online_drift *drift,
-                         char *text, size_t bytes)
+                         size_t rival, char *text, size_t bytes)
 {
     char name[ESTIMATE_NAME_MAX];
-    (void)snprintf(
-        text, bytes, "%s changed by %+.1f %%, from %.4g to %.4g %s (%.1f standard errors)",
-        parameter_name(model, drift->parameter, name, sizeof name), 100.0 * drift->change_ratio,
-        drift->before, drift->after, unit_of(model, drift->parameter), drift->z);
+    char other[ESTIMATE_NAME_MAX];
+    const bool either = rival < DYNAMICS_DIRECTIONS;
+    (void)snprintf(text, bytes,
+                   "%s%s%s%s changed by %+.1f %%, from %.4g to %.4g %s (%.1f standard errors)",
+                   dynamics_change_name(model, drift->parameter, name, sizeof name),
+                   either ? " (or " : "",
+                   either ? dynamics_change_name(model, rival, other, sizeof other) : "",
+                   either ? ")" : "", 100.0 * drift->change_ratio, drift->before, drift->after,
+                   unit_of(model, drift->parameter), drift->z);
 }
 
 static void note_moved(struct dynamics_side *side, const struct pair_run *run,
@@ -71,7 +73,7 @@ void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *ru
     if (!quick_test_is_honest(side)) {
         return;
     }
-    write_change(pair_dynamics_model(d), drift, text, sizeof text);
+    write_change(pair_dynamics_model(d), drift, DYNAMICS_DIRECTIONS, text, sizeof text);
     pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, since %.1f s", side_name(which),
                text, lab_s(run->t_us - drift->since_us));
     side->drifts++;
@@ -101,7 +103,7 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
 {
     const struct model *model = pair_dynamics_model(d);
     struct dynamics_side *side = &d->side[which];
-    char text[160];
+    char text[240];
     char name[ESTIMATE_NAME_MAX];
     char others[160] = "";
     const int64_t since_us = date_change(side);
@@ -115,19 +117,19 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
             .found_us = run->t_us,
             .before = change->before[i],
             .after = change->after[i],
-            .before_se = j == DYNAMICS_PAYLOAD ? 0.0 : sqrt(side->reference.covariance[j][j]),
+            .before_se = j >= DYNAMICS_PAYLOAD ? 0.0 : sqrt(side->reference.covariance[j][j]),
             .after_se = change->after_se[i],
             .change_ratio = change->after[i] / change->before[i] - 1.0,
             .z = change->z[i]};
         note_moved(side, run, &side->drift, since_us);
         if (i > 0) {
             (void)snprintf(others + at, sizeof others - at, ", %s by %+.0f %%",
-                           parameter_name(model, j, name, sizeof name),
+                           dynamics_change_name(model, j, name, sizeof name),
                            100.0 * side->drift.change_ratio);
         }
     }
     side->drifts++;
-    write_change(model, &side->drift, text, sizeof text);
+    write_change(model, &side->drift, change->rival[0], text, sizeof text);
     pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s%s, between fits, within %.1f s",
                side_name(which), text, others, lab_s(run->t_us - since_us));
     /* A fit of what came after this one is the first that is sure to have all of it. */

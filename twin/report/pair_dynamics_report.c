@@ -63,9 +63,10 @@ static void write_innovations(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-static void write_drift(struct json_writer *w, const struct estimate *e,
+static void write_drift(struct json_writer *w, const struct model *model,
                         const struct dynamics_side *side)
 {
+    char name[ESTIMATE_NAME_MAX];
 #define LAST(field) JSON_MEMBER(struct online_drift, field)
     static const struct json_member last[] = {
         JSON_MEMBER_SECONDS("since_t", struct online_drift, since_us),
@@ -83,8 +84,7 @@ static void write_drift(struct json_writer *w, const struct estimate *e,
     json_write_bool(w, "looking", side->filter.opened);
     if (json_write_known(w, "last", side->drifts > 0)) {
         json_write_text(w, "parameter",
-                        drift->parameter == DYNAMICS_PAYLOAD ? "payload"
-                                                             : e->name[drift->parameter]);
+                        dynamics_change_name(model, drift->parameter, name, sizeof name));
         json_write_members(w, last, COUNT(last), drift);
         json_write_close(w);
     }
@@ -180,7 +180,7 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     write_distance(w, d, &e, &side->filter);
     write_innovations(w, model, &side->filter);
     json_write_counts(w, "gates", &online_gate_names, side->filter.gate);
-    write_drift(w, &e, side);
+    write_drift(w, model, side);
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);
