@@ -223,15 +223,23 @@ static double chance_of_left(const struct search *s, size_t *best, size_t *rival
     return fmin(1.0, 2.0 * fmin(all, one));
 }
 
+/* What was told may go on, and of several by one factor each may find its own. */
 static void settle_moved(struct search *s, const signed char *moved)
 {
+    bool member[DYNAMICS_P_MAX] = {false};
     double size;
     for (size_t c = 0; moved && c < DYNAMICS_DIRECTIONS; c++) {
-        if (moved[c] == 0 || !s->is_open[c]) {
+        for (size_t i = 0; c >= DYNAMICS_PAYLOAD && moved[c] != 0 && i < s->p; i++) {
+            member[i] = member[i] || fabs(s->u[c][i]) > 0.0;
+        }
+    }
+    for (size_t c = 0; moved && c < DYNAMICS_DIRECTIONS; c++) {
+        if (!s->is_open[c] || (moved[c] == 0 && !(c < s->p && member[c]))) {
             continue;
         }
         (void)score_direction(s, c, &size);
-        if (size * moved[c] * (c >= DYNAMICS_EFFECT ? -1.0 : 1.0) > 0.0) {
+        const double sign = c >= DYNAMICS_EFFECT ? -1.0 : 1.0;
+        if ((c < s->p && member[c]) || size * moved[c] * sign > 0.0) {
             take_out(s, c, DYNAMICS_DIRECTIONS);
         }
     }

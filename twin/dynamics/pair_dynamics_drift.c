@@ -8,6 +8,10 @@
  * this. */
 static const double FALSE_ALARMS_PER_DAY = 0.5;
 static const double LEVEL_MAX = 0.01;
+/* Of a filter whose noise is that of thousands of samples. */
+static const double FREEDOM_KNOWN = 1e4;
+
+enum { CHANGES_MAX = 400 /* bytes of text */ };
 
 /* The filter's own test takes what it cannot foretell for white: so it is unless the last fit
  * found otherwise. Of linear fits nobody knows. */
@@ -65,20 +69,104 @@ static void want_fit(struct dynamics_side *side, const struct pair_run *run, int
     }
 }
 
+/* What changed becomes what the robot is from now on; the first in full, then the others, into
+ * text. before: standard errors of what it was, by parameter. */
+static void take_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                         const struct dynamics_change *change,
+                         const struct dynamics_reference *before, int64_t since_us,
+                         char text[CHANGES_MAX])
+{
+    const struct model *model = pair_dynamics_model(d);
+    struct dynamics_side *side = &d->side[which];
+    char name[ESTIMATE_NAME_MAX];
+    size_t used = 0;
+    memset(side->moved, 0, sizeof side->moved);
+    for (size_t i = 0; i < change->count; i++) {
+        const size_t j = change->parameter[i];
+        const struct online_drift drift = {
+            .parameter = j,
+            .since_us = since_us,
+            .found_us = run->t_us,
+            .before = change->before[i],
+            .after = change->after[i],
+            .before_se = j >= DYNAMICS_PAYLOAD ? 0.0 : sqrt(before->covariance[j][j]),
+            .after_se = change->after_se[i],
+            .change_ratio = change->after[i] / change->before[i] - 1.0,
+            .z = change->z[i]};
+        note_moved(side, run, &drift, since_us);
+        if (i == 0) {
+            side->drift = drift;
+            write_change(model, &drift, change->rival[0], text, CHANGES_MAX);
+        } else {
+            (void)snprintf(text + used, CHANGES_MAX - used, ", %s by %+.0f %%",
+                           dynamics_change_name(model, j, name, sizeof name),
+                           100.0 * drift.change_ratio);
+        }
+        used = strlen(text);
+    }
+    side->drifts++;
+}
+
+/* The filter names one parameter; which of them changed, or a payload, its estimate tells as
+ * that of a fit does. Where it does not, what the filter named is it; unless all of it is more
+ * of what was told and no fit has yet seen: false. */
+static bool name_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                         const struct online_drift *drift,
+                         const struct dynamics_reference *before,
+                         struct dynamics_change *change)
+{
+    const struct dynamics_side *side = &d->side[which];
+    const struct online_filter *f = &side->filter;
+    const bool settling = side->drifted_us != LAB_TIME_NONE;
+    struct dynamics_reference after;
+    pair_dynamics_refer_filter(f, f->theta, NULL, &after);
+    const bool compared = dynamics_change_find(
+        pair_dynamics_model(d), before, &after, settling ? side->moved : NULL,
+        settling ? LEVEL_MAX : 1.0, 0.5 * run->p->dynamics.drift_ratio, change);
+    if (compared && settling && change->count == 0) {
+        return false;
+    }
+    if (!compared || change->count == 0) {
+        *change = (struct dynamics_change){.count = 1,
+                                           .parameter = {drift->parameter},
+                                           .rival = {DYNAMICS_DIRECTIONS},
+                                           .before = {drift->before},
+                                           .after = {drift->after},
+                                           .after_se = {drift->after_se},
+                                           .z = {drift->z}};
+    }
+    return true;
+}
+
+void pair_dynamics_refer_filter(const struct online_filter *f, const double *theta,
+                                const double *se, struct dynamics_reference *out)
+{
+    memset(out, 0, sizeof *out);
+    out->count = 1;
+    out->p = f->p;
+    out->freedom = FREEDOM_KNOWN;
+    for (size_t i = 0; i < f->p; i++) {
+        out->value[i] = theta[i];
+        for (size_t j = 0; j < f->p && !se; j++) {
+            out->covariance[i][j] = f->covariance[f->n + i][f->n + j];
+        }
+        out->covariance[i][i] = se ? se[i] * se[i] : out->covariance[i][i];
+    }
+}
+
 void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
-                              enum side which, const struct online_drift *drift)
+                              enum side which, const struct online_drift *drift,
+                              const struct dynamics_reference *before)
 {
     struct dynamics_side *side = &d->side[which];
-    char text[160];
-    if (!quick_test_is_honest(side)) {
+    struct dynamics_change change;
+    char text[CHANGES_MAX];
+    if (!quick_test_is_honest(side) || !name_changes(d, run, which, drift, before, &change)) {
         return;
     }
-    write_change(pair_dynamics_model(d), drift, DYNAMICS_DIRECTIONS, text, sizeof text);
+    take_changes(d, run, which, &change, before, drift->since_us, text);
     pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, since %.1f s", side_name(which),
                text, lab_s(run->t_us - drift->since_us));
-    side->drifts++;
-    side->drift = *drift;
-    note_moved(side, run, drift, drift->since_us);
     side->reference.count = 0;
     /* What was before is another robot. */
     pair_dynamics_drop_before(d, &run->p->dynamics, which,
@@ -101,37 +189,12 @@ static int64_t date_change(const struct dynamics_side *side)
 static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
                           const struct dynamics_change *change)
 {
-    const struct model *model = pair_dynamics_model(d);
     struct dynamics_side *side = &d->side[which];
-    char text[240];
-    char name[ESTIMATE_NAME_MAX];
-    char others[160] = "";
     const int64_t since_us = date_change(side);
-    memset(side->moved, 0, sizeof side->moved);
-    for (size_t i = change->count; i-- > 0;) {
-        const size_t j = change->parameter[i];
-        const size_t at = strlen(others);
-        side->drift = (struct online_drift){
-            .parameter = j,
-            .since_us = since_us,
-            .found_us = run->t_us,
-            .before = change->before[i],
-            .after = change->after[i],
-            .before_se = j >= DYNAMICS_PAYLOAD ? 0.0 : sqrt(side->reference.covariance[j][j]),
-            .after_se = change->after_se[i],
-            .change_ratio = change->after[i] / change->before[i] - 1.0,
-            .z = change->z[i]};
-        note_moved(side, run, &side->drift, since_us);
-        if (i > 0) {
-            (void)snprintf(others + at, sizeof others - at, ", %s by %+.0f %%",
-                           dynamics_change_name(model, j, name, sizeof name),
-                           100.0 * side->drift.change_ratio);
-        }
-    }
-    side->drifts++;
-    write_change(model, &side->drift, change->rival[0], text, sizeof text);
-    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s%s, between fits, within %.1f s",
-               side_name(which), text, others, lab_s(run->t_us - since_us));
+    char text[CHANGES_MAX];
+    take_changes(d, run, which, change, &side->reference, since_us, text);
+    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, between fits, within %.1f s",
+               side_name(which), text, lab_s(run->t_us - since_us));
     /* A fit of what came after this one is the first that is sure to have all of it. */
     want_fit(side, run, side->began_us + run->p->dynamics.window_us);
 }

@@ -32,9 +32,15 @@ void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *ru
 
 /* ---- pair_dynamics_drift.c ---- */
 
-/* The filter found a change. */
+/* What a filter knows, to be held against: values with these standard errors, or, where se is
+ * NULL, with its own covariance. */
+void pair_dynamics_refer_filter(const struct online_filter *f, const double *theta,
+                                const double *se, struct dynamics_reference *out);
+
+/* The filter found a change of what it was held against before. */
 void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
-                              enum side side, const struct online_drift *drift);
+                              enum side side, const struct online_drift *drift,
+                              const struct dynamics_reference *before);
 /* A fit has ended that failed no check: held against those before. */
 void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side side);
 

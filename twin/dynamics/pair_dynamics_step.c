@@ -460,6 +460,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     const double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
     bool drifted = false;
     struct online_drift drift;
+    struct dynamics_reference before;
     if (s->tau_count == model->axis_count) {
         note_effort(side, s);
     }
@@ -468,10 +469,15 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
         hold_late_effort(side, model->axis_count, side->filter.t_us - delay_us,
                          s->t_us - delay_us);
     }
+    /* A change that is told moves the reference. */
+    if (side->filter.opened) {
+        pair_dynamics_refer_filter(&side->filter, side->filter.reference,
+                                   side->filter.reference_se, &before);
+    }
     const enum online_gate gate =
         online_filter_step(&side->filter, model, &params, s, &drifted, &drift);
     if (drifted) {
-        pair_dynamics_note_drift(d, run, which, &drift);
+        pair_dynamics_note_drift(d, run, which, &drift, &before);
     }
     return gate;
 }
