@@ -153,28 +153,27 @@ static double score_direction(const struct search *s, size_t c, double *size)
     return *size * *size * own;
 }
 
+/* The one that explains most, and the next, if it is a rival. One parameter is sooner another
+ * one than several by the same factor. */
 static double find_best(const struct search *s, size_t *best, size_t *rival)
 {
-    double most = -1.0;
-    double next = -1.0;
+    double score[DYNAMICS_DIRECTIONS];
     double size;
-    *rival = DYNAMICS_DIRECTIONS;
+    size_t most = 0;
+    size_t next = DYNAMICS_DIRECTIONS;
     for (size_t c = 0; c < DYNAMICS_DIRECTIONS; c++) {
-        const double score = s->is_open[c] ? score_direction(s, c, &size) : -1.0;
-        if (score > most) {
-            next = most;
-            *rival = *best;
-            most = score;
-            *best = c;
-        } else if (score > next) {
-            next = score;
-            *rival = c;
-        }
+        score[c] = s->is_open[c] ? score_direction(s, c, &size) : -1.0;
+        most = score[c] > score[most] ? c : most;
     }
-    if (next < most - RIVAL_MARGIN || next < 0.0) {
-        *rival = DYNAMICS_DIRECTIONS;
+    for (size_t c = 0; c < DYNAMICS_DIRECTIONS; c++) {
+        const bool better = next == DYNAMICS_DIRECTIONS || score[c] > score[next];
+        const bool near = score[c] >= 0.0 && score[c] >= score[most] - RIVAL_MARGIN;
+        next = c != most && near && better ? c : next;
     }
-    return most;
+    const bool simpler = most >= DYNAMICS_PAYLOAD && next < DYNAMICS_PAYLOAD;
+    *best = simpler ? next : most;
+    *rival = simpler ? most : next;
+    return score[*best];
 }
 
 /* What this direction explains is explained. */

@@ -90,6 +90,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
         side->fitted_us = LAB_TIME_NONE;
         side->published_us = LAB_TIME_NONE;
         side->drifted_us = LAB_TIME_NONE;
+        side->doubted_us = LAB_TIME_NONE;
         side->changed_us = LAB_TIME_NONE;
         online_filter_reset(&side->filter, model, &filter);
     }

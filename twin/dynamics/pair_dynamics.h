@@ -100,6 +100,7 @@ struct dynamics_side {
     int64_t compared_us;  /* lab time at which the last fit held against it began */
     int64_t drifted_us;   /* lab time at which the last change was told; LAB_TIME_NONE */
     int64_t changed_us;   /* and since when it was so; samples before are of another robot */
+    int64_t doubted_us;   /* the last sample of a fit in which more than one seemed to change */
     uint32_t other_job;   /* the fit under way when the robot was made another one; 0 */
     signed char moved[DYNAMICS_DIRECTIONS]; /* what it was; 0 once a fit has it all */
     uint64_t drifts;

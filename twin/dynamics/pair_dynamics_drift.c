@@ -199,6 +199,23 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
     want_fit(side, run, side->began_us + run->p->dynamics.window_us);
 }
 
+/* A change amid the samples of a fit looks like several. What one direction explains is told at
+ * once, else a fit of what came after this one shall say what it was. */
+static bool must_wait(struct dynamics_side *side, const struct pair_run *run,
+                      const struct dynamics_change *change, int64_t since_us)
+{
+    if (side->doubted_us == LAB_TIME_NONE) {
+        side->doubted_us = side->began_us;
+    } else if (since_us >= side->doubted_us) {
+        return false;
+    }
+    if (change->count == 1) {
+        return false;
+    }
+    want_fit(side, run, side->doubted_us + run->p->dynamics.window_us);
+    return run->p->dynamics.refit_on_drift || run->p->dynamics.refit_us > 0;
+}
+
 /* The mean of fits that agree, none of whose samples is in two. */
 static void keep_reference(struct dynamics_side *side, bool agrees, int64_t since_us)
 {
@@ -230,6 +247,10 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
         settling ? side->moved : NULL, fmin(fmax(FALSE_ALARMS_PER_DAY * day, 0.0), LEVEL_MAX),
         0.5 * run->p->dynamics.drift_ratio, &change);
     side->compared_us = side->began_us;
+    if (compared && change.count > 0 && must_wait(side, run, &change, since_us)) {
+        return;
+    }
+    side->doubted_us = LAB_TIME_NONE;
     if (compared && change.count > 0) {
         alarm_changes(d, run, which, &change);
         side->drifted_us = side->began_us;
