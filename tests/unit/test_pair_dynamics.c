@@ -274,6 +274,79 @@ static void test_drift(void)
     script_close(&r->s);
 }
 
+/* All masses by one factor are one alarm, which calls them a payload. */
+static void test_payload(void)
+{
+    struct run *r = &run;
+    open_run(r, true);
+    r->s.params[0].dynamics.method = DYNAMICS_OUTPUT_ERROR;
+    collect(r);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    go(r, 900);
+    for (size_t j = 0; j < 3; j++) {
+        r->boat[SIDE_REAL].theta[j] *= 1.3;
+    }
+    script_clear(&r->s);
+    go(r, 900);
+    CHECK_INT("once", side_of(r, SIDE_REAL)->drifts, 1);
+    const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
+    CU_ASSERT_FATAL(alarm != NULL);
+    CHECK(alarm->alarm.detail, strstr(alarm->alarm.detail, "payload changed by +") != NULL);
+    CHECK("told", strstr(report(r), "\"parameter\":\"payload\"") != NULL);
+    script_close(&r->s);
+}
+
+/* A fit on request that ends with this, of the last since_s. */
+static void hold_fit(struct run *r, struct dynamics_result *given, double since_s)
+{
+    given->until_us = at(r->k);
+    given->since_us = given->until_us - (int64_t)(since_s * 1e6);
+    ask(r, REQUEST_IDENTIFY, "");
+    CHECK("under way", side_of(r, SIDE_REAL)->running);
+    end_fit(r, SIDE_REAL, side_of(r, SIDE_REAL)->job, FIT_DONE, given);
+}
+
+/* Under forces, what takes several to explain waits for a fit that has nothing from before;
+ * one is told at once. */
+static void test_waits_for_whole(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    collect(r);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    struct dynamics_result given = side_of(r, SIDE_REAL)->result;
+    given.fit.method = DYNAMICS_PEM;
+    given.honest = (struct dynamics_reference){.count = 1, .p = P, .freedom = 400.0};
+    for (size_t j = 0; j < P; j++) {
+        given.honest.value[j] = truth[j];
+        given.honest.covariance[j][j] = 0.0004 * truth[j] * truth[j];
+    }
+    go(r, 200);
+    hold_fit(r, &given, 10.0);
+    given.honest.value[3] = 1.7 * truth[3];
+    given.honest.value[4] = 0.6 * truth[4];
+    go(r, 200);
+    hold_fit(r, &given, 15.0);
+    CHECK_INT("waits", side_of(r, SIDE_REAL)->drifts, 0);
+    CHECK("for what came after", side_of(r, SIDE_REAL)->next_fit_us < at(r->k + 701));
+    go(r, 100);
+    hold_fit(r, &given, 15.0);
+    CHECK_INT("still", side_of(r, SIDE_REAL)->drifts, 0);
+    given.honest.value[3] = 1.5 * truth[3];
+    given.honest.value[4] = truth[4];
+    go(r, 200);
+    hold_fit(r, &given, 15.0);
+    CHECK_INT("told", side_of(r, SIDE_REAL)->drifts, 1);
+    CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 3);
+    CHECK_NEAR("size", side_of(r, SIDE_REAL)->drift.change_ratio, 0.5, 1e-6, 0.0);
+    given.honest.value[6] = 1.5 * truth[6];
+    go(r, 200);
+    hold_fit(r, &given, 15.0);
+    CHECK_INT("one at once", side_of(r, SIDE_REAL)->drifts, 2);
+    CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 6);
+    script_close(&r->s);
+}
+
 /* Samples that must not count: numbers twice, late, retained, clocks that were set. */
 static void test_passed_over(void)
 {
@@ -492,6 +565,8 @@ int main(void)
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "bad ends", test_bad_ends);
     CU_add_test(suite, "drift", test_drift);
+    CU_add_test(suite, "payload", test_payload);
+    CU_add_test(suite, "waits for the whole", test_waits_for_whole);
     CU_add_test(suite, "passed over", test_passed_over);
     CU_add_test(suite, "first fit waits", test_first_fit_waits);
     CU_add_test(suite, "thinning", test_thinning);
