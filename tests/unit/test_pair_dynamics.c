@@ -347,6 +347,34 @@ static void test_waits_for_whole(void)
     script_close(&r->s);
 }
 
+/* What creeps is told once; a step of the same parameter, on top of that, is another change. */
+static void test_creeps(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    collect(r);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    struct dynamics_result given = side_of(r, SIDE_REAL)->result;
+    given.fit.method = DYNAMICS_PEM;
+    given.honest = (struct dynamics_reference){.count = 1, .p = P, .freedom = 400.0};
+    for (size_t j = 0; j < P; j++) {
+        given.honest.value[j] = truth[j];
+        given.honest.covariance[j][j] = 1e-5 * truth[j] * truth[j];
+    }
+    for (int fit = 0; fit < 8; fit++) {
+        go(r, 200);
+        hold_fit(r, &given, 15.0);
+        given.honest.value[3] *= 1.03;
+    }
+    CHECK_INT("creeps", side_of(r, SIDE_REAL)->drifts, 1);
+    CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 3);
+    given.honest.value[3] *= 1.4;
+    go(r, 200);
+    hold_fit(r, &given, 15.0);
+    CHECK_INT("a step", side_of(r, SIDE_REAL)->drifts, 2);
+    script_close(&r->s);
+}
+
 /* Samples that must not count: numbers twice, late, retained, clocks that were set. */
 static void test_passed_over(void)
 {
@@ -567,6 +595,7 @@ int main(void)
     CU_add_test(suite, "drift", test_drift);
     CU_add_test(suite, "payload", test_payload);
     CU_add_test(suite, "waits for the whole", test_waits_for_whole);
+    CU_add_test(suite, "creeps", test_creeps);
     CU_add_test(suite, "passed over", test_passed_over);
     CU_add_test(suite, "first fit waits", test_first_fit_waits);
     CU_add_test(suite, "thinning", test_thinning);

@@ -229,6 +229,46 @@ static void keep_reference(struct dynamics_side *side, bool agrees, int64_t sinc
     side->reference_us = side->began_us;
 }
 
+/* What was told, and has settled, goes on from fit to fit: what creeps is one change, until it
+ * is this many drift ratios beyond. */
+static const double CREEP_RATIOS = 2.0;
+
+static bool creeps_on(const struct pair_dynamics *d, const struct pair_run *run,
+                      const struct dynamics_side *side)
+{
+    const size_t j = side->drift.parameter;
+    struct dynamics_change change;
+    if (side->drifts == 0 || side->drifted_us != LAB_TIME_NONE || j >= DYNAMICS_PAYLOAD ||
+        side->moved[j] == 0) {
+        return false;
+    }
+    const double far = CREEP_RATIOS * run->p->dynamics.drift_ratio;
+    return fabs(side->result.honest.value[j] - side->drift.after) <=
+               far * fabs(side->drift.after) &&
+           dynamics_change_find(pair_dynamics_model(d), &side->reference, &side->result.honest,
+                                NULL, LEVEL_MAX, 0.0, &change) &&
+           change.count > 0;
+}
+
+/* Nothing new is told of this fit. */
+static void settle_change(struct dynamics_side *side, bool creeps, int64_t since_us)
+{
+    const size_t j = side->drift.parameter;
+    if (side->drifted_us == LAB_TIME_NONE) {
+        if (!creeps) {
+            memset(side->moved, 0, sizeof side->moved);
+        }
+    } else if (since_us >= side->drifted_us) {
+        side->drifted_us = LAB_TIME_NONE;
+        if (j < DYNAMICS_PAYLOAD) {
+            /* What it has become is known now. */
+            side->drift.after = side->result.honest.value[j];
+            side->drift.after_se = sqrt(side->result.honest.covariance[j][j]);
+            side->drift.change_ratio = side->drift.after / side->drift.before - 1.0;
+        }
+    }
+}
+
 void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &d->side[which];
@@ -242,10 +282,12 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
         return;
     }
     const double day = lab_s(side->began_us - side->compared_us) / 86400.0;
-    const bool compared = dynamics_change_find(
-        pair_dynamics_model(d), &side->reference, &side->result.honest,
-        settling ? side->moved : NULL, fmin(fmax(FALSE_ALARMS_PER_DAY * day, 0.0), LEVEL_MAX),
-        0.5 * run->p->dynamics.drift_ratio, &change);
+    const bool creeps = creeps_on(d, run, side);
+    const bool compared =
+        dynamics_change_find(pair_dynamics_model(d), &side->reference, &side->result.honest,
+                             settling || creeps ? side->moved : NULL,
+                             fmin(fmax(FALSE_ALARMS_PER_DAY * day, 0.0), LEVEL_MAX),
+                             0.5 * run->p->dynamics.drift_ratio, &change);
     side->compared_us = side->began_us;
     if (compared && change.count > 0 && must_wait(side, run, &change, since_us)) {
         return;
@@ -258,9 +300,6 @@ void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, 
         online_filter_refer(&side->filter, fit->estimate.value, fit->estimate.se);
         return;
     }
-    keep_reference(side, compared && !settling, since_us);
-    if (settling && since_us >= side->drifted_us) {
-        memset(side->moved, 0, sizeof side->moved);
-        side->drifted_us = LAB_TIME_NONE;
-    }
+    keep_reference(side, compared && !settling && !creeps, since_us);
+    settle_change(side, creeps, since_us);
 }
