@@ -54,8 +54,8 @@ static const struct row {
     {"d1 x 1.3", 0, 1.3, P, N, 1.0, false, true, 4},
     {"d2 x 1.3", 1, 1.3, P, N, 1.0, false, true, 4},
     {"payload + 30 %", DYNAMICS_PAYLOAD, 1.3, P, N, 1.0, false, true, 4},
-    {"surge effort x 0.8", DYNAMICS_EFFECT, 1.0, P, 0, 0.8, false, false, 8},
-    {"yaw effort x 0.8", DYNAMICS_EFFECT + 2, 1.0, P, 2, 0.8, false, true, 8},
+    {"surge effort x 0.8", DYNAMICS_EFFECT, 1.0, P, 0, 0.8, false, false, 20},
+    {"yaw effort x 0.8", DYNAMICS_EFFECT + 2, 1.0, P, 2, 0.8, false, true, 20},
 };
 
 static struct vessel change_vessel(const struct row *row)
