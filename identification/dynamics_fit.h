@@ -64,7 +64,8 @@ struct dynamics_fit {
     /* pem: white noise of each measured velocity, and the forces that nobody measured, per axis
      * and how long they last; NaN: not estimated. */
     double velocity_sd[MODEL_AXES_MAX], force_sd[MODEL_AXES_MAX], force_time_s;
-    /* pem: as if so many independent values had told how large that noise is; NaN: not known. */
+    /* pem: as if so many independent values had told how large that noise is; NaN: not known.
+     */
     double noise_freedom;
     double ridge;                    /* that estimates were drawn to zero with; 0: none */
     bool robust;                     /* outlying samples were replaced */
