@@ -6,6 +6,8 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "identification/numeric/hac_covariance.h"
+
 ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
            "output_error", "pem");
 
@@ -265,25 +267,12 @@ static void judge_sign(struct estimate *e, const struct model *model,
  * alone would know nothing of it, and intervals would be too short
  * (docs/model/identification.md, section 4). */
 
-/* How much wider an interval is where its error itself was estimated from few stretches of
- * correlated residuals: 97.5 % point of t with Bartlett's weights over a share b of the rows,
- * over that with b = 0 (Kiefer and Vogelsang 2005, fixed b). */
-static double widen_interval(double b)
-{
-    static const double by[] = {1.9659, 4.0603, 11.6626, 34.8269, -13.9506, 3.2669};
-    double sum = 0.0;
-    for (size_t i = COUNT(by); i-- > 0;) {
-        sum = sum * b + by[i];
-    }
-    return sum / by[0];
-}
-
 /* Standard errors from an estimate to the ends of its 95 % interval. */
 static double find_reach(const struct dynamics_fit *fit)
 {
     const double freedom =
         fit->rows > fit->estimate.p ? (double)(fit->rows - fit->estimate.p) : 1.0;
-    return gsl_cdf_tdist_Pinv(0.975, freedom) * widen_interval(fmin(fit->hac_share, 1.0));
+    return gsl_cdf_tdist_Pinv(0.975, freedom) * hac_widening(fmin(fit->hac_share, 1.0));
 }
 
 /* A value and its variance, with the interval; NaN where the variance is none. */

@@ -3,10 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+
+#include "base/names.h"
 #include "identification/numeric/dot.h"
 
 /* Neighbours more correlated than this count as if by this much. */
 static const double CORRELATION_MAX = 0.99;
+/* As good as infinitely many; and how closely they are found. */
+static const double FREEDOM_MAX = 1e6;
+static const double FREEDOM_SHARE = 1e-3;
 
 size_t hac_lags(double rho, size_t n)
 {
@@ -14,6 +20,32 @@ size_t hac_lags(double rho, size_t n)
     const double alpha = 4.0 * r * r / ((1.0 - r * r) * (1.0 - r * r));
     const double lags = ceil(1.1447 * cbrt(alpha * (double)n));
     return (size_t)fmin(lags, floor((double)n / 4.0));
+}
+
+double hac_widening(double b)
+{
+    static const double by[] = {1.9659, 4.0603, 11.6626, 34.8269, -13.9506, 3.2669};
+    double sum = 0.0;
+    for (size_t i = COUNT(by); i-- > 0;) {
+        sum = sum * b + by[i];
+    }
+    return sum / by[0];
+}
+
+double hac_freedom(double b)
+{
+    const double point = gsl_cdf_ugaussian_Pinv(0.975) * hac_widening(b);
+    double few = 0.5;
+    double many = FREEDOM_MAX;
+    while (many > few * (1.0 + FREEDOM_SHARE)) {
+        const double middle = sqrt(few * many);
+        if (gsl_cdf_tdist_Pinv(0.975, middle) > point) {
+            few = middle;
+        } else {
+            many = middle;
+        }
+    }
+    return many;
 }
 
 void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain)

@@ -46,6 +46,13 @@ struct hac_covariance {
  * moments (Andrews' rule for Bartlett's weights), no more than a quarter of n; 0 when white. */
 size_t hac_lags(double rho, size_t n);
 
+/* How much wider an interval is where the covariance itself was estimated from few stretches of
+ * correlated moments: 97.5 % point of t with Bartlett's weights over a share 0 <= b <= 1 of the
+ * moments, over that with b = 0 (Kiefer and Vogelsang 2005, fixed b); and the degrees of
+ * freedom of the Student's t that is as wide. */
+double hac_widening(double b);
+double hac_freedom(double b);
+
 /* p moments at a time, correlated over `reach` of them at most. */
 void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain);
 void hac_add(struct hac_covariance *m, const double *g); /* [p] */
