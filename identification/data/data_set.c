@@ -606,6 +606,7 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
     *cut = derived.half > *cut ? derived.half : *cut;
     m->card.derived_window[a] = 2 * derived.half + 1;
     m->card.nu[a].noise_sd = derived.noise_sd;
+    set->derived[a] = true;
     return STATUS_OK;
 }
 
@@ -654,11 +655,19 @@ static void describe_channels(struct maker *m, struct data_set *set, const struc
 static void fill_columns(const struct maker *m, struct data_set *set, const struct columns *to)
 {
     size_t at = 0;
+    size_t part = 0; /* of the rows */
     set->dt_s = m->card.dt_s;
     set->run_count = m->piece_count;
+    set->part_count = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
         const size_t samples = piece_samples(m, &m->pieces[p]);
         set->run_start[p] = at;
+        const size_t before = part;
+        while (row_at(m, m->pieces[p].first) >= m->raw->part_start[part + 1]) {
+            part++;
+        }
+        set->part_count += p == 0 || part > before ? 1 : 0;
+        set->run_part[p] = set->part_count - 1;
         if (m->on_grid) {
             resample_piece(m, &m->pieces[p], samples, to, at);
         } else {

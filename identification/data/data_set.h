@@ -31,7 +31,10 @@ struct data_set {
     const double *pose[MODEL_AXES_MAX];  /* [axes][n]; NULL: not recorded */
     size_t run_count;                    /* 1 .. DATA_RUNS_MAX */
     size_t run_start[DATA_RUNS_MAX + 1]; /* run r is run_start[r] .. run_start[r + 1] - 1 */
+    size_t part_count;                   /* files or recordings; 0: of one */
+    size_t run_part[DATA_RUNS_MAX];      /* which of them a run is of, 0 .. part_count - 1 */
     double noise_sd[MODEL_AXES_MAX];     /* of nu; 0 when it cannot be told */
+    bool derived[MODEL_AXES_MAX];        /* nu is the slope of recorded positions */
 };
 
 /* What was recorded: rows in the order of the recording. NaN marks what is missing. A velocity

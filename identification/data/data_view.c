@@ -83,7 +83,8 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
         part.tau[a] = part.tau[a] ? part.tau[a] + *from : NULL;
         part.pose[a] = part.pose[a] ? part.pose[a] + *from : NULL;
     }
-    part.run_count = 1;
+    part.run_count = part.part_count = 1;
+    part.run_part[0] = 0;
     part.run_start[0] = 0;
     part.run_start[1] = length;
     return part;
