@@ -619,7 +619,7 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
     }
     st = set_error_bars(work, fit, report);
     if (st == STATUS_OK) {
-        unknowns_judge(&work->unknowns, &work->here.values, report, words, fit);
+        unknowns_judge(&work->unknowns, &work->here.values, report, work->set, words, fit);
         dynamics_judge(fit, work->model, work->set);
     }
     return st;

@@ -649,7 +649,8 @@ static enum status run_fit(struct pe_work *work, const double *start, struct dyn
     st = set_bars(work, report, fit);
     st = st == STATUS_OK ? count_freedom(work, &fit->noise_freedom) : st;
     if (st == STATUS_OK) {
-        unknowns_judge(&work->filter.unknowns, &work->here, report, words, fit);
+        unknowns_judge(&work->filter.unknowns, &work->here, report, work->filter.set, words,
+                       fit);
         dynamics_judge(fit, work->filter.model, work->filter.set);
     }
     return st;

@@ -235,8 +235,8 @@ void unknowns_report(const struct unknowns *unknowns, const struct unknown_value
 }
 
 void unknowns_judge(const struct unknowns *unknowns, const struct unknown_values *at,
-                    const struct search_report *report, const char *const words[3],
-                    struct dynamics_fit *fit)
+                    const struct search_report *report, const struct data_set *set,
+                    const char *const words[3], struct dynamics_fit *fit)
 {
     const struct model *model = unknowns->model;
     if (fit->stop != DYNAMICS_STOP_CONVERGED) {
@@ -245,11 +245,16 @@ void unknowns_judge(const struct unknowns *unknowns, const struct unknown_values
     }
     for (size_t i = 0; i < model->axis_count; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
-            const bool much = !residual_has_trace(&report->axis[i]);
+            /* A force leaves neighbours alike. */
+            const bool slope = set->derived[i] && report->axis[i].correlation < 0.0;
+            const bool much = !slope && !residual_has_trace(&report->axis[i]);
             estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                             "%s of %s are not white (next to each other %.2f): %s", words[0],
                             model->axes[i].velocity, report->axis[i].correlation,
-                            much ? words[1] : words[2]);
+                            much    ? words[1]
+                            : slope ? "it is the slope of positions, whose noise and bends "
+                                      "hang together; errors allow for that"
+                                    : words[2]);
         }
     }
     for (size_t i = 0; i < unknowns->p; i++) {

@@ -125,8 +125,8 @@ void unknowns_report(const struct unknowns *unknowns, const struct unknown_value
 /* What such a search can say about itself. words: what is left of an axis ("residuals"), what
  * it means when that is not white, and when it nearly is. */
 void unknowns_judge(const struct unknowns *unknowns, const struct unknown_values *at,
-                    const struct search_report *report, const char *const words[3],
-                    struct dynamics_fit *fit);
+                    const struct search_report *report, const struct data_set *set,
+                    const char *const words[3], struct dynamics_fit *fit);
 
 /* A search that ended with nothing to judge: diverged or cancelled. */
 void unknowns_give_up(const struct unknowns *unknowns, const struct unknown_values *at,
