@@ -18,7 +18,7 @@ enum {
     MODEL_PARAMETERS_MAX = 16,
     MODEL_AXES_MAX = 6,
     MODEL_DERIVED_MAX = 8,
-    MODEL_RICHER_MAX = 2
+    MODEL_RICHER_MAX = 3
 };
 
 /* Samples of a block, and from one column of it to the next: a little more, so that they do not

@@ -24,6 +24,9 @@ static const double BIAS_RATIO = 0.3;
 static const double CONSTANT_RATIO = 0.05;
 static const double CONSTANT_ERRORS = 4.0;
 
+/* So much more a cut has to explain than that by recordings. */
+static const double OF_CAUSE = 1.5;
+
 static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
 {
     double most = -1.0;
@@ -79,6 +82,22 @@ static void tell_time(struct dynamics_fit *fit, const struct stability_test *tes
                     "the same load; then fit one recording and --validate the other");
 }
 
+static void tell_recordings(struct dynamics_fit *fit, const struct stability_test *test,
+                            const char *name)
+{
+    size_t from = 0;
+    size_t to = 1;
+    (void)largest_apart(test, &from, &to);
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "the recordings differ: %s is %.4g +- %.2g in the %zu. of %zu, %.4g +- "
+                    "%.2g in the %zu.",
+                    name, test->value[from], test->se[from], from + 1, test->parts,
+                    test->value[to], test->se[to], to + 1);
+    estimate_advise(&fit->estimate,
+                    "fit each recording for itself: another robot, another load, or one that "
+                    "was not warm yet?");
+}
+
 static void tell_effort(struct dynamics_fit *fit, const struct model *model,
                         const struct stability_test *test, const char *name)
 {
@@ -108,26 +127,51 @@ static void tell_effort(struct dynamics_fit *fit, const struct model *model,
                     axis->effort_words);
 }
 
-static void widen_errors(struct dynamics_fit *fit, const struct stability *stability)
+/* By a variance more, with as many degrees of freedom; what is narrower than a normal interval
+ * is not made narrower. */
+static void widen_error(struct dynamics_fit *fit, size_t i, double variance, double freedom)
 {
-    bool told = false;
+    struct estimate *e = &fit->estimate;
+    const double all = e->covariance[i][i] + variance;
+    /* Satterthwaite: of a sum of which one part is known well. */
+    const double t = gsl_cdf_tdist_Pinv(0.975, freedom * (all / variance) * (all / variance));
+    const double reach = fmax((e->hi[i] - e->value[i]) / e->se[i], t);
+    e->covariance[i][i] = all;
+    e->se[i] = sqrt(all);
+    e->lo[i] = e->value[i] - reach * e->se[i];
+    e->hi[i] = e->value[i] + reach * e->se[i];
+}
+
+/* Recordings differ: what they have in common is known as their number allows. Parts of one
+ * differ: another recording will, too. */
+static void widen_errors(struct dynamics_fit *fit, const struct model *model,
+                         const struct stability *stability)
+{
+    const bool several = stability->recording_count > 1;
+    char name[128];
+    size_t most = fit->estimate.p;
+    double least_share = 0.0;
     for (size_t i = 0; i < fit->estimate.p; i++) {
-        const double between = stability->between_sd[i];
-        if (!(between > 0.0) || !(fit->estimate.se[i] > 0.0)) {
+        const struct stability_between *between =
+            several ? &stability->recordings[i] : &stability->in_time[i];
+        const double share = between->sd / fit->estimate.se[i];
+        if (!(between->sd > 0.0) || !(fit->estimate.se[i] > 0.0)) {
             continue;
         }
-        const double reach =
-            (fit->estimate.hi[i] - fit->estimate.value[i]) / fit->estimate.se[i];
-        fit->estimate.covariance[i][i] += between * between;
-        fit->estimate.se[i] = sqrt(fit->estimate.covariance[i][i]);
-        fit->estimate.lo[i] = fit->estimate.value[i] - reach * fit->estimate.se[i];
-        fit->estimate.hi[i] = fit->estimate.value[i] + reach * fit->estimate.se[i];
-        told = true;
+        widen_error(fit, i, several ? between->mean_variance : between->sd * between->sd,
+                    several ? (double)(stability->recording_count - 1) : HUGE_VAL);
+        if (share > least_share) {
+            least_share = share;
+            most = i;
+        }
     }
-    if (told) {
+    if (most < fit->estimate.p) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "thirds of the recording differ by a little more than their errors: "
-                        "errors are widened by how much they do");
+                        "%s differ by more than their errors, %s by %.2g from one to the next "
+                        "(standard deviation): errors are widened by how much they do",
+                        several ? "the recordings" : "parts of the recording",
+                        dynamics_parameter_both(model, most, name, sizeof name),
+                        several ? stability->recordings[most].sd : stability->in_time[most].sd);
     }
 }
 
@@ -161,6 +205,13 @@ static void tell_constant(struct dynamics_fit *fit, const struct model_axis *axi
                     axis->effort_words);
 }
 
+/* Recordings that differ do so in time, too: the more likely cause, unless time explains much
+ * more. */
+static double weigh_test(const struct stability_test *test)
+{
+    return test->statistic / test->df * (test->cut == STABILITY_RECORDINGS ? OF_CAUSE : 1.0);
+}
+
 void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_check *own)
 {
@@ -168,20 +219,17 @@ void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     const struct stability_test *worst = NULL;
     const size_t pushed =
         stability->tested ? constant_axis(model, card, stability) : model->axis_count;
-    bool in_time = false;
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
         if (!(test->p < FALSE_ALARMS / (double)stability->count)) {
             continue;
         }
-        in_time = in_time || test->cut == STABILITY_THIRDS;
-        if (test_matters(test, fit) &&
-            (!worst || test->statistic / test->df > worst->statistic / worst->df)) {
+        if (test_matters(test, fit) && (!worst || weigh_test(test) > weigh_test(worst))) {
             worst = test;
         }
     }
-    if (in_time) {
-        widen_errors(fit, stability);
+    if (stability->tested) {
+        widen_errors(fit, model, stability);
     }
     /* What is constant looks asymmetric, too, and the other way round: the more likely cause.
      */
@@ -199,6 +247,8 @@ void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     (void)dynamics_parameter_both(model, worst->entry, name, sizeof name);
     if (worst->cut == STABILITY_HALVES || worst->cut == STABILITY_THIRDS) {
         tell_time(fit, worst, name);
+    } else if (worst->cut == STABILITY_RECORDINGS) {
+        tell_recordings(fit, worst, name);
     } else {
         tell_effort(fit, model, worst, name);
     }

@@ -11,6 +11,7 @@
 #include "identification/data/data_view.h"
 #include "identification/data/simulation.h"
 #include "identification/data/trajectory.h"
+#include "identification/dynamics/equation_parts.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
@@ -284,6 +285,9 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
                                                          : out.axis[a].run.rmse;
         }
         st = stability_find(model, fit, sd, set, &out.stability);
+    }
+    if (st == STATUS_OK && fit->method == DYNAMICS_WEAK) {
+        st = equation_parts_find(model, fit, &late, &out.stability);
     }
     gsl_vector_free(tau);
     gsl_vector_free(memory);

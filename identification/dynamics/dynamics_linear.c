@@ -11,6 +11,7 @@
 #include "identification/null_space.h"
 #include "identification/numeric/dot.h"
 #include "identification/numeric/hac_covariance.h"
+#include "identification/numeric/local_polynomial.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/svd.h"
 
@@ -24,6 +25,9 @@ static const double RANK_RATIO = 1e-9;
 static const double EXACT_RATIO = 1e-9;
 /* Of every parameter: instruments as little apart as a tenth. */
 static const double NEAR_RATIO = 0.1;
+/* Of a slope, samples to either side. */
+enum { SLOPE_HALF_MIN = 2 };
+
 struct fitter {
     const struct model *model;
     const struct data_set *set;
@@ -59,6 +63,7 @@ static void take_rows(struct fitter *f, struct row_source *rows)
 {
     const double *column[P + 1];
     start_triangles(f, rows);
+    f->times = 0;
     while (row_source_next(rows)) {
         f->times += rows->count;
         for (size_t a = 0; a < f->axes; a++) {
@@ -463,6 +468,118 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
     return st;
 }
 
+/* Friction by load (docs/model/joint.md, section 3) multiplies the size of an effort that holds
+ * whatever else acts on the joint, more so where a controller answers it: least squares would
+ * explain the effort by itself. What the model makes of the motion without that friction knows
+ * nothing of what disturbs, so its size is the instrument of the measured one; and in place of
+ * it, it makes the equations of a test that there is none, which holds however weak the
+ * instrument is (Anderson and Rubin 1949). */
+
+/* Of one run, whose slopes reach no further than it does. */
+static enum status ask_run(const struct model *model, const struct data_set *set, size_t run,
+                           const double *theta, size_t half, double *const *load)
+{
+    const size_t begin = set->run_start[run];
+    const size_t end = set->run_start[run + 1];
+    const size_t reach = half < (end - begin - 1) / 2 ? half : (end - begin - 1) / 2;
+    double ignored[LOCAL_POLYNOMIAL_MAX];
+    double slope[LOCAL_POLYNOMIAL_MAX];
+    const enum status st = local_polynomial(reach, 2, ignored, slope);
+    for (size_t k = begin; st == STATUS_OK && k < end; k++) {
+        const size_t least = k < begin + reach ? begin + reach : k;
+        const size_t at = least + reach < end ? least : end - 1 - reach;
+        double nu[AXES];
+        double nu_dot[AXES];
+        double pose[AXES];
+        double size[AXES];
+        double phi[AXES * MODEL_PARAMETERS_MAX];
+        data_set_velocity(set, k, nu);
+        for (size_t a = 0; a < set->axes; a++) {
+            nu_dot[a] = dot_product(slope, set->nu[a] + at - reach, 2 * reach + 1) / set->dt_s;
+            size[a] = load[a][k];
+        }
+        model->rows(model, data_set_pose(set, k, 0.0, pose), nu, nu_dot, phi);
+        model_load_rows(model, size, phi);
+        for (size_t a = 0; a < set->axes; a++) {
+            load[a][k] =
+                dot_product(&phi[a * model->parameter_count], theta, model->parameter_count);
+        }
+    }
+    return st;
+}
+
+enum status dynamics_linear_ask(const struct model *model, const struct data_set *set,
+                                const double *theta, size_t p, size_t half, double *const *load)
+{
+    const size_t most = LOCAL_POLYNOMIAL_MAX / 2;
+    const size_t reach = half < SLOPE_HALF_MIN ? SLOPE_HALF_MIN : half < most ? half : most;
+    enum status st = STATUS_OK;
+    for (size_t run = 0; st == STATUS_OK && run < set->run_count; run++) {
+        st = ask_run(model, set, run, theta, reach, load);
+    }
+    for (size_t a = 0; st == STATUS_OK && a < set->axes && p > model->parameter_count; a++) {
+        for (size_t k = 0; k < set->n; k++) {
+            load[a][k] += theta[model->parameter_count + a];
+        }
+    }
+    return st;
+}
+
+/* *rows with loads that the motion asks for, in *load: those of a size of one are friction of
+ * the usual kind, so that there is none by load. */
+static enum status solve_without(struct fitter *f, struct row_source *rows, double *const *load)
+{
+    for (size_t a = 0; a < f->axes; a++) {
+        rows->load[a] = load[a];
+    }
+    row_source_rewind(rows);
+    take_rows(f, rows);
+    const enum status st = fit_squares(f);
+    return st == STATUS_OK
+               ? dynamics_linear_ask(f->model, f->set, f->theta, f->p, rows->half / 4, load)
+               : st;
+}
+
+static enum status solve_load(struct fitter *f, struct row_source *rows, double *const *load)
+{
+    struct row_source asked;
+    enum status st = row_source_start(&asked, f->model, f->set, DYNAMICS_WEAK, f->options);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    struct row_source *left = f->options->asked_load ? &asked : rows;
+    st = solve_without(f, &asked, load);
+    row_source_rewind(left);
+    take_rows(f, left);
+    st = st == STATUS_OK ? fit_squares(f) : st;
+    const double condition = f->svd.condition; /* of equations, without instruments */
+    if (st == STATUS_OK && left == rows && f->svd.rank == f->p) {
+        st = solve_instruments(f, rows, &asked);
+    }
+    if (st == STATUS_OK) {
+        report_fit(f, left, left == rows && f->svd.rank == f->p ? &asked : NULL);
+        f->fit->estimate.condition = condition;
+    }
+    row_source_end(&asked);
+    return st;
+}
+
+static enum status fit_load(struct fitter *f, struct row_source *rows)
+{
+    double *load[AXES] = {NULL};
+    gsl_vector *memory = gsl_vector_alloc(f->axes * f->set->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    gsl_vector_set_all(memory, 1.0);
+    for (size_t a = 0; a < f->axes; a++) {
+        load[a] = memory->data + a * f->set->n;
+    }
+    const enum status st = solve_load(f, rows, load);
+    gsl_vector_free(memory);
+    return st;
+}
+
 static enum status fit_instruments(struct fitter *f, struct row_source *rows)
 {
     double *simulated[AXES] = {NULL};
@@ -523,6 +640,8 @@ static enum status run_linear(struct fitter *f, struct row_source *rows)
     enum status st = fit_squares(f);
     if (st == STATUS_OK && f->fit->method == DYNAMICS_WEAK_IV) {
         st = fit_instruments(f, rows);
+    } else if (st == STATUS_OK && f->fit->method == DYNAMICS_WEAK && f->model->by_effort) {
+        st = fit_load(f, rows);
     } else if (st == STATUS_OK) {
         report_fit(f, rows, NULL);
     }

@@ -26,4 +26,11 @@ MUST_USE enum status dynamics_linear_fit(const struct model *model, const struct
                                          const struct dynamics_options *options,
                                          struct dynamics_fit *fit);
 
+/* Loads [axes] rows of [n], in: efforts whose size friction by load takes, out: the efforts
+ * that the motion asks for by theta [p], biases included, under these. Slopes are those of a
+ * parabola over half samples to either side. STATUS_E_MATH when that cannot be told. */
+MUST_USE enum status dynamics_linear_ask(const struct model *model, const struct data_set *set,
+                                         const double *theta, size_t p, size_t half,
+                                         double *const *load);
+
 #endif

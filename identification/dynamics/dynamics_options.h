@@ -35,7 +35,10 @@ struct dynamics_options {
      * ms, if that is not more. 0: no delay is sought; NaN: chosen from sampling time and length
      * of the runs. */
     double delay_max_s;
-    double reach_s; /* weak form: the same, beyond the windows' own; >= 0; 0 */
+    bool asked_load; /* weak: friction by load takes the size of what the motion asks for in
+                      * place of the measured effort: to test whether there is any, not how much
+                      */
+    double reach_s;  /* weak form: the same, beyond the windows' own; >= 0; 0 */
     /* Asked before every iteration of the methods that simulate (stage: output_error, pem), and
      * within one every few thousand samples; false ends the fit where it stands, with the stop
      * CANCELLED. NULL: never asked. */

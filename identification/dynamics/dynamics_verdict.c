@@ -189,11 +189,34 @@ static void explain_score(struct estimate *e, const char *what, const char *velo
     }
 }
 
-/* Simulated without the controller that held it, a joint strays however right its model is;
- * whether that computes the efforts from the motion is not touched by it. */
-static bool judged_by_effort(const struct dynamics_check *check, double velocity_r2)
+/* Simulated without the controller that held it, a joint strays however right its model is, and
+ * what it strays by follows efforts, for the controller answered it; whether that computes the
+ * efforts from the motion is not touched by it. Nor did a regression simulate anything. */
+static bool judged_by_effort(const struct dynamics_fit *fit, const struct dynamics_check *check,
+                             double velocity_r2)
 {
-    return velocity_r2 < R2_MARGINAL && check->effort_r2 >= R2_MARGINAL;
+    return (velocity_r2 < R2_MARGINAL || fit->method < DYNAMICS_OUTPUT_ERROR) &&
+           check->effort_r2 >= R2_MARGINAL;
+}
+
+static void tell_effort_score(struct estimate *e, const struct model_axis *axis,
+                              const char *what, const struct dynamics_check *check,
+                              double velocity_r2)
+{
+    const bool poor = check->effort_r2 < EFFORT_GOOD;
+    if (velocity_r2 < R2_MARGINAL) {
+        estimate_reason(e, poor ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                        "judged by efforts: over %s the model explains %.0f %% of the "
+                        "variance of %s, and %s, simulated without a controller, strays "
+                        "(R2 %.2g)",
+                        what, 100.0 * check->effort_r2, axis->effort, axis->velocity,
+                        velocity_r2);
+    } else if (poor) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "judged by efforts: over %s the model explains %.0f %% of the "
+                        "variance of %s",
+                        what, 100.0 * check->effort_r2, axis->effort);
+    }
 }
 
 static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
@@ -205,15 +228,9 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
         if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
             continue;
         }
-        const bool by_effort = judged_by_effort(check, r2);
+        const bool by_effort = judged_by_effort(fit, check, r2);
         if (by_effort) {
-            estimate_reason(&fit->estimate,
-                            check->effort_r2 < EFFORT_GOOD ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
-                            "judged by efforts: over %s the model explains %.0f %% of the "
-                            "variance of %s, and %s, simulated without a controller, strays "
-                            "(R2 %.2g)",
-                            what, 100.0 * check->effort_r2, model->axes[a].effort,
-                            model->axes[a].velocity, r2);
+            tell_effort_score(&fit->estimate, &model->axes[a], what, check, r2);
         } else if (r2 < R2_MARGINAL) {
             explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
             judge_steady(&fit->estimate, &model->axes[a], &card->nu[a]);
@@ -251,16 +268,17 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
 }
 
 /* Misfit by its size: with many samples the least of it is significant. */
-static void judge_misfit(struct estimate *e, const struct model *model,
+static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
                          const struct dynamics_check *own)
 {
+    struct estimate *e = &fit->estimate;
     for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
         const struct dynamics_axis_check *axis = &own->axis[a];
         const char *velocity = model->axes[a].velocity;
         const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
         const double far_out = (double)axis->outliers / (double)axis->run.n;
         const double follows = axis->input_correlation;
-        if (judged_by_effort(own, axis->run.r2)) {
+        if (judged_by_effort(fit, own, axis->run.r2)) {
             continue;
         }
         if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
@@ -337,7 +355,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     }
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
-    judge_misfit(&fit->estimate, model, own);
+    judge_misfit(fit, model, own);
     dynamics_judge_parts(fit, model, card, own);
     dynamics_judge_forces(fit, model, card);
     if (held_out) {

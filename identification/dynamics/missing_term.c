@@ -1,8 +1,10 @@
 #include "identification/dynamics/missing_term.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
@@ -17,12 +19,16 @@ static const double SHARE_MIN = 0.1;
 /* Velocities below so many times their noise have no sign. */
 static const double NOISE_RATIO = 3.0;
 static const double SMOOTH_S = 0.04;
-/* A term is there from so many of its errors on. */
-static const double THERE_ERRORS = 3.0;
+/* All terms together are said to be there in so many recordings that have none. */
+static const double FALSE_ALARMS = 0.01;
+/* Regressors more alike than that cannot be told apart (Belsley, Kuh and Welsch 1980). */
+static const double CONDITION_MAX = 30.0;
 /* What moves by less of its value is well enough known without. */
 static const double MOVED_RATIO = 0.02;
-/* Of the half of an interval: an interval of 95 % that is off by so much holds 83 %. */
-static const double REACH_MAX = 0.5;
+/* Of the half of an interval: an interval of 95 % that is off by so much holds 88 %. */
+static const double REACH_MAX = 0.4;
+/* At its largest, of the root mean square of the efforts: less is worth no more than a note. */
+static const double SIZE_MAX = 0.05;
 
 enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };
 
@@ -137,10 +143,41 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
     }
 }
 
+/* The largest that the term asks for, by the root mean square of the efforts. */
+static double find_size(const struct missing_friction *term, const struct data_set *set)
+{
+    static const double still[MODEL_AXES_MAX];
+    double most = 0.0;
+    double squares = 0.0;
+    for (size_t k = 0; k < set->n; k++) {
+        double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        const double size = fabs(set->tau[0][k]);
+        data_set_velocity(set, k, nu);
+        term->model->rows(term->model, data_set_pose(set, k, 0.0, pose), nu, still, phi);
+        model_load_rows(term->model, &size, phi);
+        most = fmax(most, fabs(phi[term->at]));
+        squares += size * size;
+    }
+    return fabs(term->value) * most / sqrt(squares / (double)set->n);
+}
+
+/* By the fit that tests it. */
+static bool is_there(const struct model_parameter *term, const struct dynamics_fit *test,
+                     size_t i)
+{
+    const double z = test->estimate.value[i] / sqrt(test->estimate.covariance[i][i]);
+    const double chance =
+        term->sign == MODEL_ANY ? 2.0 * gsl_cdf_ugaussian_Q(fabs(z)) : gsl_cdf_ugaussian_Q(z);
+    return chance < FALSE_ALARMS / MODEL_RICHER_MAX &&
+           test->estimate.condition <= CONDITION_MAX;
+}
+
 /* What the term makes of the parameters that the model has without it. */
 static void compare_friction(const struct model *model, const struct dynamics_fit *fit,
                              const struct dynamics_fit *plain, const struct dynamics_fit *rich,
-                             struct missing_friction *out)
+                             const struct dynamics_fit *test, struct missing_friction *out)
 {
     for (size_t i = 0; i < out->model->parameter_count; i++) {
         const int at = model_parameter_find(model, out->model->parameters[i].name);
@@ -148,6 +185,7 @@ static void compare_friction(const struct model *model, const struct dynamics_fi
             out->at = i;
             out->value = rich->estimate.value[i];
             out->se = sqrt(rich->estimate.covariance[i][i]);
+            out->there = is_there(&out->model->parameters[i], test, i);
             continue;
         }
         const double shift = plain->estimate.value[at] - rich->estimate.value[i];
@@ -168,6 +206,8 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
 {
     struct data_set late = *set;
     struct dynamics_fit plain;
+    struct dynamics_options as_asked = *options;
+    as_asked.asked_load = true;
     gsl_vector *tau = gsl_vector_alloc(set->axes * set->n);
     if (!tau) {
         return STATUS_E_NOMEM;
@@ -178,13 +218,21 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
     enum status st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK, options, &plain);
     for (size_t k = 0; k < COUNT(model->richer) && st == STATUS_OK; k++) {
         struct missing_friction found = {.model = model->richer[k]};
+        struct missing_term with;
         struct dynamics_fit rich;
-        if (!found.model) {
+        struct dynamics_fit test;
+        if (!found.model || !data_set_suits(set, found.model)) {
             continue;
         }
         st = dynamics_linear_fit(found.model, &late, DYNAMICS_WEAK, options, &rich);
+        st = st == STATUS_OK
+                 ? dynamics_linear_fit(found.model, &late, DYNAMICS_WEAK, &as_asked, &test)
+                 : st;
         if (st == STATUS_OK) {
-            compare_friction(model, fit, &plain, &rich, &found);
+            compare_friction(model, fit, &plain, &rich, &test, &found);
+            missing_term_find(found.model, &rich, &late, &with);
+            found.effort_r2 = with.effort_r2;
+            found.size = find_size(&found, &late);
             missing->friction[k] = found;
         }
     }
@@ -192,16 +240,28 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }
 
-/* The term that is there and moves a parameter furthest within its interval, which is wrong
- * then. */
+/* It makes an interval wrong, or is an effort that whoever uses the model would miss. */
+static bool makes_difference(const struct missing_friction *one)
+{
+    return one->reach > REACH_MAX || one->size > SIZE_MAX;
+}
+
+/* One that matters before one that does not; then the one with which the motion explains most
+ * of the efforts, for what is missing looks like other terms, too. */
+static bool explains_more(const struct missing_friction *one,
+                          const struct missing_friction *other)
+{
+    return makes_difference(one) != makes_difference(other) ? makes_difference(one)
+                                                            : one->effort_r2 > other->effort_r2;
+}
+
 static void judge_friction(struct estimate *e, const struct model *model,
                            const struct missing_term *missing)
 {
     const struct missing_friction *most = NULL;
     for (size_t k = 0; k < COUNT(missing->friction); k++) {
         const struct missing_friction *one = &missing->friction[k];
-        if (one->model && one->value > THERE_ERRORS * one->se &&
-            (!most || one->reach > most->reach)) {
+        if (one->model && one->there && (!most || explains_more(one, most))) {
             most = one;
         }
     }
@@ -209,19 +269,16 @@ static void judge_friction(struct estimate *e, const struct model *model,
         return;
     }
     const struct model_parameter *term = &most->model->parameters[most->at];
-    if (most->reach > REACH_MAX) {
-        estimate_reason(e, ESTIMATE_MARGINAL,
-                        "the efforts hold %s (%s %.3g +- %.2g), which the model does not have: "
-                        "without it %s (%s) is off by %+.0f %%",
-                        term->words, term->name, most->value, most->se,
-                        model->parameters[most->moved].words,
-                        model->parameters[most->moved].name, 100.0 * most->shift);
-    } else {
-        estimate_reason(e, ESTIMATE_PASS,
-                        "the efforts hold %s (%s %.3g +- %.2g), which moves no parameter far "
-                        "within its interval",
-                        term->words, term->name, most->value, most->se);
+    const char *what = most->reach > REACH_MAX ? "without it" : "at that";
+    char shift[160] = "no parameter is off by much of its interval";
+    if (most->reach > 0.0) {
+        (void)snprintf(shift, sizeof shift, "%s %s (%s) is off by %+.2g %%", what,
+                       model->parameters[most->moved].words,
+                       model->parameters[most->moved].name, 100.0 * most->shift);
     }
+    estimate_reason(e, makes_difference(most) ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                    "the efforts hold %s (%s %.3g +- %.2g), which the model does not have: %s",
+                    term->words, term->name, most->value, most->se, shift);
     estimate_advise(e, "fit --model %s, which has %s", most->model->name, term->words);
 }
 

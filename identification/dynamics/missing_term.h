@@ -11,14 +11,17 @@
 #include "identification/dynamics/dynamics_options.h"
 #include "identification/dynamics_fit.h"
 
-/* What one more term of friction would be, and what it would make of the fit. */
+/* What one more term, of friction or of a load, would be, and what it would make of the fit. */
 struct missing_friction {
     const struct model *model; /* that has it; NULL: there is none, or it could not be fitted */
     size_t at;                 /* its parameter there */
     double value, se;
-    size_t moved; /* the parameter of the fit that moves furthest without it */
-    double shift; /* by so much: of the value with it */
-    double reach; /* and in half widths of the fit's own interval */
+    bool there;       /* beyond what chance makes of it */
+    double effort_r2; /* of the model with it, as that of struct missing_term */
+    size_t moved;     /* the parameter of the fit that moves furthest without it */
+    double shift;     /* by so much: of the value with it */
+    double reach;     /* and in half widths of the fit's own interval */
+    double size;      /* the largest effort that it asks for, by the root mean square of them */
 };
 
 /* Shares of what the model leaves of the efforts that go with something it does not have. */
@@ -35,8 +38,8 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
                        const struct data_set *set, struct missing_term *missing);
 
 /* Fit each of model->richer beside the model, both by weak forms, with efforts as late as the
- * fit has them. Wald's test: the term is there when it is beyond 3 robust standard errors of
- * zero, by chance once in 740. Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. */
+ * fit has them. Wald's test, of all terms together wrong once in a hundred recordings that have
+ * none of them. Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. */
 MUST_USE enum status missing_term_try(const struct model *model, const struct dynamics_fit *fit,
                                       const struct data_set *set,
                                       const struct dynamics_options *options,

@@ -193,6 +193,9 @@ enum status row_source_start(struct row_source *rows, const struct model *model,
     rows->p = model->parameter_count + (options->biases ? model->axis_count : 0);
     rows->half = 1;
     rows->stride = 1;
+    for (size_t a = 0; a < set->axes; a++) {
+        rows->load[a] = set->tau[a];
+    }
     find_entries(rows);
     rows->values =
         gsl_vector_calloc(model->axis_count * (model->parameter_count + 2) * MODEL_STRIDE);
@@ -246,9 +249,9 @@ static double effort_at(const struct data_set *set, size_t axis, size_t k, size_
 }
 
 /* Its size there; the sample before the first one of a run has little weight in a window. */
-static double effort_size(const struct data_set *set, size_t axis, size_t k)
+static double effort_size(const struct row_source *rows, size_t axis, size_t k)
 {
-    const double *tau = set->tau[axis];
+    const double *tau = rows->load[axis];
     return 0.5 * (fabs(tau[k]) + fabs(tau[k > 0 ? k - 1 : k]));
 }
 
@@ -383,7 +386,7 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
                           rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
                           nu, none[0], row);
         for (size_t a = 0; a < set->axes; a++) {
-            size[a] = effort_size(set, a, k + i);
+            size[a] = effort_size(rows, a, k + i);
         }
         model_load_rows(rows->model, size, row);
         for (size_t s = 0; s < rows->static_count; s++) {

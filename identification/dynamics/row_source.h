@@ -27,6 +27,9 @@ struct row_source {
     enum dynamics_method method; /* WEAK_IV as WEAK */
     size_t p;                    /* unknowns: parameters, then biases */
     size_t half, stride;         /* samples before and after; from one to the next */
+    /* Of weak: whose size friction by load multiplies, [n]; the set's own until others are put
+     * here, before row_source_rewind(). */
+    const double *load[MODEL_AXES_MAX];
 
     /* Entries of Phi that can be other than zero, axis after axis: which unknown they multiply;
      * those of axis a are axis_start[a] .. axis_start[a + 1] - 1. */

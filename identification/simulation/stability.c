@@ -12,13 +12,15 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "identification/numeric/agreement.h"
 #include "identification/numeric/svd.h"
 #include "identification/simulation/prediction_filter.h"
 
 enum {
     SIXTHS = 6, /* of the time: two give a third, three a half */
     LEVELS = 3,
-    WIDE = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX, /* of everything, with constant efforts */
+    RECORDINGS = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
+    WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* of everything, with constant efforts */
     BINS_MAX,
     PIECES = 16,
     LONG = 20000, /* samples, from which on pieces are looked at */
@@ -30,8 +32,11 @@ static const double ROWS_PER_UNKNOWN = 8.0;
 /* An effort has a direction beyond this share of its largest. */
 static const double DIRECTED = 0.02;
 static const double RANK_RATIO = 1e-9;
+/* Parts that differ by so little chance are said to differ. */
+static const double DIFFER = 0.05;
 
-ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "level", "direction");
+ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
+           "direction");
 
 /* What a part of the recording says. */
 struct part_sums {
@@ -43,7 +48,8 @@ struct part_sums {
 struct stability_work {
     const struct data_set *set; /* the piece at hand */
     size_t first;               /* of it, in the whole */
-    size_t whole;
+    const struct data_set *whole;
+    size_t run; /* of the whole, at hand */
     size_t axes, g;
     size_t count;               /* unknowns that are known from the fit */
     size_t wide;                /* and the constant efforts that were not fitted, behind them */
@@ -62,6 +68,13 @@ static size_t level_bin(size_t axis, size_t level)
 static size_t direction_bin(size_t axis, size_t direction)
 {
     return level_bin(axis, LEVELS + direction);
+}
+
+size_t stability_recording(const struct data_set *set, size_t run)
+{
+    const size_t part = set->run_part[run];
+    return set->part_count > STABILITY_PARTS_MAX ? part * STABILITY_PARTS_MAX / set->part_count
+                                                 : part;
 }
 
 /* n unknowns of it. */
@@ -87,8 +100,15 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
                        const double *z)
 {
     struct stability_work *work = context;
-    const size_t sixth = SIXTHS * (work->first + walk->at) / work->whole;
-    add_to_bin(work, sixth, work->count, rows, z);
+    const size_t at = work->first + walk->at;
+    add_to_bin(work, SIXTHS * at / work->whole->n, work->count, rows, z);
+    while (at >= work->whole->run_start[work->run + 1]) {
+        work->run++;
+    }
+    if (work->whole->part_count > 1) {
+        add_to_bin(work, RECORDINGS + stability_recording(work->whole, work->run), work->count,
+                   rows, z);
+    }
     if (work->wide > work->count) {
         add_to_bin(work, WIDE, work->wide, rows, z);
     }
@@ -194,37 +214,84 @@ static void name_entry(const struct stability_work *work, const struct dynamics_
     test->entry = work->index[test->entry];
 }
 
-/* Variance from part to part beyond what their errors explain (DerSimonian and Laird). */
-static void find_between(const struct stability_work *work, const struct part_estimate *parts,
-                         size_t count, double *between_sd)
+/* What an entry's estimates are worth together. */
+static void compare_entry(const struct estimate_of_one *each, size_t count, size_t entry,
+                          enum stability_cut cut, struct agreement *agreement,
+                          struct stability *out)
 {
-    const size_t n = work->count;
-    for (size_t i = 0; i < n; i++) {
-        double w = 0.0;
-        double w2 = 0.0;
-        double wx = 0.0;
-        double q = 0.0;
+    agreement_find(each, count, agreement);
+    const bool differ = agreement->p < DIFFER;
+    struct stability_between *between = cut == STABILITY_RECORDINGS ? out->recordings
+                                        : cut <= STABILITY_THIRDS   ? out->in_time
+                                                                    : NULL;
+    if (between && differ && agreement->between_sd > between[entry].sd) {
+        between[entry].sd = agreement->between_sd;
+        between[entry].mean_variance = agreement->mean_variance;
+    }
+    if (cut == STABILITY_RECORDINGS) {
+        out->recording_count = count;
+    }
+}
+
+static void compare_parts(const struct stability_work *work, const struct part_estimate *parts,
+                          size_t count, enum stability_cut cut, struct stability *out)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        struct estimate_of_one each[STABILITY_PARTS_MAX];
+        struct agreement ignored;
         for (size_t b = 0; b < count; b++) {
-            const double weight = 1.0 / parts[b].svd.inverse[i * n + i];
-            w += weight;
-            w2 += weight * weight;
-            wx += weight * parts[b].step[i];
+            each[b] = (struct estimate_of_one){parts[b].step[i],
+                                               part_sd(&parts[b], work->count, i), HUGE_VAL};
         }
-        for (size_t b = 0; b < count; b++) {
-            const double off = parts[b].step[i] - wx / w;
-            q += off * off / parts[b].svd.inverse[i * n + i];
-        }
-        const double variance = (q - (double)(count - 1)) / (w - w2 / w);
         if (work->index[i] < DYNAMICS_P_MAX) {
-            between_sd[work->index[i]] = variance > 0.0 ? sqrt(variance) : 0.0;
+            compare_entry(each, count, work->index[i], cut, &ignored, out);
         }
+    }
+}
+
+void stability_compare(const struct dynamics_fit *fit, enum stability_cut cut, size_t axis,
+                       const struct stability_part *parts, size_t count,
+                       struct stability *stability)
+{
+    struct stability_test test = {.cut = cut, .axis = axis, .p = HUGE_VAL};
+    size_t known = 0;
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        struct estimate_of_one each[STABILITY_PARTS_MAX];
+        struct agreement agreement;
+        size_t n = 0;
+        for (size_t b = 0; b < count; b++) {
+            if (parts[b].se[i] > 0.0 && isfinite(parts[b].value[i])) {
+                each[n++] = (struct estimate_of_one){parts[b].value[i], parts[b].se[i],
+                                                     parts[b].freedom};
+            }
+        }
+        if (n < 2) {
+            continue;
+        }
+        known++;
+        compare_entry(each, n, i, cut, &agreement, stability);
+        if (agreement.p < test.p) {
+            test.statistic = agreement.statistic;
+            test.df = agreement.df;
+            test.p = agreement.p;
+            test.entry = i;
+            test.parts = n;
+            for (size_t b = 0; b < n; b++) {
+                test.value[b] = each[b].value;
+                test.se[b] = each[b].se;
+            }
+        }
+    }
+    if (known > 0 && isfinite(test.p)) {
+        test.p = fmin(1.0, test.p * (double)known);
+        stability->tests[stability->count++] = test;
     }
 }
 
 /* One cut; bins [parts]. False when it cannot be made. */
 static bool test_cut(const struct stability_work *work, const struct dynamics_fit *fit,
                      const struct part_sums *bins, struct stability_test *test,
-                     double *between_sd)
+                     struct stability *stability)
 {
     struct part_estimate parts[STABILITY_PARTS_MAX];
     struct part_sums common = {.rows = 0.0};
@@ -268,9 +335,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
     }
     test->p = gsl_cdf_chisq_Q(fmax(test->statistic, 0.0), test->df);
     name_entry(work, fit, parts, test);
-    if (between_sd) {
-        find_between(work, parts, used, between_sd);
-    }
+    compare_parts(work, parts, used, test->cut, stability);
     return true;
 }
 
@@ -285,6 +350,9 @@ static void run_cut(const struct stability_work *work, const struct dynamics_fit
         for (size_t k = 0; k < SIXTHS; k++) {
             add_sums(&bins[k * test.parts / SIXTHS], &work->bins[k]);
         }
+    } else if (cut == STABILITY_RECORDINGS) {
+        test.parts = STABILITY_PARTS_MAX;
+        memcpy(bins, &work->bins[RECORDINGS], sizeof bins);
     } else {
         test.parts = cut == STABILITY_LEVEL ? LEVELS : 2;
         for (size_t k = 0; k < test.parts; k++) {
@@ -292,8 +360,7 @@ static void run_cut(const struct stability_work *work, const struct dynamics_fit
                                                         : direction_bin(axis, k)];
         }
     }
-    double *between_sd = cut == STABILITY_THIRDS ? out->between_sd : NULL;
-    if (test_cut(work, fit, bins, &test, between_sd)) {
+    if (test_cut(work, fit, bins, &test, out)) {
         out->tests[out->count++] = test;
     }
 }
@@ -522,7 +589,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
                            struct stability *stability)
 {
     struct stability out = {.tested = false, .constant_p = (double)NAN};
-    struct stability_work work = {.axes = model->axis_count, .whole = set->n};
+    struct stability_work work = {.axes = model->axis_count, .whole = set};
     struct prediction_noise noise;
     bool ran = false;
     if (!choose_unknowns(model, fit, &work) ||

@@ -3,7 +3,7 @@
  *
  *     theta_b = theta + G_b^-1 v_b,   Q = sum v_b' G_b^-1 v_b - v' G^-1 v    (docs/model/
  *                                                                  identification.md, section
- * 7)
+ * 6)
  *
  * A model that fits has the same parameters in both halves of a recording, at small efforts and
  * at large ones, forwards and backwards. One pass of the filter of prediction_error gives the
@@ -26,12 +26,26 @@
 enum stability_cut {
     STABILITY_HALVES, /* of the time */
     STABILITY_THIRDS,
+    STABILITY_RECORDINGS, /* where there are several */
     STABILITY_LEVEL,     /* of an effort: up to a third of its largest, to two thirds, beyond */
     STABILITY_DIRECTION, /* of an effort: below zero, above */
     STABILITY_CUTS
 };
 
-enum { STABILITY_PARTS_MAX = 3, STABILITY_TESTS_MAX = 2 + 2 * MODEL_AXES_MAX };
+/* Recordings beyond so many are taken together, neighbours first. */
+enum { STABILITY_PARTS_MAX = 16, STABILITY_TESTS_MAX = 3 + 2 * MODEL_AXES_MAX };
+
+/* What a part has for each entry of the fit; NaN where the fit has no error. */
+struct stability_part {
+    double value[DYNAMICS_P_MAX], se[DYNAMICS_P_MAX];
+    double freedom; /* of se; HUGE_VAL: it is known */
+};
+
+/* From part to part beyond what their errors explain; zero where they explain it. */
+struct stability_between {
+    double sd;
+    double mean_variance; /* that it adds to an estimate from all parts */
+};
 
 struct stability_test {
     enum stability_cut cut;
@@ -47,8 +61,9 @@ struct stability {
     bool tested; /* else the model could not be simulated, or too little is known of it */
     size_t count;
     struct stability_test tests[STABILITY_TESTS_MAX];
-    /* Standard deviation from part to part beyond what the errors of the thirds explain. */
-    double between_sd[DYNAMICS_P_MAX];
+    struct stability_between in_time[DYNAMICS_P_MAX]; /* halves or thirds, whichever more */
+    struct stability_between recordings[DYNAMICS_P_MAX];
+    size_t recording_count; /* that were compared; 0: there was one, or too little of them */
     /* All of the recording: the fit's parameters moved to where it would have them, and the
      * errors of that; for a recording that was not fitted. NaN where it does not tell. */
     double moved[UNKNOWNS_MAX], moved_se[UNKNOWNS_MAX];
@@ -65,6 +80,15 @@ struct stability {
 
 extern const struct names stability_cut_names;
 const char *stability_cut_name(enum stability_cut cut); /* "halves" … */
+
+/* Add the test of a cut, entry by entry by Welch's test and by the least chance of them times
+ * their number, unless fewer than two parts know the same entry; and what is between parts. */
+void stability_compare(const struct dynamics_fit *fit, enum stability_cut cut, size_t axis,
+                       const struct stability_part *parts, size_t count,
+                       struct stability *stability);
+
+/* Which of STABILITY_PARTS_MAX recordings a run is of. */
+size_t stability_recording(const struct data_set *set, size_t run);
 
 /* noise: of a fit that has none of its own, per axis; NULL: the fit's. Sets longer than 20 000
  * samples are looked at in 16 pieces. Returns STATUS_OK, STATUS_E_NOMEM; *stability is written

@@ -172,7 +172,7 @@ static void print_parts(const struct identify_result *result, FILE *out)
     for (size_t i = 0; i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
         const bool effort = test->cut >= STABILITY_LEVEL;
-        (void)fprintf(out, "  %-9s %-10s p %-8.2g %-24s", stability_cut_name(test->cut),
+        (void)fprintf(out, "  %-10s %-10s p %-8.2g %-24s", stability_cut_name(test->cut),
                       effort ? result->kind->model->axes[test->axis].effort : "", test->p,
                       result->fit.estimate.name[test->entry]);
         for (size_t part = 0; part < test->parts; part++) {

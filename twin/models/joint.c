@@ -166,9 +166,10 @@ static const struct model_derived derived[] = {
         .derived = derived, .derived_count = COUNT(derived),                                   \
         .needs_pose = BIT(form, PENDULUM), .sticks = true, .window_s = 0.1, .width = (s),      \
         .by_effort = BIT(form, GEAR) * (JOINT_LOAD + BIT(form, PENDULUM)),                     \
-        .richer = {RICHER(form, GEAR, w), RICHER(form, FALLING, w)}, .rows = fill_joint_rows,  \
-        .forward = accelerate_joint, .inverse = invert_joint, .resist = resist_joint,          \
-        .slope = fill_joint_slope, .kinematics = move_joint,                                   \
+        .richer = {RICHER(form, GEAR, w), RICHER(form, FALLING, w),                            \
+                   RICHER(form, PENDULUM, w)},                                                 \
+        .rows = fill_joint_rows, .forward = accelerate_joint, .inverse = invert_joint,         \
+        .resist = resist_joint, .slope = fill_joint_slope, .kinematics = move_joint,           \
     }
 
 #define JOINT_MODELS(title, form)                                                              \
