@@ -212,7 +212,7 @@ static double weigh_test(const struct stability_test *test)
     return test->statistic / test->df * (test->cut == STABILITY_RECORDINGS ? OF_CAUSE : 1.0);
 }
 
-void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
+bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_check *own)
 {
     const struct stability *stability = &own->stability;
@@ -238,10 +238,10 @@ void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                        stability->constant_statistic / stability->constant_df)) {
         tell_constant(fit, &model->axes[pushed], stability->constant[pushed],
                       stability->constant_se[pushed]);
-        return;
+        return true;
     }
     if (!worst) {
-        return;
+        return false;
     }
     char name[128];
     (void)dynamics_parameter_both(model, worst->entry, name, sizeof name);
@@ -252,6 +252,7 @@ void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     } else {
         tell_effort(fit, model, worst, name);
     }
+    return false;
 }
 
 void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,

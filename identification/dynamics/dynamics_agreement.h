@@ -12,8 +12,8 @@
 /* Parts of the recording that differ by more than their errors are a reason for MARGINAL, with
  * the cause that the difference points to and the experiment that decides; where the difference
  * is too small to matter, errors and intervals are widened by it instead. So is a constant
- * effort that was not fitted, where that explains more. */
-void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
+ * effort that was not fitted, where that explains more: true when that was told. */
+bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_check *own);
 
 /* Forces that nobody measured, held against those that were (pem). */

@@ -32,10 +32,6 @@ static const double FOLLOWS = 0.2;
 static const double FAR_RATIO = 0.05;
 /* ... unless that moves velocities by less than this share of how they vary. */
 static const double FELT = 0.01;
-/* A constant effort explains what is left, by so little chance that nothing else is looked for.
- */
-static const double CONSTANT_P = 0.005;
-
 /* A unit that a channel may be in instead of its own. */
 struct other_unit {
     const char *end;  /* of the channel's name */
@@ -267,6 +263,29 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+static bool follows_efforts(const struct dynamics_axis_check *axis)
+{
+    const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
+    return axis->input_correlation > fmax(FOLLOWS, axis->input_correlation_bound) &&
+           axis->input_correlation * left > FELT;
+}
+
+/* Where no constant force was told that explains it. */
+static void advise_forces(struct dynamics_fit *fit, const struct model *model,
+                          const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
+        if (follows_efforts(&own->axis[a]) &&
+            !judged_by_effort(fit, own, own->axis[a].run.r2)) {
+            estimate_advise(&fit->estimate,
+                            "%s: forces depend on more than the efforts given (a rudder's on "
+                            "the square of the speed): give the force itself, or keep to one "
+                            "speed",
+                            model->axes[a].velocity_words);
+        }
+    }
+}
+
 /* Misfit by its size: with many samples the least of it is significant. */
 static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
                          const struct dynamics_check *own)
@@ -281,18 +300,11 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         if (judged_by_effort(fit, own, axis->run.r2)) {
             continue;
         }
-        if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
+        if (follows_efforts(axis)) {
             estimate_reason(e, ESTIMATE_MARGINAL,
                             "what simulation leaves of %s follows efforts by %.2f: they do "
                             "something that the model does not have",
                             velocity, follows);
-            if (!(own->stability.tested && own->stability.constant_p < CONSTANT_P)) {
-                estimate_advise(e,
-                                "%s: forces depend on more than the efforts given (a rudder's "
-                                "on the square of the speed): give the force itself, or keep "
-                                "to one speed",
-                                model->axes[a].velocity_words);
-            }
         }
         /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
@@ -356,7 +368,9 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
     judge_misfit(fit, model, own);
-    dynamics_judge_parts(fit, model, card, own);
+    if (!dynamics_judge_parts(fit, model, card, own)) {
+        advise_forces(fit, model, own);
+    }
     dynamics_judge_forces(fit, model, card);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
