@@ -40,7 +40,7 @@ enum {
     DYNAMICS_P_MAX = MODEL_PARAMETERS_MAX + MODEL_AXES_MAX
 };
 _Static_assert((int)DYNAMICS_P_MAX < (int)NUMERIC_COLUMNS_MAX, "and the right side of a row");
-_Static_assert((int)DYNAMICS_P_MAX <= (int)ESTIMATE_P_MAX, "all have a place in an estimate");
+_Static_assert((int)DYNAMICS_P_MAX < (int)ESTIMATE_P_MAX, "and the delay, in an estimate");
 
 struct dynamics_fit {
     /* Of the model's parameters, then biases. Its rank is of p, and one more with a fitted

@@ -14,7 +14,7 @@
 #include "base/status.h"
 
 enum {
-    ESTIMATE_P_MAX = 22,
+    ESTIMATE_P_MAX = 23, /* parameters, constant efforts, and a delay behind them */
     ESTIMATE_NAME_MAX = 64,
     ESTIMATE_SYMBOL_MAX = 12,
     ESTIMATE_NULLS_MAX = 4,

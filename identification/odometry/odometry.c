@@ -457,17 +457,23 @@ static enum status run_odometry(struct odometry_set *set, double *scratch,
     return finish_fit(set, &point, &system, fit);
 }
 
+void odometry_fit_start(struct odometry_fit *fit)
+{
+    static const char *const symbols[ODOMETRY_P] = {"r_R", "r_L", "b",  "x_s",
+                                                    "y_s", "a_s", "d_s"};
+    *fit = (struct odometry_fit){.n = 0};
+    estimate_start(&fit->estimate, ODOMETRY_P);
+    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
+        estimate_name(&fit->estimate, i, odometry_parameter_name(i), symbols[i]);
+    }
+}
+
 enum status odometry_fit_run(struct odometry_set *set, const struct odometry_card *card,
                              struct odometry_fit *fit)
 {
     assert(set && card && fit);
-    struct odometry_fit out = {.n = 0};
-    estimate_start(&out.estimate, ODOMETRY_P);
-    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        static const char *const symbols[ODOMETRY_P] = {"r_R", "r_L", "b",  "x_s",
-                                                        "y_s", "a_s", "d_s"};
-        estimate_name(&out.estimate, i, odometry_parameter_name(i), symbols[i]);
-    }
+    struct odometry_fit out;
+    odometry_fit_start(&out);
     gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
     const enum status st = scratch ? run_odometry(set, scratch->data, &out) : STATUS_E_NOMEM;
     gsl_vector_free(scratch);

@@ -64,6 +64,9 @@ struct odometry_fit {
     struct odometry_check own;
 };
 
+/* A fit with everything unknown. */
+void odometry_fit_start(struct odometry_fit *fit);
+
 /* Fit. Poses that are found to jump are struck out of the set (they become NaN).
  *
  * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK: what the data

@@ -45,6 +45,18 @@ void travel_motion_row(enum travel_motion motion, double rotation_rad, double di
 }
 
 /* Written so that NaN is refused. */
+void travel_fit_start(struct travel_fit *fit, enum travel_motion motion)
+{
+    static const char *const symbols[TRAVEL_P] = {"t0", "ta", "tr", "w", "v"};
+    *fit = (struct travel_fit){.motion = motion};
+    estimate_start(&fit->estimate, TRAVEL_P);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        estimate_name(&fit->estimate, j, travel_term_name(j), symbols[j]);
+        fit->beta[j] = fit->beta_se[j] = fit->beta_lo[j] = fit->beta_hi[j] = (double)NAN;
+    }
+    fit->residual_s_sd = fit->rmse_s = fit->r2 = (double)NAN;
+}
+
 bool travel_move_usable(const struct travel_move *move)
 {
     return fabs(move->rotation_rad) <= ROTATION_RAD_MAX &&

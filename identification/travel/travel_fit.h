@@ -82,6 +82,9 @@ struct travel_fit {
     struct travel_accelerating accelerating; /* known where laps bend with the size of moves */
 };
 
+/* A fit with everything unknown. */
+void travel_fit_start(struct travel_fit *fit, enum travel_motion motion);
+
 /* Whether a move takes part: finite, not absurdly large, and a lap above zero. */
 bool travel_move_usable(const struct travel_move *move);
 

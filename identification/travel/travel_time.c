@@ -40,18 +40,6 @@ static double find_quantile(size_t n, size_t rank)
     return n > rank ? gsl_cdf_tdist_Pinv(0.975, (double)(n - rank)) : nan("");
 }
 
-static void clear_fit(struct travel_fit *fit, enum travel_motion motion)
-{
-    *fit = (struct travel_fit){.motion = motion};
-    estimate_start(&fit->estimate, TRAVEL_P);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        static const char *const symbols[TRAVEL_P] = {"t0", "ta", "tr", "w", "v"};
-        estimate_name(&fit->estimate, j, travel_term_name(j), symbols[j]);
-        fit->beta[j] = fit->beta_se[j] = fit->beta_lo[j] = fit->beta_hi[j] = nan("");
-    }
-    fit->residual_s_sd = fit->rmse_s = fit->r2 = nan("");
-}
-
 /* A speed from its inverse: value and se by the delta method, interval by inversion. Returns
  * the slope that carries errors over. */
 static double invert_term(struct travel_fit *fit, enum travel_term j)
@@ -482,7 +470,7 @@ enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
     assert((unsigned)method < TRAVEL_METHOD_COUNT);
 
     struct travel_fit out;
-    clear_fit(&out, motion);
+    travel_fit_start(&out, motion);
     for (size_t i = 0; i < n; i++) {
         out.n += travel_move_usable(&moves[i]);
     }

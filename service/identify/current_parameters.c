@@ -5,44 +5,40 @@
 #include <jansson.h>
 
 #include "base/number.h"
-#include "service/identify/identify_dynamics.h"
+#include "service/identify/current_parameters.h"
 
 enum { DELAY = -1, UNKNOWN = -2, NAME_MAX_BYTES = 64 };
 
-/* Its place in the fit, DELAY or UNKNOWN. */
-static int find_name(const struct model *model, const char *name)
+/* Its place in the estimate, DELAY or UNKNOWN. */
+static int find_name(const struct current_form *form, const char *name)
 {
-    const int i = model_parameter_find(model, name);
-    if (i >= 0) {
-        return i;
-    }
-    for (size_t a = 0; a < model->axis_count; a++) {
-        char bias[NAME_MAX_BYTES];
-        const size_t at = model->parameter_count + a;
-        if (strcmp(dynamics_parameter_name(model, at, bias, sizeof bias), name) == 0) {
-            return (int)at;
+    const struct estimate *e = form->estimate;
+    for (size_t i = 0; i < e->p; i++) {
+        if (strcmp(e->name[i], name) == 0 || (*name && strcmp(e->symbol[i], name) == 0)) {
+            return (int)i;
         }
     }
-    return strcmp(name, "delay_s") == 0 ? DELAY : UNKNOWN;
+    return form->late && strcmp(name, "delay_s") == 0 ? DELAY : UNKNOWN;
 }
 
-static enum status refuse_name(const struct model *model, const char *where, const char *name,
-                               struct err *err)
+static enum status refuse_name(const struct current_form *form, const char *where,
+                               const char *name, struct err *err)
 {
-    char names[256] = "";
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        names_append(names, sizeof names, model->parameters[i].name);
+    char names[ERR_TEXT_MAX] = "";
+    for (size_t i = 0; i < form->estimate->p; i++) {
+        names_append(names, sizeof names, form->estimate->name[i]);
     }
-    return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s, delay_s",
-                   model->name, name, names);
+    return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s%s", form->model,
+                   name, names, form->late ? ", delay_s" : "");
 }
 
-static enum status take_value(const struct model *model, const char *where, const char *name,
-                              double value, struct dynamics_current *current, struct err *err)
+static enum status take_value(const struct current_form *form, const char *where,
+                              const char *name, double value, struct current_values *current,
+                              struct err *err)
 {
-    const int i = find_name(model, name);
+    const int i = find_name(form, name);
     if (i == UNKNOWN) {
-        return refuse_name(model, where, name, err);
+        return refuse_name(form, where, name, err);
     }
     if (i == DELAY) {
         current->delay_s = value;
@@ -53,8 +49,8 @@ static enum status take_value(const struct model *model, const char *where, cons
 }
 
 /* One of "name=value". */
-static enum status take_pair(const struct model *model, const char *text, size_t bytes,
-                             struct dynamics_current *current, struct err *err)
+static enum status take_pair(const struct current_form *form, const char *text, size_t bytes,
+                             struct current_values *current, struct err *err)
 {
     char pair[2 * NAME_MAX_BYTES];
     double number = 0.0;
@@ -70,23 +66,24 @@ static enum status take_pair(const struct model *model, const char *text, size_t
                        pair);
     }
     *value = '\0';
-    return take_value(model, "--current", pair, number, current, err);
+    return take_value(form, "--current", pair, number, current, err);
 }
 
-static enum status take_list(const char *text, const struct model *model,
-                             struct dynamics_current *current, struct err *err)
+static enum status take_list(const char *text, const struct current_form *form,
+                             struct current_values *current, struct err *err)
 {
     enum status st = STATUS_OK;
     while (*text && st == STATUS_OK) {
         const size_t n = strcspn(text, ",");
-        st = take_pair(model, text, n, current, err);
+        st = take_pair(form, text, n, current, err);
         text += n + (text[n] == ',');
     }
     return st;
 }
 
-static enum status take_document(json_t *document, const char *path, const struct model *model,
-                                 struct dynamics_current *current, struct err *err)
+static enum status take_document(json_t *document, const char *path,
+                                 const struct current_form *form,
+                                 struct current_values *current, struct err *err)
 {
     json_t *values = json_object_get(document, "values");
     json_t *errors = json_object_get(document, "se");
@@ -101,12 +98,12 @@ static enum status take_document(json_t *document, const char *path, const struc
     json_object_foreach(values, name, value)
     {
         if (st == STATUS_OK && json_is_number(value)) {
-            st = take_value(model, path, name, json_number_value(value), current, err);
+            st = take_value(form, path, name, json_number_value(value), current, err);
         }
     }
     json_object_foreach(errors, name, value)
     {
-        const int i = find_name(model, name);
+        const int i = find_name(form, name);
         if (i >= 0 && json_is_number(value)) {
             current->se[i] = json_number_value(value);
         }
@@ -116,8 +113,8 @@ static enum status take_document(json_t *document, const char *path, const struc
     return st;
 }
 
-static enum status take_file(const char *path, const struct model *model,
-                             struct dynamics_current *current, struct err *err)
+static enum status take_file(const char *path, const struct current_form *form,
+                             struct current_values *current, struct err *err)
 {
     json_error_t fault;
     char text[128];
@@ -132,20 +129,35 @@ static enum status take_file(const char *path, const struct model *model,
         return err_set(err, STATUS_E_PARSE, path, (unsigned)(fault.line > 0 ? fault.line : 0),
                        0, "no JSON: %s", fault.text);
     }
-    const enum status st = take_document(document, path, model, current, err);
+    const enum status st = take_document(document, path, form, current, err);
     json_decref(document);
     return st;
 }
 
-enum status current_parameters_read(const char *text, const struct model *model,
-                                    struct dynamics_current *current, struct err *err)
+enum status current_parameters_read(const char *text, const struct current_form *form,
+                                    struct current_values *current, struct err *err)
 {
-    struct dynamics_current read;
-    dynamics_current_start(&read);
-    const enum status st = strchr(text, '=') ? take_list(text, model, &read, err)
-                                             : take_file(text, model, &read, err);
+    struct current_values read;
+    current_start(&read);
+    const enum status st = strchr(text, '=') ? take_list(text, form, &read, err)
+                                             : take_file(text, form, &read, err);
     if (st == STATUS_OK) {
         *current = read;
     }
     return st;
+}
+
+enum status current_parameters_check(const char *text, const struct current_form *form,
+                                     struct err *err)
+{
+    struct current_values ignored;
+    struct err why = {0};
+    char line[32] = "";
+    if (!text || current_parameters_read(text, form, &ignored, &why) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    if (why.line > 0) {
+        (void)snprintf(line, sizeof line, ":%u", why.line);
+    }
+    return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
 }

@@ -98,7 +98,7 @@ static void print_support(const struct identify_result *result, FILE *out)
         }
         if (result->is_compared) {
             estimate_page_cell(out, 12, PAGE_DIGITS, 5, result->current.value[i]);
-            estimate_page_cell(out, 8, PAGE_SIGNED, 2, result->comparison.z[i]);
+            estimate_page_cell(out, 8, PAGE_SIGNED, 2, result->comparison.values.z[i]);
         }
         (void)fputc('\n', out);
     }
@@ -205,20 +205,21 @@ static void print_comparison(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     const struct dynamics_comparison *c = &result->comparison;
-    size_t contradicted = c->delay_contradicted ? 1 : 0;
+    const size_t p = result->fit.estimate.p;
+    size_t contradicted = c->values.contradicted[p] ? 1 : 0;
     size_t given = isfinite(result->current.delay_s) ? 1 : 0;
-    for (size_t i = 0; i < result->fit.estimate.p; i++) {
+    for (size_t i = 0; i < p; i++) {
         given += isfinite(result->current.value[i]) ? 1 : 0;
-        contradicted += c->contradicted[i] ? 1 : 0;
+        contradicted += c->values.contradicted[i] ? 1 : 0;
     }
     (void)fprintf(out,
                   "\nparameters in use: the recording contradicts %zu of the %zu given, %s "
                   "together (chi squared %.3g of %.0f, p %.2g)\n",
-                  contradicted, given, c->contradicts ? "and all" : "not all", c->statistic,
-                  c->df, c->p);
-    if (isfinite(c->delay_z)) {
+                  contradicted, given, c->values.contradicts ? "and all" : "not all",
+                  c->values.statistic, c->values.df, c->values.p);
+    if (isfinite(c->values.z[p])) {
         (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n", result->current.delay_s,
-                      c->delay_z, c->delay_contradicted ? ", contradicted" : "");
+                      c->values.z[p], c->values.contradicted[p] ? ", contradicted" : "");
     }
     if (!c->simulated) {
         (void)fputs("  they, or those of the fit, cannot be simulated\n", out);
@@ -415,7 +416,7 @@ enum status identify_dynamics(const struct model_row *row,
         } else if (st == STATUS_OK) {
             print_page(result, out);
         }
-        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
+        identify_tell(request, &result->fit.estimate, result->comparison.values.contradicts);
         identify_result_free(result);
     }
     free(result);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "identification/estimate.h"
+#include "identification/current.h"
 
 /* A number in a column: significant digits, decimals, or decimals with a sign. */
 enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };
@@ -22,6 +22,11 @@ void estimate_page_row(FILE *out, const char *symbol, const char *name, double v
 /* Parameter i of the estimate; note may be "". */
 void estimate_page_parameter(FILE *out, const struct estimate *estimate, size_t i,
                              const char *note);
+
+/* The values in use beside an estimate's, a line each, and all together. */
+void estimate_page_current(FILE *out, const struct estimate *e,
+                           const struct current_values *current,
+                           const struct current_comparison *found);
 
 /* Lower triangle. */
 void estimate_page_correlation(FILE *out, const struct estimate *estimate);

@@ -5,7 +5,6 @@
 
 /* What is done with each sort of model. */
 struct way {
-    /* NULL: nothing is to be checked. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
                          struct err *err);
     enum status (*run)(const struct model_row *row, const struct identify_request *request,
@@ -15,7 +14,7 @@ struct way {
 static const struct way ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = {identify_dynamics_check, identify_dynamics},
     [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
-    [MODEL_OF_WHEELS] = {NULL, identify_odometry},
+    [MODEL_OF_WHEELS] = {identify_odometry_check, identify_odometry},
 };
 
 static enum status check_role(const struct model_row *row, const char *role, struct err *err)
@@ -65,9 +64,7 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
         st = check_role(row, request->columns[i].role, err);
     }
-    return st != STATUS_OK         ? st
-           : ways[row->data].check ? ways[row->data].check(row, request, err)
-                                   : STATUS_OK;
+    return st == STATUS_OK ? ways[row->data].check(row, request, err) : st;
 }
 
 enum status identify_run(const struct model_row *row, const struct identify_request *request,

@@ -33,6 +33,9 @@ MUST_USE enum status identify_travel_time_check(const struct model_row *row,
 MUST_USE enum status identify_travel_time(const struct model_row *row,
                                           const struct identify_request *request, FILE *out,
                                           struct err *err);
+MUST_USE enum status identify_odometry_check(const struct model_row *row,
+                                             const struct identify_request *request,
+                                             struct err *err);
 MUST_USE enum status identify_odometry(const struct model_row *row,
                                        const struct identify_request *request, FILE *out,
                                        struct err *err);

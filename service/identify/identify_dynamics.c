@@ -10,6 +10,7 @@
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
 #include "service/cli/gnuplot.h"
+#include "service/identify/current_parameters.h"
 #include "service/identify/identify.h"
 
 /* So much less another variant has to leave to be taken. */
@@ -286,24 +287,18 @@ static enum status fit_and_check(const struct identify_request *request,
     return st;
 }
 
-static enum status check_current(const struct model_row *row, const char *text, struct err *err)
+/* What --current can name: parameters, constant efforts, the delay. */
+static struct current_form name_current(const struct model *model, struct dynamics_fit *names)
 {
-    struct dynamics_current current;
-    struct err why = {0};
-    char line[32] = "";
-    if (current_parameters_read(text, row->model, &current, &why) == STATUS_OK) {
-        return STATUS_OK;
-    }
-    if (why.line > 0) {
-        (void)snprintf(line, sizeof line, ":%u", why.line);
-    }
-    return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
+    dynamics_fit_start(names, model, DYNAMICS_WEAK_IV, true);
+    return (struct current_form){model->name, &names->estimate, true};
 }
 
 enum status identify_dynamics_check(const struct model_row *row,
                                     const struct identify_request *request, struct err *err)
 {
     const char *method = request->method ? request->method : "auto";
+    struct dynamics_fit names;
     enum status st = STATUS_OK;
     if (names_value(&dynamics_method_names, method) == DYNAMICS_METHOD_COUNT &&
         strcmp(method, "auto") != 0) {
@@ -316,9 +311,8 @@ enum status identify_dynamics_check(const struct model_row *row,
         return err_set(err, STATUS_E_ARG, "hold", 0, 0,
                        "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
-    if (request->current) {
-        st = check_current(row, request->current, err);
-    }
+    const struct current_form form = name_current(row->model, &names);
+    st = current_parameters_check(request->current, &form, err);
     return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
 }
 
@@ -331,8 +325,9 @@ enum status identify_dynamics_fit(const struct model_row *row,
     result->kind = row;
     result->asked = request->method ? request->method : "auto";
     if (request->current) {
+        const struct current_form form = name_current(row->model, &result->fit);
         result->is_compared = true;
-        st = current_parameters_read(request->current, row->model, &result->current, err);
+        st = current_parameters_read(request->current, &form, &result->current, err);
     }
     if (st == STATUS_OK) {
         st = fit_and_check(request, result, err);

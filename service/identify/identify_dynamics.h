@@ -23,7 +23,7 @@ struct identify_result {
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing was */
     struct dynamics_sensitivity sensitivity;
     bool is_compared; /* with current; comparison is valid */
-    struct dynamics_current current;
+    struct current_values current;
     struct dynamics_comparison comparison;
 };
 
@@ -39,16 +39,5 @@ void identify_result_free(struct identify_result *result); /* what it points to 
 /* Measured and simulated velocities to request->plot. STATUS_E_NOMEM; as gnuplot_draw(). */
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
-
-/* Read the parameters in use, as a person gives them to be compared: "name=value,name=value"
- * with the model's names or symbols, its biases' names and delay_s; or else a file of JSON that
- * has them in "values", with standard errors in "se" where known and "delay_s" as a number or
- * as
- * {"value"}: what `tandem identify --json` prints, and a parameter set of the API. What is not
- * named is not given.
- *
- * STATUS_E_PARSE, STATUS_E_IO with err filled; *current is written only on STATUS_OK. */
-MUST_USE enum status current_parameters_read(const char *text, const struct model *model,
-                                             struct dynamics_current *current, struct err *err);
 
 #endif

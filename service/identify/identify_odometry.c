@@ -7,6 +7,7 @@
 #include "identification/odometry/odometry.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
+#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "twin/report/fit_report.h"
@@ -40,6 +41,9 @@ struct result {
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
     double heading_m;
+    struct current_values current;
+    bool is_compared; /* with them; comparison is valid */
+    struct current_comparison comparison;
     struct identify_files files, held_out_files;
 };
 
@@ -144,6 +148,44 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
 }
 
+/* What --current can name. */
+static struct current_form name_current(struct odometry_fit *named)
+{
+    odometry_fit_start(named);
+    return (struct current_form){"odometry", &named->estimate, false};
+}
+
+enum status identify_odometry_check(const struct model_row *row,
+                                    const struct identify_request *request, struct err *err)
+{
+    struct odometry_fit named;
+    const struct current_form form = name_current(&named);
+    (void)row;
+    return current_parameters_check(request->current, &form, err);
+}
+
+/* Fitted, held against the parameters in use, and with advice. */
+static enum status find_result(const struct identify_request *request, struct result *result,
+                               struct err *err)
+{
+    struct estimate *e = &result->fit.estimate;
+    enum status st = STATUS_OK;
+    if (request->current) {
+        const struct current_form form = name_current(&result->fit);
+        result->is_compared = true;
+        st = current_parameters_read(request->current, &form, &result->current, err);
+    }
+    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
+    if (st == STATUS_OK && result->is_compared) {
+        current_compare(e, &result->current, &result->comparison);
+        current_judge(e, "odometry", e, &result->current, &result->comparison);
+    }
+    if (st == STATUS_OK) {
+        estimate_advise_worst(e);
+    }
+    return st;
+}
+
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
@@ -158,6 +200,8 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_close(w);
         json_write_close(w);
     }
+    current_report(w, &result->fit.estimate, &result->current,
+                   result->is_compared ? &result->comparison : NULL);
     json_write_object(w, "data");
     odometry_report_card(w, &result->card);
     json_write_close(w);
@@ -207,6 +251,9 @@ static void print_page(const struct result *result, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     estimate_page_correlation(out, e);
+    if (result->is_compared) {
+        estimate_page_current(out, e, &result->current, &result->comparison);
+    }
     (void)snprintf(jumps, sizeof jumps, ", %zu poses left out as they jump", fit->outliers);
     estimate_page_rank(out, e, jumps);
     (void)fprintf(
@@ -231,14 +278,14 @@ enum status identify_odometry(const struct model_row *row,
     if (!result) {
         return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
     }
-    const enum status st = fit_inputs(request, result, err);
+    const enum status st = find_result(request, result, err);
     if (st == STATUS_OK && request->json) {
         json_file_print(out, write_members, result);
     } else if (st == STATUS_OK) {
         print_page(result, out);
     }
     if (st == STATUS_OK) {
-        identify_tell(request, &result->fit.estimate, false);
+        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
     }
     free(result);
     return st;

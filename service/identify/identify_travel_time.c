@@ -9,6 +9,7 @@
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "service/cli/json_file.h"
+#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "twin/report/fit_report.h"
@@ -228,6 +229,9 @@ struct result {
     size_t skipped;
     struct travel_held_out held;
     bool is_held_out;
+    struct current_values current;
+    bool is_compared; /* with them; comparison is valid */
+    struct current_comparison comparison;
 };
 
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
@@ -244,6 +248,8 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_members(w, held_members, COUNT(held_members), &result->held);
         json_write_close(w);
     }
+    current_report(w, &result->fit.estimate, &result->current,
+                   result->is_compared ? &result->comparison : NULL);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -315,6 +321,9 @@ static void print_report(const struct result *result, FILE *out)
     }
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
+    if (result->is_compared) {
+        estimate_page_current(out, &fit->estimate, &result->current, &result->comparison);
+    }
     (void)fputc('\n', out);
     estimate_page_rank(out, &fit->estimate, "");
     if (fit->n > 0) {
@@ -396,9 +405,30 @@ static enum status load_and_fit(struct loader *loader, size_t *starts, struct re
     return st;
 }
 
+/* What --current can name. */
+static struct current_form name_current(struct travel_fit *names)
+{
+    travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);
+    return (struct current_form){"travel_time", &names->estimate, false};
+}
+
+/* Against the parameters in use. A delay that stands for a sum is not the one they mean. */
+static void compare_current(struct result *result)
+{
+    struct estimate *e = &result->fit.estimate;
+    struct current_values told = result->current;
+    for (size_t i = 0; i < e->p; i++) {
+        told.value[i] = e->identifiable[i] ? told.value[i] : (double)NAN;
+    }
+    current_compare(e, &told, &result->comparison);
+    current_judge(e, "travel_time", e, &told, &result->comparison);
+}
+
 enum status identify_travel_time_check(const struct model_row *row,
                                        const struct identify_request *request, struct err *err)
 {
+    struct travel_fit names;
+    const struct current_form form = name_current(&names);
     (void)row;
     if (request->validate_count > 1) {
         return err_set(err, STATUS_E_ARG, "validate", 0, 0,
@@ -406,7 +436,7 @@ enum status identify_travel_time_check(const struct model_row *row,
     }
     return !request->method || names_value(&travel_method_names, request->method) <
                                    travel_method_names.count
-               ? STATUS_OK
+               ? current_parameters_check(request->current, &form, err)
                : err_set(err, STATUS_E_ARG, "method", 0, 0,
                          "unknown method '%s', ols, huber, tukey and auto are known",
                          request->method);
@@ -420,8 +450,16 @@ enum status identify_travel_time(const struct model_row *row,
     struct result result = {.request = request};
     size_t *starts = calloc(request->file_count + 1, sizeof *starts);
     (void)row;
-    const enum status st = starts ? load_and_fit(&loader, starts, &result, err)
-                                  : set_fit_error(STATUS_E_NOMEM, err);
+    enum status st = starts ? STATUS_OK : set_fit_error(STATUS_E_NOMEM, err);
+    if (st == STATUS_OK && request->current) {
+        const struct current_form form = name_current(&result.fit);
+        result.is_compared = true;
+        st = current_parameters_read(request->current, &form, &result.current, err);
+    }
+    st = st == STATUS_OK ? load_and_fit(&loader, starts, &result, err) : st;
+    if (st == STATUS_OK && result.is_compared) {
+        compare_current(&result);
+    }
     if (st == STATUS_OK) {
         estimate_advise_worst(&result.fit.estimate);
     }
@@ -431,7 +469,7 @@ enum status identify_travel_time(const struct model_row *row,
         print_report(&result, out);
     }
     if (st == STATUS_OK) {
-        identify_tell(request, &result.fit.estimate, false);
+        identify_tell(request, &result.fit.estimate, result.comparison.contradicts);
     }
     free(loader.moves);
     free(starts);

@@ -160,7 +160,8 @@ refuse 2 "$work/none.json: cannot open" $vessel --current "$work/none.json" "$W"
 refuse 2 'no JSON' $vessel --current "$W" "$W"
 refuse 2 "unknown word 'wrong', contradicts, marginal and fail are known" $vessel --fail-if fail,wrong "$W"
 refuse 2 '--fail-if contradicts needs --current' $vessel --fail-if contradicts "$W"
-refuse 2 "--current is not for travel_time" --model travel_time --current a=1 "$log"
+refuse 2 "travel_time has no 'd1', but t0_s, ta_s" --model travel_time --current d1=1 "$log"
+refuse 2 "travel_time has no 'delay_s'" --model travel_time --current delay_s=1 "$log"
 refuse 2 "draws SVG, not 'png': '$work/a.b/x.svg' would be right" $vessel --plot "$work/a.b/x.png" "$W"
 "$TANDEM" identify $vessel --json --current d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
 "$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
@@ -179,6 +180,20 @@ exits 3 --fail-if contradicts --current d1=125.9712,d3=60
 exits 0 --fail-if contradicts --current "$work/vessel.json"
 exits 0 --fail-if marginal,fail --current d1=125.9712,d3=60
 exits 3 --fail-if marginal --method ols_central
+# The same of moves: what the command printed holds for them, and not for a robot half as fast.
+awk -F, 'BEGIN { print "lap_s,rotation_rad,displacement_m"; for (k = 0; k < 48; k++) {
+    r = k % 3 == 1 ? 0 : 0.3 + k % 5 / 2; d = k % 3 == 0 ? 0 : 0.2 + k % 7 / 5
+    printf "%.4f,%s,%s\n", 0.06 + (r > 0 ? 0.12 + r / 1.2 : 0) + (d > 0 ? 0.16 + d / 0.2 : 0) + (k * 37 % 11 - 5) / 500, r, d } }' >"$work/moves.csv"
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 *= 2 } { print }' "$work/moves.csv" >"$work/half.csv"
+moves="--model travel_time"
+"$TANDEM" identify $moves --json "$work/moves.csv" >"$work/moves.json"
+"$TANDEM" identify $moves --fail-if contradicts --current "$work/moves.json" "$work/moves.csv" >"$work/page" || fail "its own values do not hold"
+grep -q 'does not contradict them all together' "$work/page" || fail "in use: $(cat "$work/page")"
+code=0
+"$TANDEM" identify $moves --fail-if contradicts --current "$work/moves.json" "$work/half.csv" >"$work/page" || code=$?
+[ "$code" -eq 3 ] && grep -q 'contradicts the parameters in use: .*linear_speed_mps' "$work/page" && grep -q 'use the values of this fit for travel_time' "$work/page" ||
+    fail "half as fast: exit $code, $(cat "$work/page")"
+"$TANDEM" identify $moves --json --current w=1.2,v=0.1 "$work/moves.csv" | grep -q '"contradicted":\["linear_speed_mps"\].*"contradicts":true' || fail "no comparison in JSON"
 "$TANDEM" identify $vessel --method pem "$W" >"$work/page"
 grep -q '^  forces that nobody measured, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.

@@ -178,13 +178,13 @@ static void test_compare(void)
 {
     const struct data_set set = usv_set(&records[0]);
     const struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
-    struct dynamics_current current;
+    struct current_values current;
     struct dynamics_comparison found;
-    dynamics_current_start(&current);
+    current_start(&current);
     CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                           STATUS_OK);
     CHECK_INT("nothing given", found.simulated, true);
-    CHECK_INT("nothing given", isnan(found.z[0]) && isnan(found.delay_z), true);
+    CHECK_INT("nothing given", isnan(found.values.z[0]) && isnan(found.values.z[9]), true);
     CHECK_NEAR("nothing given", found.effect_rmse[0], 0.0, 0, 0);
     CHECK_NEAR("noise is left", found.fit_rmse[0], 0.03, 0.1, 0);
 
@@ -195,26 +195,26 @@ static void test_compare(void)
     current.delay_s = fit.delay_s + 0.1;
     CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                           STATUS_OK);
-    CHECK_NEAR("exact", found.z[0], 5.0, 1e-9, 0);
-    CHECK_NEAR("with an error of its own", found.z[1], -2.0, 1e-9, 0);
-    CHECK_NEAR("delay", found.delay_z, -0.1 / fit.delay_se_s, 1e-9, 0);
+    CHECK_NEAR("exact", found.values.z[0], 5.0, 1e-9, 0);
+    CHECK_NEAR("with an error of its own", found.values.z[1], -2.0, 1e-9, 0);
+    CHECK_NEAR("delay", found.values.z[9], -0.1 / fit.delay_se_s, 1e-9, 0);
     CHECK_INT("effect", found.effect_rmse[0] > 0.005, true);
     CHECK_INT("effect", found.current_rmse[0] > found.fit_rmse[0], true);
 
-    CHECK_INT("outside", found.contradicted[0] && found.delay_contradicted, true);
-    CHECK_INT("with an error of its own", found.contradicted[1], true);
-    CHECK_INT("all", found.contradicts && found.df > 2.5, true);
+    CHECK_INT("outside", found.values.contradicted[0] && found.values.contradicted[9], true);
+    CHECK_INT("with an error of its own", found.values.contradicted[1], true);
+    CHECK_INT("all", found.values.contradicts && found.values.df > 2.5, true);
 
     /* As wide as the printed interval, on both sides; alone, all is what one is. */
     const double ends[] = {fit.estimate.lo[0], fit.estimate.hi[0]};
     for (size_t i = 0; i < 4; i++) {
         const double to_middle = i < 2 ? 1e-6 : -1e-6;
-        dynamics_current_start(&current);
+        current_start(&current);
         current.value[0] = ends[i % 2] + to_middle * (fit.estimate.value[0] - ends[i % 2]);
         CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                               STATUS_OK);
-        CHECK_INT("at the end", found.contradicted[0], i >= 2);
-        CHECK_INT("at the end", found.contradicts, i >= 2);
+        CHECK_INT("at the end", found.values.contradicted[0], i >= 2);
+        CHECK_INT("at the end", found.values.contradicts, i >= 2);
         struct dynamics_fit told = fit;
         dynamics_compare_judge(&told, &usv3_model, &current, &found);
         CHECK_INT("told", says(&told, "contradicts the parameters in use: surge_"), i >= 2);

@@ -64,9 +64,9 @@ static enum status check_fit(const struct work *work, union outcome *out)
 
 static enum status compare(const struct work *work, union outcome *out)
 {
-    struct dynamics_current current;
+    struct current_values current;
     (void)work;
-    dynamics_current_start(&current);
+    current_start(&current);
     return dynamics_compare(&usv3_model, &fitted, &set, &current, &out->comparison);
 }
 

@@ -411,6 +411,67 @@ static void test_wrong(void)
     CHECK("unequal", says(&fit, "the wheels differ"));
 }
 
+/* What was done to a robot or its recording, and what is said of it: the cause, and what to do.
+ */
+static void test_causes(void)
+{
+    static const struct odometry_leg left[] = {{0.3, 0.0, 10.0}, {0.3, 0.5, 40.0}};
+    static const struct odometry_world slips = {
+        .noise_m = 5e-4, .noise_rad = 5e-4, .slip_m = 0.1, .slip_rad = 0.5, .dt_s = 0.0625};
+    static const struct {
+        const char *row;
+        double wheels, left, poses, heading, times; /* numbers as they are, times this */
+        const struct odometry_world *world;
+        size_t jump_every; /* poses that jump away and back */
+        bool one_way;
+        enum estimate_verdict verdict;
+        const char *reason, *advice;
+    } rows[] = {
+        {"nothing", 1, 1, 1, 1, 1, &quiet, 0, false, ESTIMATE_PASS, "", ""},
+        {"counts backwards", 1, -1, 1, 1, 1, &quiet, 0, false, ESTIMATE_FAIL,
+         "it counts backwards", "change the sign of the wheel"},
+        {"ticks per turn", 1, 1.3, 1, 1, 1, &quiet, 0, false, ESTIMATE_MARGINAL,
+         "the wheels differ by", "the same ticks per turn"},
+        {"revolutions", 1 / 6.2831853, 1, 1, 1, 1, &quiet, 0, false, ESTIMATE_MARGINAL,
+         "a factor of 2 pi", "check the units"},
+        {"wheels in degrees", 57.29578, 1, 1, 1, 1, &quiet, 0, false, ESTIMATE_FAIL,
+         "looks like degrees", "check the units"},
+        {"millimetres", 1, 1, 1000, 1, 1, &quiet, 0, false, ESTIMATE_FAIL,
+         "looks like millimetres", "check the units"},
+        {"milliseconds", 1, 1, 1, 1, 1000, &quiet, 0, false, ESTIMATE_MARGINAL,
+         "looks like milliseconds", "check the units"},
+        {"clockwise", 1, 1, 1, -1, 1, &quiet, 0, false, ESTIMATE_FAIL, "", "exchanged columns"},
+        {"slip", 1, 1, 1, 1, 1, &slips, 0, false, ESTIMATE_MARGINAL, "", ""},
+        {"one way round", 1, 1, 1, 1, 1, &quiet, 0, true, ESTIMATE_MARGINAL,
+         "it turns to the left only", "in the other direction too"},
+        {"jumps", 1, 1, 1, 1, 1, &quiet, 20, false, ESTIMATE_MARGINAL, "jump away and back",
+         "look why the measured pose jumps"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct odometry_card card;
+        drive(rows[i].one_way ? left : odometry_path,
+              rows[i].one_way ? COUNT(left) : COUNT(odometry_path), rows[i].world);
+        for (size_t k = 0; k < record.n; k++) {
+            record.left[k] *= rows[i].wheels * rows[i].left;
+            record.right[k] *= rows[i].wheels;
+            record.x[k] *= rows[i].poses;
+            record.y[k] *= rows[i].poses;
+            record.theta[k] *= rows[i].heading;
+            record.t[k] *= rows[i].times;
+            record.x[k] += rows[i].jump_every > 0 && k % rows[i].jump_every == 7 ? 3.0 : 0.0;
+        }
+        struct odometry_fit fit = fit_record(&card);
+        odometry_judge_units(&fit, &card);
+        estimate_advise_worst(&fit.estimate);
+        CHECK_TEXT(rows[i].row, estimate_verdict_name(fit.estimate.verdict),
+                   estimate_verdict_name(rows[i].verdict));
+        CHECK(rows[i].row, !rows[i].reason[0] || says(&fit, rows[i].reason));
+        CHECK(rows[i].row, !rows[i].advice[0] || says(&fit, rows[i].advice));
+        CHECK(rows[i].row,
+              (fit.estimate.advice_count > 0) == (rows[i].verdict != ESTIMATE_PASS));
+    }
+}
+
 static void test_held_out(void)
 {
     struct odometry_card card;
@@ -499,6 +560,7 @@ int main(void)
     CU_add_test(suite, "jumps", test_jumps);
     CU_add_test(suite, "open", test_open);
     CU_add_test(suite, "wrong", test_wrong);
+    CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "names", test_names);

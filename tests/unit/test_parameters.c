@@ -1,5 +1,6 @@
 #include "tests/support/lab_script.h"
 
+#include "base/random.h"
 #include "twin/pair/parameters.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
@@ -64,6 +65,137 @@ static void test_checks(void)
             if (strcmp(parameter_check_name((enum parameter_check)k), rows[i].failing) == 0) {
                 CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.check[k].verdict), "FAIL");
             }
+        }
+    }
+}
+
+/* What was done to a robot, its moves or their table. */
+struct cause {
+    const char *row;
+    double trend, step;         /* speeds, up to the last move and from half of them on */
+    double mixed, varies;       /* those of every other move, and from move to move */
+    double turns, drives, laps; /* numbers as they are, times this; 0: 1 */
+    double late;                /* share of replies that are 2 s late */
+    double noise_s;             /* beside 10 ms */
+    bool accelerates, turns_only, chance;
+    size_t n; /* moves; 0: 60 */
+    const char *reason, *advice;
+};
+
+/* The time for a way at a speed, with an acceleration where there is one. */
+static double time_for(double way, double speed, double acceleration)
+{
+    if (!(acceleration > 0.0)) {
+        return way / speed;
+    }
+    return way > speed * speed / acceleration ? way / speed + speed / acceleration
+                                              : 2.0 * sqrt(way / acceleration);
+}
+
+static double factor(double given)
+{
+    return given > 0.0 ? given : 1.0;
+}
+
+static size_t make_cause(const struct cause *c, struct travel_move *moves)
+{
+    struct random_source draws = {.state = 77};
+    const size_t n = c->n > 0 ? c->n : 60;
+    for (size_t k = 0; k < n; k++) {
+        const double turn = k % 3 == 1 ? 0.0 : random_between(&draws, 0.2, 3.0);
+        const double drive =
+            k % 3 == 0 || c->turns_only ? 0.0 : random_between(&draws, 0.1, 1.5);
+        const double share = (double)k / (double)n;
+        const double worth = (1.0 + c->trend * share) * (share >= 0.5 ? 1.0 + c->step : 1.0) *
+                             (random_between(&draws, 0.0, 1.0) < 0.5 ? 1.0 + c->mixed : 1.0);
+        const double spread[] = {1.0 + c->varies * random_normal(&draws),
+                                 1.0 + c->varies * random_normal(&draws)};
+        double lap_s = 0.06 + (0.01 + c->noise_s) * random_normal(&draws);
+        lap_s += turn > 0.0 ? 0.12 + time_for(turn, 1.2 * worth, c->accelerates ? 2.0 : 0.0) *
+                                         spread[0]
+                            : 0.0;
+        lap_s += drive > 0.0 ? 0.16 + time_for(drive, 0.5 * worth, c->accelerates ? 0.5 : 0.0) *
+                                          spread[1]
+                             : 0.0;
+        lap_s += random_between(&draws, 0.0, 1.0) < c->late ? 2.0 : 0.0;
+        lap_s = c->chance ? random_between(&draws, 1.0, 3.0) : lap_s;
+        moves[k] =
+            (struct travel_move){factor(c->turns) * (turn > 0.0 || !c->turns_only ? turn : 0.3),
+                                 factor(c->drives) * drive, factor(c->laps) * lap_s};
+    }
+    return n;
+}
+
+/* Each cause is said, with what to do; and no set of such moves is promoted. */
+static void test_causes(void)
+{
+    static const struct cause rows[] = {
+        {.row = "nothing"},
+        {.row = "wears out",
+         .trend = -0.15,
+         .reason = "speeds change little by little",
+         .advice = "battery"},
+        {.row = "load",
+         .step = -0.12,
+         .reason = "speeds change on the way",
+         .advice = "battery"},
+        {.row = "two robots",
+         .mixed = -0.25,
+         .reason = "moves of two kinds",
+         .advice = "several robots, loads or floors"},
+        {.row = "varies", .varies = 0.15, .reason = "from move to move", .advice = ""},
+        {.row = "accelerates",
+         .accelerates = true,
+         .reason = "the robot accelerates",
+         .advice = "moves of middle size"},
+        {.row = "milliseconds",
+         .laps = 1000,
+         .reason = "looks like milliseconds",
+         .advice = "check the units"},
+        {.row = "degrees",
+         .turns = 57.29578,
+         .reason = "looks like degrees",
+         .advice = "check the units"},
+        {.row = "millimetres",
+         .drives = 1000,
+         .reason = "looks like millimetres",
+         .advice = "check the units"},
+        {.row = "late replies",
+         .late = 0.3,
+         .reason = "of the laps are outliers",
+         .advice = "a reply that was late"},
+        {.row = "only turns",
+         .turns_only = true,
+         .reason = "do not determine",
+         .advice = "straight"},
+        {.row = "few", .n = 6, .reason = "too few", .advice = "more moves"},
+        {.row = "anything", .chance = true, .reason = "poor fit", .advice = ""},
+        {.row = "noise", .noise_s = 2.0, .reason = "", .advice = ""},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct travel_move moves[60];
+        struct travel_fit fit;
+        struct parameter_checks checks;
+        struct parameter_data data;
+        char said[2 * ESTIMATE_TEXTS_MAX * ESTIMATE_TEXT_MAX] = "";
+        size_t used = 0;
+        examine(moves, make_cause(&rows[i], moves), &fit, &checks, &data);
+        for (size_t k = 0; k < fit.estimate.reason_count; k++) {
+            used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
+                                     fit.estimate.reasons[k]);
+        }
+        for (size_t k = 0; k < fit.estimate.advice_count; k++) {
+            used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
+                                     fit.estimate.advice[k]);
+        }
+        const bool right = !rows[i].reason;
+        CHECK(rows[i].row, (fit.estimate.verdict == ESTIMATE_PASS) == right);
+        CHECK(rows[i].row, (checks.verdict == ESTIMATE_PASS) == right);
+        CHECK(rows[i].row,
+              right || (strstr(said, rows[i].reason) && strstr(said, rows[i].advice)));
+        CHECK(rows[i].row, right || fit.estimate.advice_count > 0);
+        if (!right && !(strstr(said, rows[i].reason) && strstr(said, rows[i].advice))) {
+            (void)printf("%s: %s\n", rows[i].row, said);
         }
     }
 }
@@ -221,6 +353,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("parameters", NULL, NULL);
     CU_add_test(suite, "checks", test_checks);
+    CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "book", test_book);
     CU_add_test(suite, "no delay below zero", test_no_delay_below_zero);
     CU_add_test(suite, "by hand", test_by_hand);

@@ -446,5 +446,8 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
         if (out->known[s] && p->dynamics.plausible) {
             travel_judge_units(&out->fit[s], moves, n);
         }
+        if (out->known[s]) {
+            estimate_advise_worst(&out->fit[s].estimate);
+        }
     }
 }

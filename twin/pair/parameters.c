@@ -141,6 +141,7 @@ enum status parameters_examine(const struct parameter_data *data, enum travel_me
     if (plausible) {
         travel_judge_units(fit, data->moves, data->n);
     }
+    estimate_advise_worst(&fit->estimate);
     check_excitation(fit, &out);
     check_signs(fit, &out);
     check_precision(fit, &out);

@@ -440,25 +440,44 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
     json_write_close(w);
 }
 
+/* What estimates of every sort have to say of values in use. */
+static void write_compared(struct json_writer *w, const struct estimate *estimate,
+                           const struct current_values *current,
+                           const struct current_comparison *found)
+{
+#define COMPARED(field) JSON_MEMBER(struct current_comparison, field)
+    static const struct json_member members[] = {
+        JSON_MEMBER_AS("chi_squared", struct current_comparison, statistic), COMPARED(df),
+        COMPARED(p), COMPARED(contradicts)};
+    estimate_report_column(w, "current", estimate, current->value);
+    estimate_report_column(w, "current_se", estimate, current->se);
+    estimate_report_column(w, "z", estimate, found->z);
+    estimate_report_marked(w, "contradicted", estimate, found->contradicted);
+    json_write_members(w, members, COUNT(members), found);
+}
+
+void current_report(struct json_writer *w, const struct estimate *estimate,
+                    const struct current_values *current,
+                    const struct current_comparison *found)
+{
+    if (json_write_known(w, "comparison", found != NULL)) {
+        write_compared(w, estimate, current, found);
+        json_write_close(w);
+    }
+}
+
 void dynamics_report_comparison(struct json_writer *w, const struct model *model,
                                 const struct estimate *estimate,
-                                const struct dynamics_current *current,
+                                const struct current_values *current,
                                 const struct dynamics_comparison *comparison)
 {
     if (!json_write_known(w, "comparison", comparison != NULL)) {
         return;
     }
-    estimate_report_column(w, "current", estimate, current->value);
-    estimate_report_column(w, "current_se", estimate, current->se);
+    write_compared(w, estimate, current, &comparison->values);
     json_write_real(w, "current_delay_s", current->delay_s);
-    estimate_report_column(w, "z", estimate, comparison->z);
-    json_write_real(w, "delay_z", comparison->delay_z);
-    estimate_report_marked(w, "contradicted", estimate, comparison->contradicted);
-    json_write_bool(w, "delay_contradicted", comparison->delay_contradicted);
-    json_write_real(w, "chi_squared", comparison->statistic);
-    json_write_real(w, "df", comparison->df);
-    json_write_real(w, "p", comparison->p);
-    json_write_bool(w, "contradicts", comparison->contradicts);
+    json_write_real(w, "delay_z", comparison->values.z[estimate->p]);
+    json_write_bool(w, "delay_contradicted", comparison->values.contradicted[estimate->p]);
     if (comparison->simulated) {
         dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
         dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);

@@ -4,6 +4,7 @@
 #ifndef TWIN_REPORT_FIT_REPORT_H
 #define TWIN_REPORT_FIT_REPORT_H
 
+#include "identification/current.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_check.h"
@@ -32,6 +33,11 @@ void estimate_report_intervals(struct json_writer *w, const struct estimate *est
 /* ["name", …] of the parameters that are marked. */
 void estimate_report_marked(struct json_writer *w, const char *key,
                             const struct estimate *estimate, const bool *marked);
+
+/* "comparison" with the values in use; null where found is NULL. */
+void current_report(struct json_writer *w, const struct estimate *estimate,
+                    const struct current_values *current,
+                    const struct current_comparison *found);
 
 /* ---- travel times: the FIT of docs/model/travel_time.md, section 6 ----
  *
@@ -78,7 +84,7 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *e
 /* The same; comparison may be NULL. */
 void dynamics_report_comparison(struct json_writer *w, const struct model *model,
                                 const struct estimate *estimate,
-                                const struct dynamics_current *current,
+                                const struct current_values *current,
                                 const struct dynamics_comparison *comparison);
 /* Members again. */
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);
