@@ -1,6 +1,7 @@
 #include "twin/dynamics/pair_dynamics.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,6 +97,14 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     }
 }
 
+/* The period of a robot is told by so many of its samples; it may be longer than the window
+ * asks for by such a share, and by more as long as few are heard. */
+enum { PERIODS_MAX = 32 };
+static const double PERIOD_RATIO = 0.125;
+static const double PERIOD_RATIO_FIRST = 0.2;
+/* Longer times are gaps, and count as no longer than so many periods. */
+static const double GAP_PERIODS = 4.0;
+
 /* ---- the window ---------------------------------------------------------------------------
  */
 
@@ -108,6 +117,7 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->taken_us = LAB_TIME_NONE;
     side->kept_us = LAB_TIME_NONE;
     side->thinning = false;
+    side->periods = 0;
     side->out_of_order_in_a_row = 0;
     side->effort_count = 0;
     side->pushed_us = LAB_TIME_NONE;
@@ -138,22 +148,44 @@ static void put_sample(struct dynamics_side *side, const struct window *w,
     memset(side->effort_sum, 0, sizeof side->effort_sum);
 }
 
+/* The mean time between samples, of the last ones. */
+static void note_period(struct dynamics_side *side, int64_t t_us)
+{
+    const double most_us = side->periods > 0 ? GAP_PERIODS * side->period_us : HUGE_VAL;
+    const double since_us = fmin((double)(t_us - side->taken_us), most_us);
+    side->periods += side->periods < PERIODS_MAX ? 1 : 0;
+    side->period_us = side->periods == 1
+                          ? since_us
+                          : side->period_us + (since_us - side->period_us) / side->periods;
+}
+
+/* Whether a sample comes too soon after the last one kept. Kept are all, or every second or
+ * third …, as the robot's period asks for: then they are as even as its timer, whatever that
+ * jitters. */
+static bool comes_too_soon(const struct dynamics_side *side,
+                           const struct pair_dynamics_params *p, int64_t t_us)
+{
+    const double apart_us = (double)(p->window_us / p->window);
+    const double tolerance = PERIOD_RATIO + PERIOD_RATIO_FIRST / side->periods;
+    const double every = fmax(ceil(apart_us / side->period_us - tolerance), 1.0);
+    return every > 1.0 && (double)(t_us - side->kept_us) < (every - 0.5) * side->period_us;
+}
+
 void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                         enum side which, const struct online_sample *s)
 {
     struct dynamics_side *side = &d->side[which];
     const size_t n = pair_dynamics_model(d)->axis_count;
     const struct window w = find_window(d, p, which, false);
-    const int64_t apart_us = p->window_us / p->window;
     if (side->taken_us != LAB_TIME_NONE) {
+        note_period(side, s->t_us);
         for (size_t i = 0; i < n; i++) {
             side->effort_sum[i] += side->held[i] * (double)(s->t_us - side->taken_us);
         }
     }
     memcpy(side->held, s->tau, n * sizeof side->held[0]);
     side->taken_us = s->t_us;
-    /* A stamp's jitter is not a reason to wait for the next sample. */
-    if (side->count > 0 && 8 * (s->t_us - side->kept_us) < 7 * apart_us) {
+    if (side->count > 0 && comes_too_soon(side, p, s->t_us)) {
         side->thinning = true;
         side->counts.thinned++;
         return;

@@ -70,6 +70,8 @@ struct dynamics_side {
     uint32_t first, count;             /* ring of the window */
     int64_t taken_us;                  /* the robot's clock at the last sample, window or not */
     int64_t kept_us;                   /* and at the last one kept */
+    uint32_t periods;                  /* so many told period_us */
+    double period_us;                  /* mean time between samples */
     double held[MODEL_AXES_MAX];       /* effort since the last sample */
     double effort_sum[MODEL_AXES_MAX]; /* times microseconds, since the last one kept */
     bool thinning;                     /* samples were passed over since */
