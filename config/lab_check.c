@@ -155,8 +155,9 @@ static void check_dynamics(const struct option_reading *reading,
                            const struct pair_dynamics_params *p)
 {
     static const char *const keys[] = {
-        "dynamics.sides",  "dynamics.method",   "dynamics.biases",  "dynamics.promote",
-        "dynamics.window", "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
+        "dynamics.sides",    "dynamics.method",  "dynamics.biases",
+        "dynamics.hold",     "dynamics.promote", "dynamics.window",
+        "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
     static const char *const samples[] = {"dynamics.window_s", "dynamics.model"};
     const char *key = NULL;
     if (is_idle(reading, pair_dynamics_wanted(p), keys, COUNT(keys),

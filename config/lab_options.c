@@ -197,6 +197,9 @@ static const struct option_row pair_rows[] = {
     PAIR(dynamics.method, CHOICE("auto", "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto"),
      "Of the batch fits; auto chooses by what the samples ask for."),
     PAIR(dynamics.biases, TRUTH("false"), "Find a constant effort per axis as well."),
+    PAIR(dynamics.hold, CHOICE("auto", "zoh|linear|auto"),
+     "An effort acts until the next sample (zoh), as the mean of both (linear), or as the samples tell "
+     "(auto)."),
     PAIR(dynamics.promote, CHOICE("manual", "manual|auto"),
      "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its checks "
      "and is news."),
@@ -297,5 +300,6 @@ _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
 _Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
 _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
 _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");
+_Static_assert(EFFORT_HOLD_COUNT == 3 && EFFORT_HOLD_AUTO == 2, "holds");
 _Static_assert(DYNAMICS_SIDES_COUNT == 3 && DYNAMICS_SIDES_BOTH == 2, "sides");
 _Static_assert(TRAVEL_METHOD_COUNT == 4 && TRAVEL_AUTO == 3, "methods");

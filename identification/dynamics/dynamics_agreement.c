@@ -17,6 +17,9 @@ static const double FORCE_RATIO_MAX = 0.25;
  * day to day; and nobody calls the second the same robot. */
 static const double HELD_OUT_MARGINAL = 1.25;
 static const double HELD_OUT_FAIL = 3.0;
+/* A simulation that explains less is not of the model alone, where that computes more of the
+ * efforts (dynamics_verdict.c: judged by them). */
+static const double STRAYS_R2 = 0.7;
 /* Share of a residual's spread that its mean may have. */
 static const double BIAS_RATIO = 0.3;
 /* A constant effort that nobody gave, beside the root mean square of those given, and beside
@@ -333,6 +336,13 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
                           fit->estimate.se[worst]);
 }
 
+/* A joint whose controller is not simulated strays on its own recording as well, and by how
+ * much says nothing of the model: its efforts do. */
+static bool axis_strays(const struct dynamics_check *own, size_t axis)
+{
+    return own->axis[axis].run.r2 < STRAYS_R2 && own->effort_r2 >= STRAYS_R2;
+}
+
 void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model,
                              const struct dynamics_check *own,
                              const struct dynamics_check *held_out)
@@ -348,9 +358,13 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_axis_check *mine = &own->axis[a];
         const struct dynamics_axis_check *theirs = &held_out->axis[a];
+        if (axis_strays(own, a)) {
+            continue;
+        }
         judge_axis(fit, &model->axes[a], pem ? &mine->one_step : &mine->run,
                    pem ? &theirs->one_step : &theirs->run, expected);
-        if (mine->run.white && !theirs->run.white && !residual_has_trace(&theirs->run)) {
+        if (dynamics_check_has_start(fit) && mine->run.white && !theirs->run.white &&
+            !residual_has_trace(&theirs->run)) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "what is left of %s is white on the recording itself, and not on "
                             "the held-out one (next to each other %.2f)",

@@ -98,11 +98,17 @@ static void subtract_computed(const struct data_set *set, double *const *nu)
     }
 }
 
+static double delay_of(const struct dynamics_fit *fit)
+{
+    return isfinite(fit->delay_s) ? fit->delay_s : 0.0;
+}
+
 /* From each sample to the next, with efforts that act late; nu is [axes][set->n], out. NaN
  * where the effort was given before the recording began. False when the motion runs away. */
 static bool step_late(const struct model *model, const struct dynamics_fit *fit,
                       const struct data_set *set, double *const *nu)
 {
+    const double delay_s = delay_of(fit);
     struct trajectory walk;
     struct trajectory_rules rules = {.model = model,
                                      .set = set,
@@ -117,11 +123,11 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
         const size_t first = set->run_start[run];
         double now[MODEL_AXES_MAX];
         data_set_velocity(set, first, now);
-        trajectory_begin(&walk, &rules, run, fit->estimate.value, fit->delay_s, now);
+        trajectory_begin(&walk, &rules, run, fit->estimate.value, delay_s, now);
         for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
             data_set_velocity(set, k, walk.nu);
             well = trajectory_next(&walk);
-            const bool known = set->t_s[k] >= set->t_s[first] + fit->delay_s;
+            const bool known = set->t_s[k] >= set->t_s[first] + delay_s;
             for (size_t a = 0; a < set->axes; a++) {
                 nu[a][k + 1] = known ? walk.nu[a] : (double)NAN;
             }
@@ -150,8 +156,7 @@ static void possible_values(const struct model *model, const struct dynamics_fit
     }
 }
 
-/* Whether a fit simulated the recording itself, and so has velocities at its start as well. */
-static bool has_simulated(const struct dynamics_fit *fit)
+bool dynamics_check_has_start(const struct dynamics_fit *fit)
 {
     return fit->method >= DYNAMICS_OUTPUT_ERROR && isfinite(fit->delay_s);
 }
@@ -169,13 +174,14 @@ static bool walk_runs(const struct model *model, const struct dynamics_fit *fit,
     return well;
 }
 
-/* The set with efforts as they act in such a fit; *tau is for gsl_vector_free(). */
+/* The set with efforts as they act, where the fit does not simulate them so by itself; *tau is
+ * for gsl_vector_free(). */
 static enum status put_late(const struct dynamics_fit *fit, const struct data_set *set,
-                            struct data_set *late, gsl_vector **tau)
+                            bool starts, struct data_set *late, gsl_vector **tau)
 {
     *late = *set;
     *tau = NULL;
-    if (isfinite(fit->delay_s) && !has_simulated(fit)) {
+    if (isfinite(fit->delay_s) && !starts) {
         *tau = gsl_vector_alloc(set->axes * set->n);
         if (!*tau) {
             return STATUS_E_NOMEM;
@@ -185,10 +191,10 @@ static enum status put_late(const struct dynamics_fit *fit, const struct data_se
     return STATUS_OK;
 }
 
-/* late is the set as it acts. */
+/* late is the set as it acts; starts: velocities at the start of each run are fitted. */
 static enum status find_residuals(const struct model *model, const struct dynamics_fit *fit,
                                   const struct data_set *set, const struct data_set *late,
-                                  double *const *residual, bool *simulated)
+                                  bool starts, double *const *residual, bool *simulated)
 {
     struct search_report report;
     *simulated = false;
@@ -197,12 +203,12 @@ static enum status find_residuals(const struct model *model, const struct dynami
             return STATUS_OK;
         }
     }
-    if (!has_simulated(fit)) {
+    if (!starts) {
         *simulated = walk_runs(model, fit, late, residual);
         return STATUS_OK;
     }
     const enum status st = output_error_validate(
-        model, set, fit->estimate.value, fit->bias_count > 0, fit->delay_s, residual, &report);
+        model, set, fit->estimate.value, fit->bias_count > 0, delay_of(fit), residual, &report);
     for (size_t a = 0; st == STATUS_OK && a < set->axes; a++) {
         *simulated = (a == 0 || *simulated) && report.axis[a].n > 0;
     }
@@ -213,20 +219,23 @@ enum status dynamics_check_residuals(const struct model *model, const struct dyn
                                      const struct data_set *set, double *const *residual,
                                      bool *simulated)
 {
+    const bool starts = dynamics_check_has_start(fit);
     struct data_set late;
     gsl_vector *tau;
-    enum status st = put_late(fit, set, &late, &tau);
-    st = st == STATUS_OK ? find_residuals(model, fit, set, &late, residual, simulated) : st;
+    enum status st = put_late(fit, set, starts, &late, &tau);
+    st = st == STATUS_OK ? find_residuals(model, fit, set, &late, starts, residual, simulated)
+                         : st;
     gsl_vector_free(tau);
     return st;
 }
 
 static enum status score_fit(const struct model *model, const struct dynamics_fit *fit,
                              const struct data_set *set, const struct data_set *late,
-                             double *const *nu, double *scratch, struct dynamics_check *check)
+                             bool starts, double *const *nu, double *scratch,
+                             struct dynamics_check *check)
 {
     double theta[DYNAMICS_P_MAX];
-    const enum status st = find_residuals(model, fit, set, late, nu, &check->simulated);
+    const enum status st = find_residuals(model, fit, set, late, starts, nu, &check->simulated);
     if (st != STATUS_OK || !check->simulated) {
         return st;
     }
@@ -237,9 +246,8 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
         axis->outliers = count_outliers(nu[a], set->n, scratch);
     }
     possible_values(model, fit, theta);
-    check->simulated = has_simulated(fit)
-                           ? step_late(model, fit, set, nu)
-                           : simulation_one_step(model, theta, fit->bias_count, late, nu);
+    check->simulated = starts ? step_late(model, fit, set, nu)
+                              : simulation_one_step(model, theta, fit->bias_count, late, nu);
     if (!check->simulated) {
         return st;
     }
@@ -251,8 +259,9 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
     return st;
 }
 
-enum status dynamics_check_run(const struct model *model, const struct dynamics_fit *fit,
-                               const struct data_set *set, struct dynamics_check *check)
+static enum status check_fit(const struct model *model, const struct dynamics_fit *fit,
+                             const struct data_set *set, bool starts,
+                             struct dynamics_check *check)
 {
     struct dynamics_check out;
     double *nu[MODEL_AXES_MAX] = {NULL};
@@ -273,10 +282,10 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     }
     struct data_set late;
     gsl_vector *tau;
-    enum status st = put_late(fit, set, &late, &tau);
+    enum status st = put_late(fit, set, starts, &late, &tau);
     if (st == STATUS_OK) {
         double *scratch = memory->data + set->axes * set->n;
-        st = score_fit(model, fit, set, &late, nu, scratch, &out);
+        st = score_fit(model, fit, set, &late, starts, nu, scratch, &out);
     }
     if (st == STATUS_OK && out.simulated) {
         double sd[MODEL_AXES_MAX];
@@ -295,4 +304,16 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
         *check = out;
     }
     return st;
+}
+
+enum status dynamics_check_run(const struct model *model, const struct dynamics_fit *fit,
+                               const struct data_set *set, struct dynamics_check *check)
+{
+    return check_fit(model, fit, set, dynamics_check_has_start(fit), check);
+}
+
+enum status dynamics_check_part(const struct model *model, const struct dynamics_fit *fit,
+                                const struct data_set *set, struct dynamics_check *check)
+{
+    return check_fit(model, fit, set, dynamics_check_has_start(fit) || !model->sticks, check);
 }

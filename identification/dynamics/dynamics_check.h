@@ -42,6 +42,18 @@ MUST_USE enum status dynamics_check_run(const struct model *model,
                                         const struct data_set *set,
                                         struct dynamics_check *check);
 
+/* The same for a part that was cut out of a motion: it begins anywhere, so that the noise of
+ * its first sample would count for a fault of the model. Velocities at its start are fitted,
+ * but for models that stick, which forget them at once. */
+MUST_USE enum status dynamics_check_part(const struct model *model,
+                                         const struct dynamics_fit *fit,
+                                         const struct data_set *set,
+                                         struct dynamics_check *check);
+
+/* Whether velocities at the start of a recording are fitted to it. Else it begins at what was
+ * measured there, whose noise takes its time to leave a simulation. */
+bool dynamics_check_has_start(const struct dynamics_fit *fit);
+
 /* The same residuals, measured - simulated, one by one: [axes] rows of [set->n], out; NaN where
  * there is none. *simulated is false when the model cannot be, and residual then holds nothing.
  * Returns as dynamics_check_run() does. */

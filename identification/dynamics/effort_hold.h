@@ -10,14 +10,14 @@
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_options.h"
 
-/* auto: zoh, but for models that stick what weak forms explain better. */
+/* auto: what a weak form, or of models that stick a simulation without a delay, explains better. */
 enum effort_hold { EFFORT_HOLD_ZOH, EFFORT_HOLD_LINEAR, EFFORT_HOLD_AUTO, EFFORT_HOLD_COUNT };
 extern const struct names effort_hold_names; /* "zoh", "linear", "auto" */
 
 struct effort_choice {
     enum effort_hold hold; /* ZOH or LINEAR */
     bool compared;         /* left_ratio is valid */
-    double left_ratio;     /* what LINEAR leaves of the efforts, by what ZOH does */
+    double left_ratio;     /* what LINEAR leaves unexplained, by what ZOH does */
 };
 
 /* Choose, and put the efforts of the table so that what holds them from sample to sample takes

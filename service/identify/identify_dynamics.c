@@ -247,8 +247,8 @@ static enum status check_fit(const struct identify_request *request,
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
         if (model->sticks) {
             missing_term_judge(&result->fit, model, &missing);
-            effort_hold_tell(&result->fit, &result->hold);
         }
+        effort_hold_tell(&result->fit, &result->hold);
         dynamics_check_judge(&result->fit, model, &result->own.card,
                              identify_doubts(request) ? &result->kind->limits : NULL,
                              &result->own.check,

@@ -89,7 +89,7 @@ const struct identify_option identify_options[] = {
      "longest delay from effort to velocity to look for, up to 10, 0 for none (by the recording; motion)"},
      "delay_max_s", 0, MOTION, AT(delay_max_s)},
     {{"hold", 0, ARGUMENT_TEXT, NULL, 0, 0, "zoh|linear|auto",
-     "an effort acts until the next row (zoh), as the mean of both (linear), or as a joint's data tell (auto; motion)"},
+     "an effort acts until the next row (zoh), as the mean of both (linear), or as the data tell (auto; motion)"},
      "hold", WORD, MOTION, AT(hold)},
     {{"robust", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
      "look past samples that lie far from what the others say, and count them (motion)"},

@@ -51,6 +51,8 @@ static const struct fault_row fault_rows[] = {
     {"pair: {r1: {}}\n", 1, 1, "did you mean 'pairs'?", 2},
     /* wrong type */
     {P "broker: {port: abc}\n", 2, 16, "broker.port: 'abc': a number is wanted", 1},
+    {"pairs: {r1: {plausible: no}}\n", 1, 25, "'no' is not known, off or on is allowed", 1},
+    {"pairs: {r1: {dynamics: {model: usv3, hold: spline}}}\n", 1, 44, "zoh, linear or auto", 1},
     {P "broker: {port: [1]}\n", 2, 16, "one value is wanted, not a list; allowed: 1 to 65535", 1},
     {P "broker: {port: {a: 1}}\n", 2, 16, "not a map", 1},
     {P "broker: {port: \"1883\"}\n", 2, 16, "remove the quotes", 1},
@@ -319,6 +321,15 @@ static void test_values(void)
     CHECK_INT("", lab.pairs[3].clock.jump_us, 125000);
     CHECK_NEAR("", lab.pairs[3].kalman.walk_ratio, 0.003, 0.0, 0.0);
     lab_file_free(&lab);
+    CHECK_INT("fits",
+              parse("pairs: {r1: {}, r2: {plausible: off, dynamics: {model: usv3, hold: "
+                    "linear}}}\n",
+                    &lab, &errors),
+              STATUS_OK);
+    CHECK("on", lab.pairs[0].dynamics.plausible && !lab.pairs[1].dynamics.plausible);
+    CHECK_INT("auto", lab.pairs[0].dynamics.hold, EFFORT_HOLD_AUTO);
+    CHECK_INT("linear", lab.pairs[1].dynamics.hold, EFFORT_HOLD_LINEAR);
+    lab_file_free(&lab);
 }
 
 static void test_accepted(void)
@@ -349,8 +360,8 @@ static void test_accepted(void)
         P "defaults: {timeout_s: 0.051}",
         P "defaults:\n",
         P "defaults: {dynamics: {window: 500, promote: auto}}",
-        "pairs: {r1: {dynamics: {model: usv3, sides: real, method: pem, biases: true, refit_s: "
-        "0}}, r2: {}}",
+        "pairs: {r1: {dynamics: {model: usv3, sides: real, method: pem, hold: linear, "
+        "biases: true, refit_s: 0}}, r2: {}}",
         P "name: say \\\"hello\\\" # a comment",
         P "name: 'it''s \"mine\" \\ '",
     };

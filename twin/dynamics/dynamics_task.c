@@ -7,6 +7,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "base/hash.h"
+#include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "twin/models/models.h"
 
@@ -90,13 +91,30 @@ static bool ask_whether(void *context, enum dynamics_method stage, size_t iterat
     return may_go_on(context);
 }
 
+static struct dynamics_options options_of(const struct dynamics_task *task)
+{
+    struct dynamics_options options = dynamics_options_defaults();
+    options.biases = task->biases;
+    return options;
+}
+
+/* What efforts do between two samples. */
+static enum status hold_efforts(const struct dynamics_task *task, enum effort_hold asked,
+                                struct data_table *table, struct effort_choice *choice,
+                                struct err *err)
+{
+    const struct dynamics_options options = options_of(task);
+    const enum status status = effort_hold_take(task->model, table, &options, asked, choice);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "fit", 0, 0, "no memory for the efforts");
+}
+
 static enum status estimate_dynamics(const struct dynamics_task *task,
                                      const struct data_set *set, const char *stage,
                                      struct dynamics_fit *fit, struct err *err)
 {
     struct asking asking = {.task = task, .stage = stage};
-    struct dynamics_options options = dynamics_options_defaults();
-    options.biases = task->biases;
+    struct dynamics_options options = options_of(task);
     options.go_on = ask_whether;
     options.context = &asking;
     if (!may_go_on(&asking)) {
@@ -170,9 +188,16 @@ static void check_precision(const struct model *model, struct dynamics_result *r
                     model->parameters[at].words, 100.0 * worst);
 }
 
-/* What the older samples foretell of the newer ones. */
-static void judge_held_out(const struct model *model, const struct dynamics_check *check,
-                           const struct data_card *card, struct dynamics_result *r)
+/* A joint under position control strays when it is simulated without its controller; its
+ * efforts say what the model is worth. */
+static double best_r2(const struct dynamics_check *check, size_t axis)
+{
+    return fmax(check->axis[axis].run.r2, check->effort_r2); /* a NaN is left out */
+}
+
+/* How much of their motion the older samples foretell of the newer ones. */
+static void judge_explained(const struct model *model, const struct dynamics_check *check,
+                            const struct data_card *card, struct dynamics_result *r)
 {
     double worst = 1.0;
     size_t moved = 0;
@@ -183,59 +208,98 @@ static void judge_held_out(const struct model *model, const struct dynamics_chec
             continue;
         }
         moved++;
-        if (!(r->held_out_r2[i] >= worst)) {
-            worst = r->held_out_r2[i];
+        if (!(best_r2(check, i) >= worst)) {
+            worst = best_r2(check, i);
             at = i;
         }
     }
+    const bool by_effort = worst > r->held_out_r2[at];
     const enum estimate_verdict verdict = moved == 0            ? ESTIMATE_MARGINAL
                                           : !(worst >= R2_MIN)  ? ESTIMATE_FAIL
                                           : !(worst >= R2_PASS) ? ESTIMATE_MARGINAL
                                                                 : ESTIMATE_PASS;
     if (moved > 0) {
         parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
-                        "the newest %.0f s, simulated with the older ones' fit: R2 of %s %.3f",
-                        card->duration_s, model->axes[at].velocity, worst);
+                        "the newest %.0f s, %s with the older ones' fit: R2 of %s %.3f",
+                        card->duration_s, by_effort ? "computed" : "simulated",
+                        by_effort ? model->axes[at].effort : model->axes[at].velocity, worst);
     } else {
         parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
                         "in the newest %.0f s too little moved to tell", card->duration_s);
     }
 }
 
+/* By the rule of recordings that took no part in a fit: sizes, means, parameters. Where they
+ * disagree nothing is promised; it may be the robot that has changed, and so no more is said.
+ */
+static void judge_agreement(const struct model *model, struct dynamics_fit *older,
+                            const struct dynamics_check *own,
+                            const struct dynamics_check *newer, struct dynamics_result *r)
+{
+    struct estimate *e = &older->estimate;
+    e->verdict = ESTIMATE_PASS;
+    e->reason_count = 0;
+    dynamics_judge_held_out(older, model, own, newer);
+    if (e->verdict != ESTIMATE_PASS &&
+        r->checks.check[CHECK_HELD_OUT].verdict == ESTIMATE_PASS) {
+        parameters_note(&r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL, "%.159s", e->reasons[0]);
+    }
+}
+
+/* A fit of the older samples, held against them and against the newer ones. */
+struct held_out {
+    struct data_table older, newer;
+    struct data_card card; /* of the newer ones */
+    struct dynamics_fit fit;
+    struct dynamics_check own, check;
+};
+
+static enum status fit_older(const struct dynamics_task *task, struct held_out *held,
+                             struct dynamics_result *r, struct err *err)
+{
+    const size_t split = (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
+    struct data_card ignored;
+    struct effort_choice same;
+    enum status status = make_table(task, 0, split, &held->older, &ignored, err);
+    status = status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->older, &same, err)
+                                 : status;
+    status = status == STATUS_OK
+                 ? estimate_dynamics(task, &held->older.set, "held_out", &held->fit, err)
+                 : status;
+    status = status == STATUS_OK
+                 ? make_table(task, split, task->n, &held->newer, &held->card, err)
+                 : status;
+    return status == STATUS_OK ? hold_efforts(task, r->hold.hold, &held->newer, &same, err)
+                               : status;
+}
+
 static enum status check_held_out(const struct dynamics_task *task, struct dynamics_result *r,
-                                  struct err *outer)
+                                  struct err *err)
 {
     struct err inner = {0};
-    struct err *err = &inner;
-    const size_t split = (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
-    struct data_table older = {0};
-    struct data_table newer = {0};
-    struct data_card card;
-    struct dynamics_fit fit;
-    struct dynamics_check check;
-    enum status status = make_table(task, 0, split, &older, &card, err);
-    if (status == STATUS_OK) {
-        status = estimate_dynamics(task, &older.set, "held_out", &fit, err);
-    }
-    if (status == STATUS_OK) {
-        status = make_table(task, split, task->n, &newer, &card, err);
-    }
+    struct held_out held = {.card = {.rows = 0}};
+    const struct model *model = task->model;
+    enum status status = fit_older(task, &held, r, &inner);
     const bool whole =
-        status == STATUS_OK && model_unphysical(task->model, fit.estimate.value) < 0;
+        status == STATUS_OK && model_unphysical(model, held.fit.estimate.value) < 0;
     if (whole) {
-        status = dynamics_check_run(task->model, &fit, &newer.set, &check);
+        status = dynamics_check_part(model, &held.fit, &held.newer.set, &held.check);
     }
-    if (whole && status == STATUS_OK && check.simulated) {
-        judge_held_out(task->model, &check, &card, r);
+    if (whole && status == STATUS_OK && held.check.simulated) {
+        judge_explained(model, &held.check, &held.card, r);
+        status = dynamics_check_part(model, &held.fit, &held.older.set, &held.own);
+        if (status == STATUS_OK) {
+            judge_agreement(model, &held.fit, &held.own, &held.check, r);
+        }
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
         parameters_note(
             &r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
             "the older samples do not determine a model that foretells the newer ones");
         status = STATUS_OK;
     }
-    data_table_free(&older);
-    data_table_free(&newer);
-    return status == STATUS_OK ? status : err_set(outer, status, "fit", 0, 0, "%s", inner.text);
+    data_table_free(&held.older);
+    data_table_free(&held.newer);
+    return status == STATUS_OK ? status : err_set(err, status, "fit", 0, 0, "%s", inner.text);
 }
 
 /* How far the fit is from its own samples, where it can be simulated at all, and what that says
@@ -253,6 +317,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     }
     if (status == STATUS_OK) {
         const struct model_row *row = model_row_find(task->model->name);
+        effort_hold_tell(&r->fit, &r->hold);
         dynamics_check_judge(&r->fit, task->model, &r->card,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
@@ -301,6 +366,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     }
     enum status status = make_table(task, 0, task->n, &table, &r.card, err);
     r.card.counted = false; /* times are stamps, at 1 Hz as well */
+    if (status == STATUS_OK) {
+        status = hold_efforts(task, (enum effort_hold)task->hold, &table, &r.hold, err);
+    }
     if (status == STATUS_OK) {
         status = estimate_dynamics(task, &table.set, "fit", &r.fit, err);
     }

@@ -247,6 +247,7 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
                                    .plausible = p->plausible,
                                    .has_pose = s->frozen_has_pose,
                                    .method = p->method,
+                                   .hold = p->hold,
                                    .n = s->running ? s->frozen : 0,
                                    .t_us = (const void *)at,
                                    .values = (const void *)(at + times_bytes(p))};

@@ -457,12 +457,17 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     struct dynamics_side *side = &d->side[which];
     const struct model *model = pair_dynamics_model(d);
     const struct online_params params = filter_params(&run->p->dynamics);
-    const double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
+    double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
     bool drifted = false;
     struct online_drift drift;
     struct dynamics_reference before;
     if (s->tau_count == model->axis_count) {
         note_effort(side, s);
+    }
+    if (side->fitted && side->result.hold.hold == EFFORT_HOLD_LINEAR && side->filter.placed) {
+        /* The mean of two samples is what acts half a period sooner than told. */
+        delay_s =
+            (isfinite(delay_s) ? delay_s : 0.0) - 0.5 * lab_s(s->t_us - side->filter.t_us);
     }
     if (fabs(delay_s) > 0.0 && side->filter.placed) {
         const int64_t delay_us = lab_us(delay_s);

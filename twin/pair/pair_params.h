@@ -84,6 +84,7 @@ struct pair_dynamics_params {
     char model[DYNAMICS_MODEL_NAME_MAX]; /* of twin/models/model.h; "": not followed */
     uint8_t sides;                       /* enum dynamics_sides */
     uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
+    uint8_t hold;                        /* enum effort_hold */
     uint8_t promote;                     /* enum pair_promotion */
     bool biases;
     bool refit_on_drift;

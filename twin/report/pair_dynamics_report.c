@@ -139,6 +139,7 @@ static void write_fit(struct json_writer *w, const struct model *model,
     }
     json_write_text(w, "checked", estimate_verdict_name(r->checks.verdict));
     parameters_report_checks(w, "checks", &r->checks);
+    json_write_text(w, "hold", names_text(&effort_hold_names, r->hold.hold));
     dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
     dynamics_report_fit(w, model, &r->fit);
     json_write_object(w, "data");
@@ -205,6 +206,7 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     json_write_text(w, "method",
                     is_auto ? "auto"
                             : dynamics_method_name((enum dynamics_method)p->dynamics.method));
+    json_write_text(w, "hold", names_text(&effort_hold_names, p->dynamics.hold));
     json_write_bool(w, "biases", p->dynamics.biases);
     json_write_text(w, "promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
     write_parameters(w, model);

@@ -1,0 +1,131 @@
+/* What an effort does between two rows, of servos with dry friction and of velocity channels in
+ * the loop of a controller: held until the next row, or computed on between them. How often
+ * `auto` says which it was, at 100 Hz (docs/model/identification.md, section 2). TANDEM_RUNS
+ * sets the number of draws of each (default 4). */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "base/random.h"
+#include "identification/dynamics/effort_hold.h"
+#include "twin/models/models.h"
+
+enum { N = 3000, FINE = 20, TONES = 4 };
+static const double DT_S = 0.01;
+static const double NOISE_SD[] = {0.002, 0.01};
+/* The servo: kg m^2, N m s, N m; the channel: s, and its gain. */
+static const double INERTIA = 0.02, VISCOUS = 0.05, COULOMB = 0.05;
+static const double LAG_S = 0.26, GAIN = 1.05;
+static const double REST = 1e-4;
+
+static double t_s[N], effort[N], velocity[N];
+
+struct loop {
+    bool joint;
+    double rate[TONES], phase[TONES]; /* of the reference */
+    double position, velocity;
+};
+
+static double control_loop(const struct loop *l, double t)
+{
+    double reference = 0.0;
+    double speed = 0.0;
+    for (size_t i = 0; i < TONES; i++) {
+        reference += 0.5 * sin(l->rate[i] * t + l->phase[i]);
+        speed += 0.5 * l->rate[i] * cos(l->rate[i] * t + l->phase[i]);
+    }
+    return l->joint ? 3.0 * (reference - l->position) + 0.15 * (speed - l->velocity)
+                    : 2.0 * (reference - l->position) + speed;
+}
+
+/* Friction holds what stands until the effort exceeds it, and stops what turns round below it.
+ */
+static void move_joint(struct loop *l, double tau, double h_s)
+{
+    const double push = tau - VISCOUS * l->velocity;
+    const bool held = fabs(push) < COULOMB;
+    const double way = fabs(l->velocity) > REST ? l->velocity : push;
+    const double next = l->velocity + h_s * (push - (way > 0.0 ? COULOMB : -COULOMB)) / INERTIA;
+    const bool stops = held && (fabs(l->velocity) < REST || l->velocity * next < 0.0);
+    l->velocity = stops ? 0.0 : next;
+}
+
+static void record_loop(bool joint, bool held, double noise_sd, uint64_t seed)
+{
+    struct random_source draws = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
+    struct loop l = {.joint = joint};
+    const double h_s = DT_S / FINE;
+    double tau = 0.0;
+    for (size_t i = 0; i < TONES; i++) {
+        l.rate[i] = random_between(&draws, 0.3, 3.0);
+        l.phase[i] = random_between(&draws, 0.0, 6.28);
+    }
+    for (size_t k = 0; k < N * FINE; k++) {
+        if (k % FINE == 0 || !held) {
+            tau = control_loop(&l, (double)k * h_s);
+        }
+        if (k % FINE == 0) {
+            t_s[k / FINE] = (double)k * h_s;
+            effort[k / FINE] = tau;
+            velocity[k / FINE] = l.velocity + noise_sd * random_normal(&draws);
+        }
+        if (joint) {
+            move_joint(&l, tau, h_s);
+        } else {
+            l.velocity += h_s * (GAIN * tau - l.velocity) / LAG_S;
+        }
+        l.position += h_s * l.velocity;
+    }
+}
+
+static enum effort_hold choose_hold(const char *name)
+{
+    const struct model *model = model_find(name);
+    const struct dynamics_options options = dynamics_options_for(model);
+    const struct data_raw raw = {.axes = 1,
+                                 .n = N,
+                                 .t_s = t_s,
+                                 .part_count = 1,
+                                 .part_start = {0, N},
+                                 .nu = {velocity},
+                                 .tau = {effort}};
+    struct data_table table;
+    struct data_card card;
+    struct effort_choice choice;
+    CU_ASSERT_EQUAL_FATAL(data_table_make(&raw, &table, &card, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(effort_hold_take(model, &table, &options, EFFORT_HOLD_AUTO, &choice),
+                          STATUS_OK);
+    CHECK(name, choice.compared);
+    data_table_free(&table);
+    return choice.hold;
+}
+
+static void test_auto(void)
+{
+    static const char *const models[] = {"first_order", "joint"};
+    const char *count = getenv("TANDEM_RUNS");
+    const size_t runs = count ? strtoul(count, NULL, 10) : 4;
+    for (size_t row = 0; row < 8; row++) {
+        const bool joint = row & 1;
+        const bool held = row & 2;
+        size_t right = 0;
+        for (size_t run = 0; run < runs; run++) {
+            record_loop(joint, held, NOISE_SD[row / 4], run + 1);
+            right +=
+                choose_hold(models[joint]) == (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
+        }
+        (void)printf("%-11s %-11s noise %.3f: right %zu of %zu\n", models[joint],
+                     held ? "held" : "computed on", NOISE_SD[row / 4], right, runs);
+        (void)fflush(stdout);
+        CHECK(models[joint], right * 20 >= runs * 19);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("effort hold", NULL, NULL);
+    CU_add_test(suite, "auto", test_auto);
+    return check_run();
+}
