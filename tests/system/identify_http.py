@@ -2,7 +2,9 @@
 cancelling, and a daemon that stops while a fit runs."""
 import http.client
 import json
+import pathlib
 import subprocess
+import tempfile
 import time
 import urllib.error
 
@@ -71,6 +73,18 @@ def same_as_command(rig, model, query, path, *options):
     return state
 
 
+def degrees():
+    """Moves whose rotations are degrees, as if they were radians."""
+    rows = ["lap_s,rotation_deg,displacement_m"]
+    for k in range(40):
+        turn, drive = (0 if k % 3 == 1 else 20 + 25 * (k % 6)), (0 if k % 3 == 0 else 0.2 + 0.2 * (k % 5))
+        lap = 0.06 + (0.12 + turn / 68 if turn else 0) + (0.16 + drive / 0.2 if drive else 0) + (k * 37 % 11 - 5) / 500
+        rows.append(f"{lap:.4f},{turn},{drive}")
+    path = pathlib.Path(tempfile.mkdtemp()) / "degrees.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
 def check_results(rig):
     state = same_as_command(rig, "usv3", VESSEL, golden / "usv_W.csv", "--columns", COLUMNS)
     assert state["result"]["verdict"] == "PASS" and state["result"]["provenance"]["files"][0]["fnv1a"]
@@ -79,8 +93,15 @@ def check_results(rig):
     same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&robust=true&ridge=1e-4&delay_max_s=0.3&current=d1%3D120,delay_s=0",
                     golden / "usv_IA.csv", "--columns", COLUMNS, "--method", "weak_iv", "--robust", "--ridge", "1e-4",
                     "--delay-max", "0.3", "--current", "d1=120,delay_s=0")
-    same_as_command(rig, "travel_time", "model=travel_time&method=tukey&side=virtual", golden / "smartlog.csv",
-                    "--method", "tukey", "--side", "virtual")
+    state = same_as_command(rig, "travel_time", "model=travel_time&method=tukey&side=virtual&current=w%3D1.2,linear_speed_mps=0.3",
+                            golden / "smartlog.csv", "--method", "tukey", "--side", "virtual", "--current", "w=1.2,linear_speed_mps=0.3")
+    assert "linear_speed_mps" in state["result"]["comparison"]["contradicted"] and state["result"]["comparison"]["contradicts"]
+    slow = {}
+    for word in ("on", "off"):
+        state = same_as_command(rig, "travel_time", f"model=travel_time&plausible={word}&columns=rotation_rad%3Drotation_deg",
+                                degrees(), "--columns", "rotation_rad=rotation_deg", "--plausible", word)
+        slow[word] = " ".join(state["result"]["reasons"])
+    assert "looks like degrees" in slow["on"] and "looks like" not in slow["off"], slow
 
 
 def check_faults(rig):
@@ -104,7 +125,8 @@ def check_faults(rig):
                              ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model"),
                              ("model=usv3&ridge=-1", "ridge"), ("model=usv3&delay_max_s=11", "delay_max_s"), ("model=usv3&robust=1", "robust"),
                              ("model=travel_time&delay_max_s=1", "delay_max_s"), ("model=usv3&current=/etc/passwd", "current"),
-                             ("model=usv3&current=mass%3D5", "current"), ("model=usv3&current=d1%3Dlots", "current")):
+                             ("model=usv3&current=mass%3D5", "current"), ("model=usv3&current=d1%3Dlots", "current"), ("model=travel_time&current=d1%3D1", "current"),
+                             ("model=usv3&plausible=perhaps", "plausible"), ("model=usv3&hold=fast", "hold")):
         _, problem = upload(rig, query, b"t\n0\n", want=400)
         assert problem["parameter"] == parameter, problem
     assert request(rig, "POST", "/api/v1/identify?model=usv3", b"x", token=None)[0] == 401

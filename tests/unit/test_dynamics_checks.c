@@ -19,6 +19,7 @@
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/models.h"
+#include "twin/report/fit_report.h"
 
 static const char *const names[] = {"W", "IB", "IA"};
 static struct usv_record records[3];
@@ -713,6 +714,66 @@ static void test_memory(void)
     }
 }
 
+/* What the parts of a recording say of a parameter, and what held-out data ask for, as JSON. */
+static void test_report_parts(void)
+{
+    static char text[16384];
+    struct json_writer w;
+    struct dynamics_fit fit;
+    struct dynamics_check check = {.stability = {.tested = true,
+                                                 .count = 2,
+                                                 .tests = {{.cut = STABILITY_HALVES,
+                                                            .parts = 2,
+                                                            .statistic = 12.5,
+                                                            .df = 9,
+                                                            .p = 0.25,
+                                                            .entry = 1,
+                                                            .value = {75, 60},
+                                                            .se = {0.5, NAN}},
+                                                           {.cut = STABILITY_LEVEL,
+                                                            .axis = 2,
+                                                            .parts = 3,
+                                                            .statistic = 30,
+                                                            .df = 2,
+                                                            .p = 1e-6,
+                                                            .entry = 0,
+                                                            .value = {1, 2, 4},
+                                                            .se = {1, 1, 1}}},
+                                                 .moved = {2, -0.5, NAN},
+                                                 .moved_se = {0.25, 0.125, NAN},
+                                                 .moved_statistic = 40,
+                                                 .moved_df = 9,
+                                                 .moved_p = 0.0625}};
+    dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+    fit.estimate.value[0] = 60;
+    fit.estimate.value[1] = 75;
+    for (size_t tested = 0; tested < 2; tested++) {
+        check.stability.tested = tested;
+        json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+        json_write_object(&w, NULL);
+        dynamics_report_check(&w, &usv3_model, &fit.estimate, &check);
+        dynamics_report_asks(&w, &fit.estimate, &check.stability);
+        json_write_close(&w);
+        CU_ASSERT_FATAL(json_write_end(&w));
+        text[w.used] = '\0';
+        CHECK("parts",
+              strstr(text, tested
+                               ? "\"parts\":[{\"cut\":\"halves\",\"effort\":null,"
+                                 "\"statistic\":12.5,\"df\":9,\"p\":0.25,\"parameter\":"
+                                 "\"sway_mass_kg\",\"values\":[75,60],\"se\":[0.5,null]},"
+                                 "{\"cut\":\"level\",\"effort\":\"tau_r_nm\",\"statistic\":30,"
+                                 "\"df\":2,\"p\":0.000001,\"parameter\":\"surge_mass_kg\","
+                                 "\"values\":[1,2,4],\"se\":[1,1,1]}]"
+                               : "\"parts\":null"));
+        CHECK("asks", strstr(text, tested ? "\"asks_for\":{\"values\":{\"surge_mass_kg\":62,"
+                                            "\"sway_mass_kg\":74.5,\"yaw_inertia_kgm2\":null,"
+                                          : "\"asks_for\":null"));
+        CHECK("asks", !tested || strstr(text, "\"se\":{\"surge_mass_kg\":0.25,"
+                                              "\"sway_mass_kg\":0.125,"));
+        CHECK("asks", !tested || strstr(text, "\"statistic\":40,\"df\":9,\"p\":0.0625}"));
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -739,6 +800,7 @@ int main(void)
     CU_add_test(suite, "outliers told", test_outliers_told);
     CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "effort", test_effort);
+    CU_add_test(suite, "report parts", test_report_parts);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "advice for all", test_advice_for_all);
     CU_add_test(suite, "worst first", test_worst_first);

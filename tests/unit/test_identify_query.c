@@ -18,7 +18,8 @@ static void test_values(void)
         "all",
         identify_query_read("model=usv3&method=pem&side=virtual&columns=u%3Da,v=b&biases=true"
                             "&name=trial%201.csv&pair=r1&robust=true&ridge=2.5e-3"
-                            "&delay_max_s=10&heading_m=0.4&current=d1%3D5",
+                            "&delay_max_s=10&heading_m=0.4&current=d1%3D5&hold=linear"
+                            "&plausible=off",
                             &words, &r, &err),
         STATUS_OK);
     CHECK_TEXT("model", r.model, "usv3");
@@ -33,9 +34,12 @@ static void test_values(void)
     CHECK_NEAR("delay_max_s", r.delay_max_s, 10.0, 0, 0);
     CHECK_NEAR("heading_m", r.heading_m, 0.4, 0, 0);
     CHECK_TEXT("current", r.current, "d1=5");
+    CHECK_TEXT("hold", r.hold, "linear");
+    CHECK("plausible", !identify_doubts(&r));
     CHECK_INT("nothing", identify_query_read("", &words, &r, &err), STATUS_OK);
     CHECK("nothing", !r.model && !r.method && !r.biases && r.delay_max_s < 0.0);
     CHECK_TEXT("the real one", r.side, "real");
+    CHECK("doubts", identify_doubts(&r));
 }
 
 static void test_refusals(void)

@@ -524,6 +524,34 @@ static void test_composites(void)
           says(fit.estimate.advice, fit.estimate.advice_count, "use method tukey or auto"));
 }
 
+/* From corners alone nothing bends, and it is said which moves would tell. */
+static void test_middle(void)
+{
+    static const double turns[] = {0.4, 3.0, 1.7};
+    static const double drives[] = {0.1, 1.5, 0.8};
+    static const char *const wanted[] = {"make turns of middle size too, of about 1.7 rad",
+                                         "make drives of middle size too, of about 0.8 m"};
+    for (size_t sizes = 2; sizes <= 3; sizes++) {
+        struct travel_move moves[48];
+        struct travel_fit fit;
+        uint64_t state = 3;
+        for (size_t i = 0; i < COUNT(moves); i++) {
+            moves[i] = (struct travel_move){
+                .rotation_rad = i % 3 == 1 ? 0.0 : turns[truth_below(&state, sizes)],
+                .displacement_m = i % 3 == 0 ? 0.0 : drives[truth_below(&state, sizes)]};
+        }
+        set_laps(moves, COUNT(moves), &TRUTH);
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
+                              STATUS_OK);
+        CHECK_INT("middle", fit.estimate.verdict, ESTIMATE_PASS);
+        for (size_t k = 0; k < COUNT(wanted); k++) {
+            CHECK_INT(wanted[k],
+                      says(fit.estimate.advice, fit.estimate.advice_count, wanted[k]),
+                      sizes == 2);
+        }
+    }
+}
+
 static void test_names(void)
 {
     for (int i = 0; i < TRAVEL_METHOD_COUNT; i++) {
@@ -609,6 +637,7 @@ int main(void)
     CU_add_test(suite, "parts", test_parts);
     CU_add_test(suite, "motion", test_motion);
     CU_add_test(suite, "composites", test_composites);
+    CU_add_test(suite, "middle", test_middle);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "report", test_report);
     return check_run();
