@@ -23,7 +23,7 @@ static const double NARROW = 0.3;
 /* A simulation that explains less of the velocity strays for other reasons. */
 static const double R2_MIN = 0.7;
 /* Enough to tell, and soon done. */
-enum { PART_SAMPLES = 6000 };
+enum { PART_SAMPLES = 2000 };
 
 /* What is told of a set held as told and of means, by one estimator. */
 struct hold_contest {
