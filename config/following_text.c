@@ -178,6 +178,7 @@ static enum status check_gains(const struct pair_following_params *p, const stru
     for (size_t k = 0; k < MODEL_PARAMETERS_MAX; k++) {
         follower.theta[k] = p->known[SIDE_VIRTUAL] ? p->theta[SIDE_VIRTUAL][k] : 1.0;
     }
+    follower_gains_settle(&follower);
     return follower_check(&follower, err);
 }
 

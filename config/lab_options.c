@@ -242,8 +242,9 @@ static const struct option_row pair_rows[] = {
     PAIR(following.rejection, CHOICE("observer", "none|integral|observer"),
      "Against unmodelled forces and wrong parameters."),
     PAIR(following.observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
-    PAIR(following.pose_per_s2, REAL("1/s^2", "0", 0.0, 1000.0),
-     "Pose feedback; 0 is none. Refused where not every axis can be pushed."),
+    PAIR(following.pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
+     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels, none for others. "
+     "Refused where not every axis can be pushed."),
     PAIR(following.blend_s, REAL("s", "0.5", 0.0, 60.0),
      "Time constant with which a jump of the effort fades, after a change."),
     PAIR(following.vessel, TEXT("", NO_RANGE),

@@ -286,6 +286,8 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
             pair_dynamics_fitted(x->dynamics, &run);
         }
         learn_parameters(x, &run);
+    } else if (event->kind == EVENT_ACK && x->following) {
+        pair_following_acknowledged(x->following, &run, x->dynamics);
     }
     pair_update_deadline(&run, earliest_deadline(x));
 }

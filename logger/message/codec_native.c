@@ -344,15 +344,26 @@ static const struct payload_kind echo_kind = {
 
 /* ---- ack ---- */
 
-/* "applied" is a list of names; they are counted. */
+/* "applied" is a list of names; they are counted, and can be told again. */
 static bool scan_applied(struct json_scan *s, struct event *e)
 {
     if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
         return false;
     }
     while (json_scan_next_item(s)) {
-        if (!json_scan_skip(s, NULL, NULL)) {
+        char name[64] = "";
+        struct json_text text;
+        if (json_scan_peek(s) != JSON_KIND_TEXT) {
+            if (!json_scan_skip(s, NULL, NULL)) {
+                return false;
+            }
+        } else if (!json_scan_text(s, &text)) {
             return false;
+        } else {
+            (void)json_text_copy(&text, name, sizeof name, false);
+        }
+        if (e->ack.applied < EVENT_APPLIED_MAX) {
+            e->ack.applied_hash[e->ack.applied] = hash_text(name);
         }
         e->ack.applied++;
     }

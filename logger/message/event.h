@@ -23,7 +23,8 @@ enum {
     EVENT_VALUE_NAME_MAX = 48, /* of a reply value's name, or its end */
     EVENT_RAW_MAX = 256,       /* bytes of a command that the link can hold and send on */
     EVENT_VALUES_MAX = 32,     /* values of a reply; what is beyond is counted, not compared */
-    EVENT_AXES_MAX = 6         /* of nu, tau and pose */
+    EVENT_AXES_MAX = 6,        /* of nu, tau and pose */
+    EVENT_APPLIED_MAX = 32     /* of an ack: names beyond are counted only */
 };
 
 enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
@@ -134,6 +135,8 @@ struct event_echo {
 struct event_ack {
     int64_t version;
     uint32_t applied, refused;
+    /* hash_text() of the names applied */
+    uint64_t applied_hash[EVENT_APPLIED_MAX];
     char reason[104]; /* of the first one that was refused: "name: reason" */
 };
 

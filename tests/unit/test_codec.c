@@ -1,5 +1,6 @@
 #include "tests/support/check.h"
 
+#include "base/hash.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/codecs.h"
 #include "logger/message/payload.h"
@@ -69,6 +70,22 @@ static void test_kinds(void)
             CHECK_INT(rows[i].topic, seen.event[k].t_us, 5000000);
         }
     }
+}
+
+/* What was applied can be told again by its name; what is no name is counted only. */
+static void test_applied(void)
+{
+    static struct seen seen;
+    char text[1024] = "{\"version\":3,\"applied\":[7,\"t0_s\",null";
+    for (int i = 0; i < EVENT_APPLIED_MAX; i++) {
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), ",\"p%d\"", i);
+    }
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), "]}");
+    CHECK_INT("one", decode("tandem/v1/r1/virtual/parameters/ack", text, &seen), 1);
+    const struct event_ack *ack = &seen.event[0].ack;
+    CHECK_INT("counted", ack->applied, EVENT_APPLIED_MAX + 3);
+    CHECK("by its place", ack->applied_hash[1] == hash_text("t0_s"));
+    CHECK("the last one kept", ack->applied_hash[EVENT_APPLIED_MAX - 1] == hash_text("p28"));
 }
 
 static void test_malformed(void)
@@ -395,6 +412,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("codec", NULL, NULL);
     CU_add_test(suite, "kinds", test_kinds);
+    CU_add_test(suite, "applied", test_applied);
     CU_add_test(suite, "malformed", test_malformed);
     CU_add_test(suite, "misspelt", test_misspelt);
     CU_add_test(suite, "command", test_command_fields);

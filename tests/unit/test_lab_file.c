@@ -450,7 +450,9 @@ static void check_table(const struct option_table *table)
         CHECK(row->path, option_find(table, row->path) == row);
         const bool number =
             row->type == OPTION_INTEGER || row->type == OPTION_REAL || row->type == OPTION_TIME;
-        CHECK(row->path, !number || (row->min <= row->max && row->min >= 0.0));
+        /* Below zero is -1 only, which stands for: as the model has it. */
+        const double least = number && strcmp(row->fallback, "-1") == 0 ? -1.0 : 0.0;
+        CHECK(row->path, !number || (row->min <= row->max && row->min >= least));
         CHECK(row->path,
               !number || option_has_fallback(row) || strcmp(row->path, "count") == 0);
         CHECK(row->path, row->type != OPTION_TEXT || row->size <= OPTION_TEXT_MAX);

@@ -2,6 +2,9 @@
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
 
+#include <float.h>
+
+#include "base/hash.h"
 #include "config/lab_file.h"
 #include "twin/models/usv3.h"
 #include "twin/report/following_report.h"
@@ -19,6 +22,7 @@ struct stage {
     double real_nu[N], real_pose[N], nu[N], pose[N], tau[N];
     int64_t seq;
     bool deaf[SIDE_COUNT];
+    int boot;    /* of both robots */
     bool taught; /* the simulator took over the real robot's parameters */
     uint64_t alarms[ALARM_TYPE_COUNT];
     char said[ALARM_DETAIL_MAX]; /* the last alarm */
@@ -102,6 +106,7 @@ static void telemetry(struct stage *s, enum side side)
                                            .nu_count = N,
                                            .tau_count = N,
                                            .pose_count = N};
+    (void)snprintf(e.telemetry.boot, sizeof e.telemetry.boot, "boot%d", s->boot);
     memcpy(e.telemetry.nu, side == SIDE_REAL ? s->real_nu : s->nu, sizeof s->nu);
     memcpy(e.telemetry.tau, side == SIDE_REAL ? PUSH : s->tau, sizeof s->tau);
     memcpy(e.telemetry.pose, side == SIDE_REAL ? s->real_pose : s->pose, sizeof s->pose);
@@ -226,6 +231,154 @@ static void test_silence(void)
     close_lab(&s);
 }
 
+/* The simulator's answer: all applied but what is refused; "": nothing. */
+static void acknowledge(struct stage *s, uint32_t version, const char *refused)
+{
+    struct event e = script_event("r1", s->now_us, EVENT_ACK, SIDE_VIRTUAL);
+    e.ack.version = version;
+    for (size_t k = 0; k < USV3_PARAMETERS; k++) {
+        const char *name = usv3_model.parameters[k].name;
+        if (strstr(refused, name)) {
+            e.ack.refused++;
+        } else {
+            e.ack.applied_hash[e.ack.applied++] = hash_text(name);
+        }
+    }
+    step(s, &e);
+}
+
+/* A fit of this side came to these parameters. */
+static void fit(struct stage *s, enum side side, const double *theta,
+                enum estimate_verdict verdict)
+{
+    static struct dynamics_result found;
+    struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
+    e.request =
+        (struct event_request){.action = REQUEST_IDENTIFY, .side = side, .model = "usv3"};
+    step(s, &e);
+    found = (struct dynamics_result){.checks.verdict = verdict};
+    memcpy(found.fit.estimate.value, theta, sizeof(double[USV3_PARAMETERS]));
+    found.checks.check[CHECK_PRECISION].verdict = verdict;
+    (void)snprintf(found.checks.check[CHECK_PRECISION].detail, PARAMETERS_DETAIL_MAX, "vague");
+    e = script_event("r1", s->now_us, EVENT_FIT, side);
+    e.fit = (struct event_fit){.job = lab_dynamics(s->lab, 0)->side[side].job,
+                               .outcome = FIT_DONE,
+                               .detail = "",
+                               .result = &found};
+    step(s, &e);
+}
+
+static void learn_both(struct stage *s)
+{
+    (void)snprintf(s->params.dynamics.model, sizeof s->params.dynamics.model, "usv3");
+    s->params.dynamics.sides = DYNAMICS_SIDES_BOTH;
+    s->params.dynamics.refit_us = 0;
+}
+
+static void fit_both(struct stage *s)
+{
+    fit(s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
+    fit(s, SIDE_REAL, usv3_vessel_find("iacquabot")->theta, ESTIMATE_PASS);
+}
+
+static double surge_rmse(const struct stage *s)
+{
+    struct fidelity_report r;
+    fidelity_report_read(following(s), &s->params, &r);
+    return r.rmse[0];
+}
+
+/* What the lab file does not know is learnt: as good as what it knows, also after reboots. */
+static void test_learnt(void)
+{
+    static struct stage s;
+    double told = 0.0;
+    for (int learnt = 0; learnt < 2; learnt++) {
+        configure(&s, learnt ? "" : "iacquabot", learnt ? "" : "wamv");
+        learn_both(&s);
+        s.params.following.active = true;
+        s.params.following.window_us = 10000000;
+        open_lab(&s);
+        run(&s, 15.0);
+        if (learnt) {
+            CHECK_INT("nothing runs on what is not known", s.controls, 0);
+            CHECK("says what is missing", strstr(report(&s), "virtual robot are not known"));
+            fit_both(&s);
+            CHECK("by fits", strstr(report(&s), "\"virtual\":{\"source\":\"fit\""));
+        }
+        run(&s, 30.0);
+        CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
+        CHECK_INT("no period held", following(&s)->f.held, 0);
+        CHECK("alike", gap(&s) < 2e-3);
+        if (learnt) {
+            CHECK("as from the lab file", surge_rmse(&s) <= 1.1 * told + 1e-6);
+            s.boot++;
+            s.real_pose[0] += 7.0;
+            run(&s, 30.0);
+            CHECK("and after reboots", gap(&s) < 2e-3);
+            CHECK("where it stands now", surge_rmse(&s) <= 1.1 * told + 1e-4);
+        }
+        told = surge_rmse(&s);
+        close_lab(&s);
+    }
+}
+
+/* A fit that fails is none, and takes nothing away. */
+static void test_failed_fits(void)
+{
+    static struct stage s;
+    configure(&s, "", "");
+    learn_both(&s);
+    s.params.following.active = true;
+    open_lab(&s);
+    run(&s, 15.0);
+    fit(&s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
+    fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
+    run(&s, 1.0);
+    CHECK_INT("nothing is sent", s.controls, 0);
+    CHECK("says what failed", strstr(report(&s), "the real robot failed its checks (vague)"));
+    fit_both(&s);
+    run(&s, 10.0);
+    CHECK("follows", gap(&s) < 3e-3);
+    fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
+    run(&s, 5.0);
+    CHECK("goes on by the fit that passed", gap(&s) < 3e-3);
+    CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
+    close_lab(&s);
+}
+
+/* Parameters that no effort can be made of: told, nothing is sent, and others heal it. */
+static void test_numbers_that_are_none(void)
+{
+    static struct stage s;
+    double theta[USV3_PARAMETERS];
+    configure(&s, "", "");
+    learn_both(&s);
+    s.params.following.active = true;
+    open_lab(&s);
+    run(&s, 15.0);
+    fit_both(&s);
+    run(&s, 5.0);
+    memcpy(theta, usv3_vessel_find("iacquabot")->theta, sizeof theta);
+    theta[0] = 1e-300; /* what moves without inertia moves at once, and for ever */
+    fit(&s, SIDE_REAL, theta, ESTIMATE_PASS);
+    run(&s, 1.0);
+    CHECK("is told", strstr(s.said, "began anew") != NULL);
+    CHECK("goes on by the samples", gap(&s) < 0.2);
+    for (size_t k = 0; k < USV3_PARAMETERS; k++) {
+        theta[k] = DBL_MAX;
+    }
+    fit(&s, SIDE_VIRTUAL, theta, ESTIMATE_PASS);
+    run(&s, 1.0);
+    CHECK("is told", strstr(report(&s), "no effort that is a number"));
+    CHECK("is not called tracking", strstr(report(&s), "\"state\":\"OFF\""));
+    CHECK_NEAR("nothing is sent", s.tau[0], 0.0, 0.0, 0.0);
+    fit_both(&s);
+    run(&s, 20.0);
+    CHECK("healed by a better fit", gap(&s) < 3e-3);
+    close_lab(&s);
+}
+
 static void ask(struct stage *s, enum request_action action)
 {
     struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
@@ -257,12 +410,63 @@ static void test_promotion(void)
     s.jump = 0.0;
     ask(&s, REQUEST_PROMOTE);
     CHECK("in force, and told", s.taught);
+    CHECK("but not yet heard", strstr(report(&s), "\"virtual\":{\"source\":\"lab_file\""));
+    acknowledge(&s, 1, "");
     run(&s, 0.1);
     CHECK("what was told is used", strstr(report(&s), "\"virtual\":{\"source\":\"set\""));
     run(&s, 10.0);
     CHECK("no jump of the effort", s.jump < 1.0);
     CHECK("alike", gap(&s) < 2e-3);
     CHECK_NEAR("the same vessel takes the same push", s.tau[2], PUSH[2], 0.02, 0.0);
+    close_lab(&s);
+}
+
+/* Of a set the simulator refuses parts: these are as they were, and so are all once it is taken
+ * back. */
+static void test_refused_parameters(void)
+{
+    const double *own = usv3_vessel_find("wamv")->theta;
+    const double *told = usv3_vessel_find("iacquabot")->theta;
+    static struct stage s;
+    configure(&s, "", "");
+    learn_both(&s);
+    s.params.following.active = true;
+    open_lab(&s);
+    run(&s, 15.0);
+    fit_both(&s);
+    run(&s, 5.0);
+    ask(&s, REQUEST_PROMOTE);
+    const double *used = following(&s)->known.side[SIDE_VIRTUAL].theta;
+    CHECK_NEAR("told is not taken", used[0], own[0], 0.0, 0.0);
+    acknowledge(&s, 7, "");
+    CHECK_NEAR("nor is another version", used[0], own[0], 0.0, 0.0);
+    acknowledge(&s, 1, "surge_mass_kg, yaw_inertia_kgm2");
+    CHECK_NEAR("refused", used[0], own[0], 0.0, 0.0);
+    CHECK_NEAR("applied", used[1], told[1], 0.0, 0.0);
+    CHECK("says so", strstr(report(&s), "\"source\":\"set_partly\""));
+    s.boot++;
+    run(&s, 1.0);
+    CHECK_NEAR("likewise after a reboot", used[0], own[0], 0.0, 0.0);
+    CHECK_NEAR("of both", used[1], told[1], 0.0, 0.0);
+    acknowledge(&s, 1, "");
+    CHECK_NEAR("it has thought better of it", used[0], told[0], 0.0, 0.0);
+    ask(&s, REQUEST_ROLLBACK);
+    acknowledge(&s, 0, "");
+    CHECK_NEAR("its own", used[0], own[0], 0.0, 0.0);
+    CHECK_NEAR("all of them", used[1], own[1], 0.0, 0.0);
+    CHECK("by the fit", strstr(report(&s), "\"virtual\":{\"source\":\"fit\""));
+    close_lab(&s);
+    configure(&s, "iacquabot", "");
+    learn_both(&s);
+    s.params.following.active = true;
+    open_lab(&s);
+    run(&s, 15.0);
+    fit(&s, SIDE_REAL, told, ESTIMATE_PASS);
+    ask(&s, REQUEST_PROMOTE);
+    acknowledge(&s, 1, "surge_mass_kg");
+    CHECK("nothing runs on what is not known", strstr(report(&s), "refused parameters of"));
+    acknowledge(&s, 1, "");
+    CHECK("all of it is known now", strstr(report(&s), "\"obstacle\":null"));
     close_lab(&s);
 }
 
@@ -404,7 +608,11 @@ int main(void)
     CU_pSuite suite = CU_add_suite("pair following", NULL, NULL);
     CU_add_test(suite, "follows", test_follows);
     CU_add_test(suite, "silence", test_silence);
+    CU_add_test(suite, "learnt", test_learnt);
+    CU_add_test(suite, "failed fits", test_failed_fits);
+    CU_add_test(suite, "numbers that are none", test_numbers_that_are_none);
     CU_add_test(suite, "promotion", test_promotion);
+    CU_add_test(suite, "refused parameters", test_refused_parameters);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "replay and restart", test_replay);

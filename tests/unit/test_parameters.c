@@ -325,7 +325,8 @@ static void test_by_hand(void)
     request(&s, 1303, REQUEST_PROMOTE, 7);
     CHECK_INT("declined, and said", script_count(&s, EFFECT_CHANGE), 4);
     struct event e = script_event("r1", AT(1304), EVENT_ACK, SIDE_VIRTUAL);
-    e.ack = (struct event_ack){1, 3, 1, "ta_s: below zero"};
+    e.ack = (struct event_ack){
+        .version = 1, .applied = 3, .refused = 1, .reason = "ta_s: below zero"};
     lab_step(s.lab, &e, &s.fx);
     const struct script_effect *alarm = script_find(&s, EFFECT_ALARM, 0);
     CHECK_TEXT("refused", alarm ? alarm_type_name(alarm->alarm.type) : "", "parameters");

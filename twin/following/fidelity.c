@@ -16,6 +16,12 @@ static int64_t track_spacing(const struct fidelity_params *p)
     return of_target > SPACING_US ? of_target : SPACING_US;
 }
 
+/* Velocities, then the pose. */
+static size_t count_states(const struct fidelity_params *p)
+{
+    return p->model->axis_count + model_pose_count(p->model);
+}
+
 /* to - from, the short way round for angles. */
 static double state_step(const struct fidelity_params *p, size_t state, double from, double to)
 {
@@ -35,7 +41,7 @@ static struct fidelity_sample make_sample(const struct fidelity_params *p, int64
     struct fidelity_sample s = {.t_us = t_us, .has_pose = pose != NULL};
     memcpy(s.state, nu, axes * sizeof nu[0]);
     if (pose) {
-        memcpy(s.state + axes, pose, axes * sizeof pose[0]);
+        memcpy(s.state + axes, pose, model_pose_count(p->model) * sizeof pose[0]);
     }
     return s;
 }
@@ -60,7 +66,7 @@ static void interpolate_samples(const struct fidelity_params *p,
     const double share =
         b->t_us > a->t_us ? (double)(t_us - a->t_us) / (double)(b->t_us - a->t_us) : 0.0;
     *out = (struct fidelity_sample){.t_us = t_us, .has_pose = a->has_pose && b->has_pose};
-    for (size_t i = 0; i < 2 * p->model->axis_count; i++) {
+    for (size_t i = 0; i < count_states(p); i++) {
         out->state[i] = a->state[i] + share * state_step(p, i, a->state[i], b->state[i]);
     }
 }
@@ -140,7 +146,6 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
                             const struct fidelity_sample *real,
                             const struct fidelity_sample *actual)
 {
-    const size_t axes = p->model->axis_count;
     const bool posed = real->has_pose && actual->has_pose;
     struct fidelity_bucket *b = bucket_at(f, p, real->t_us);
     if (!f->has_origin) {
@@ -149,7 +154,7 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
     }
     b->n++;
     b->posed += posed ? 1 : 0;
-    for (size_t i = 0; i < (posed ? 2 : 1) * axes; i++) {
+    for (size_t i = 0; i < (posed ? count_states(p) : p->model->axis_count); i++) {
         const double e = state_step(p, i, real->state[i], actual->state[i]);
         const double off = real->state[i] - f->origin[i];
         b->square[i] += e * e;
@@ -242,7 +247,7 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
     const size_t axes = p->model->axis_count;
     const int64_t newest = bucket_number(p, now_us);
     struct fidelity_bucket all = {0};
-    *out = (struct fidelity_report){.states = 2 * axes, .within_ratio = nan("")};
+    *out = (struct fidelity_report){.states = count_states(p), .within_ratio = nan("")};
     for (size_t k = 0; k < FIDELITY_BUCKETS; k++) {
         const struct fidelity_bucket *b = &f->bucket[k];
         if (b->number <= newest - FIDELITY_BUCKETS || b->number > newest) {
@@ -252,7 +257,7 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
         all.posed += b->posed;
         all.judged += b->judged;
         all.within += b->within;
-        for (size_t i = 0; i < 2 * axes; i++) {
+        for (size_t i = 0; i < out->states; i++) {
             all.square[i] += b->square[i];
             all.absolute[i] += b->absolute[i];
             all.sum[i] += b->sum[i];
@@ -264,7 +269,7 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
     if (all.judged > 0) {
         out->within_ratio = (double)all.within / (double)all.judged;
     }
-    for (size_t i = 0; i < 2 * axes; i++) {
+    for (size_t i = 0; i < out->states; i++) {
         const double n = (double)(i < axes ? all.n : all.posed);
         const double spread = n > 0.0 ? all.sum2[i] - all.sum[i] * all.sum[i] / n : 0.0;
         out->rmse[i] = n > 0.0 ? sqrt(all.square[i] / n) : nan("");

@@ -20,7 +20,7 @@
 #include "identification/data/linear_model.h"
 
 enum {
-    FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then pose */
+    FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then all of the pose */
     FIDELITY_TRACK = 256,                     /* samples of the virtual robot kept */
     FIDELITY_WAITING = 64,                    /* samples of the real one that wait for it */
     FIDELITY_BUCKETS = 60                     /* of the window */

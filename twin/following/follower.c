@@ -18,9 +18,14 @@ bool follower_all_finite(const double *x, size_t n)
     return true;
 }
 
+bool follower_is_steered(const struct model *model)
+{
+    return model->heading && model->planar && model->planar[0] == 0;
+}
+
 bool follower_is_angle(const struct model *model, size_t i)
 {
-    const char *name = model->axes[i].pose;
+    const char *name = i < model->axis_count ? model->axes[i].pose : model->heading;
     const size_t n = strlen(name);
     return n > 4 && strcmp(name + n - 4, "_rad") == 0;
 }
@@ -28,6 +33,15 @@ bool follower_is_angle(const struct model *model, size_t i)
 double follower_pose_step(const struct model *model, size_t i, double from, double to)
 {
     return follower_is_angle(model, i) ? remainder(to - from, 2.0 * PI) : to - from;
+}
+
+void follower_gains_settle(struct follower_params *p)
+{
+    const double k = p->gains.bandwidth_radps[0];
+    if (p->gains.pose_per_s2 < 0.0) {
+        p->gains.pose_per_s2 =
+            follower_is_steered(p->model) && !p->allocation.underactuated ? 0.25 * k * k : 0.0;
+    }
 }
 
 enum status follower_check(const struct follower_params *p, struct err *err)
@@ -59,6 +73,18 @@ enum status follower_check(const struct follower_params *p, struct err *err)
                        "must be 0: the robot cannot be pushed along every axis, and pose "
                        "feedback would turn an error across its way into one along it");
     }
+    if (!(g->slow_mps >= 0.0)) {
+        return err_set(err, STATUS_E_RANGE, "slow_mps", 0, 0, "must not be below 0");
+    }
+    for (size_t i = 0; i < p->model->axis_count && follower_is_steered(p->model); i++) {
+        const double most = g->bandwidth_radps[i] * g->bandwidth_radps[i];
+        if (g->pose_per_s2 > most) {
+            return err_set(err, STATUS_E_RANGE, "pose_per_s2", 0, 0,
+                           "%g would make a robot on wheels swing: up to the bandwidth's "
+                           "square, %.3g",
+                           g->pose_per_s2, most);
+        }
+    }
     const int unphysical = model_unphysical(p->model, p->theta);
     if (unphysical >= 0) {
         return err_set(err, STATUS_E_RANGE, p->model->parameters[unphysical].name, 0, 0,
@@ -68,21 +94,46 @@ enum status follower_check(const struct follower_params *p, struct err *err)
     return STATUS_OK;
 }
 
-/* The last term of eq. 2: how far the pose is from the wanted one, in the axes of the body:
- * J(pose)^-1 error. J is a rotation or the identity, its inverse its transpose. */
-static void pose_error(const struct model *model, const double *wanted, const double *pose,
-                       double *error)
+/* Eq. 2a: what a robot that cannot be pushed across its way does about being beside it. It
+ * heads for it, the more steeply the further off it is, never across it. */
+static void steer_back(const struct follower_params *p, const struct follower_target *target,
+                       const double *pose, double *error)
 {
-    const size_t n = model->axis_count;
-    for (size_t j = 0; j < n; j++) {
+    const double off_rad = remainder(target->pose[2] - pose[2], 2.0 * PI);
+    const double beside_m =
+        cos(pose[2]) * (target->pose[1] - pose[1]) - sin(pose[2]) * (target->pose[0] - pose[0]);
+    for (size_t i = 0; i < p->model->axis_count; i++) {
+        const double k = p->gains.bandwidth_radps[i];
+        const double speed = target->nu[0];
+        const double slow = p->gains.slow_mps;
+        const double moving = speed * speed + slow * slow;
+        if (p->model->planar[i] == 0) {
+            error[i] += k / p->gains.pose_per_s2 * speed * (cos(off_rad) - 1.0);
+        } else if (moving > 0.0) {
+            const double per_m = 0.25 * p->gains.pose_per_s2 / k * speed / moving;
+            error[i] += atan(per_m * beside_m);
+        }
+    }
+}
+
+/* The last term of eq. 2: how far the pose is from the wanted one, along the axes of the body:
+ * J(pose)^T error. */
+static void pose_error(const struct follower_params *p, const struct follower_target *target,
+                       const double *pose, double *error)
+{
+    const struct model *model = p->model;
+    for (size_t j = 0; j < model->axis_count; j++) {
         double unit[MODEL_AXES_MAX] = {0};
         double rate[MODEL_AXES_MAX] = {0};
         unit[j] = 1.0;
         model->kinematics(pose, unit, rate);
         error[j] = 0.0;
-        for (size_t i = 0; i < n; i++) {
-            error[j] += rate[i] * follower_pose_step(model, i, pose[i], wanted[i]);
+        for (size_t i = 0; i < model_pose_count(model); i++) {
+            error[j] += rate[i] * follower_pose_step(model, i, pose[i], target->pose[i]);
         }
+    }
+    if (follower_is_steered(model)) {
+        steer_back(p, target, pose, error);
     }
 }
 
@@ -139,7 +190,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
     double off[MODEL_AXES_MAX] = {0};
 
     if (p->gains.pose_per_s2 > 0.0) {
-        pose_error(model, target->pose, pose, off);
+        pose_error(p, target, pose, off);
     }
     for (size_t i = 0; i < n; i++) {
         const double k = p->gains.bandwidth_radps[i];
@@ -195,6 +246,14 @@ static bool hold_effort(const struct follower *f, const struct follower_params *
     return false;
 }
 
+/* From the effort sent last, and knowing nothing else. */
+static void begin_anew(struct follower *f)
+{
+    struct follower next = {.smooth = true};
+    memcpy(next.tau, f->tau, sizeof next.tau);
+    *f = next;
+}
+
 void follower_smooth(struct follower *f)
 {
     f->smooth = f->running;
@@ -205,13 +264,14 @@ bool follower_step(struct follower *f, const struct follower_params *p,
                    struct follower_output *out)
 {
     const size_t n = p->model->axis_count;
+    const size_t poses = model_pose_count(p->model);
     const bool sees_pose = p->model->needs_pose || p->gains.pose_per_s2 > 0.0;
     struct follower next = *f;
 
     if (!follower_all_finite(nu, n) || !follower_all_finite(target->nu, n) ||
         !follower_all_finite(target->nu_dot, n) ||
-        (sees_pose && !follower_all_finite(pose, n)) ||
-        (p->gains.pose_per_s2 > 0.0 && !follower_all_finite(target->pose, n))) {
+        (sees_pose && !follower_all_finite(pose, poses)) ||
+        (p->gains.pose_per_s2 > 0.0 && !follower_all_finite(target->pose, poses))) {
         return hold_effort(f, p, out);
     }
     if (f->running) {
@@ -226,7 +286,9 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     apply_law(&next, p, target, nu, pose, out->error, out->wanted);
     blend_effort(&next, p, out->wanted);
     if (!follower_all_finite(out->wanted, n) || !follower_all_finite(next.d_hat, n)) {
-        return hold_effort(f, p, out);
+        (void)hold_effort(f, p, out);
+        begin_anew(f);
+        return false;
     }
     out->saturated = allocation_share(&p->allocation, out->wanted, out->force, out->tau);
     for (size_t i = 0; i < n; i++) {

@@ -1,9 +1,10 @@
 /* twin/following/follower.h - a velocity controller that makes a simulated robot move as its
  * reference does, by the model identified for the simulated robot.
  *
- *     e = nu_ref - nu,   gamma = nu_ref' + K e + Ki ∫e  [+ Kp J(pose)^-1 (pose_ref - pose)]
+ *     e = nu_ref - nu,   gamma = nu_ref' + K e + Ki ∫e  [+ Kp J(pose)^T (pose_ref - pose)]
  *     tau = Phi(nu, gamma) theta - d_hat                 (docs/model/following.md, eq. 1 - 4)
  *
+ * A robot on wheels cannot be pushed across its way: it is steered back to it (eq. 2a).
  * d_hat comes from an extended-state observer. It always runs, so that a force that nobody
  * modelled is known even where it cannot be countered; it is subtracted only when asked for.
  * Units are SI. Plain data without pointers but to the model. Pure: no I/O, no clock, no
@@ -25,8 +26,11 @@ struct follower_gains {
     double bandwidth_radps[MODEL_AXES_MAX]; /* K > 0, per axis */
     enum follower_rejection rejection;
     double observer_radps; /* > 0: both poles of the extended-state observer */
-    double pose_per_s2;    /* Kp >= 0; 0: no pose feedback */
-    double blend_s;        /* >= 0: time constant with which a jump of the effort fades */
+    double
+        pose_per_s2; /* Kp; 0: no pose feedback; below 0: as follower_gains_settle() has it */
+    double
+        slow_mps; /* >= 0, of robots on wheels: below this speed they are hardly steered back */
+    double blend_s; /* >= 0: time constant with which a jump of the effort fades */
 };
 
 struct follower_params {
@@ -65,18 +69,26 @@ struct follower { /* all zero: nothing has happened */
     bool smooth;                   /* the next step shall not jump */
 };
 
+/* Pose feedback that nobody decided on, pose_per_s2 below 0: critically damped, K^2 / 4, for a
+ * robot on wheels, whose place would drift away otherwise; none for others. */
+void follower_gains_settle(struct follower_params *p);
+
 /* Are the gains fit for the model, the actuators and the period? STATUS_E_RANGE with err saying
  * which one is not and what would be. */
 MUST_USE enum status follower_check(const struct follower_params *p, struct err *err);
 
 bool follower_all_finite(const double *x, size_t n);
-/* Is this coordinate of the pose an angle? */
+/* Has it a heading in which alone it can be driven, as a robot on wheels? */
+bool follower_is_steered(const struct model *model);
+/* Is this coordinate of the pose, of model_pose_count(), an angle? */
 bool follower_is_angle(const struct model *model, size_t i);
 /* to - from in this coordinate, the short way round for an angle. */
 double follower_pose_step(const struct model *model, size_t i, double from, double to);
 
 /* One control period: nu and pose as measured now. A value that is not finite holds the effort
- * of the step before; false then, and *out is that. Cost: six evaluations of the model. */
+ * of the step before; false then, and *out is that. Where the law itself makes no number of
+ * finite ones, what was known of forces is forgotten, too: when that happens again with the
+ * next step, it is these parameters. Cost: six evaluations of the model. */
 bool follower_step(struct follower *f, const struct follower_params *p,
                    const struct follower_target *target, const double *nu, const double *pose,
                    struct follower_output *out);

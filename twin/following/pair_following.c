@@ -61,21 +61,22 @@ const struct efsm_table following_table = {
 /* A pose in the plane turns as a whole; other coordinates are moved one by one. */
 static bool is_planar(const struct model *model)
 {
-    return model->axis_count == 3 && strcmp(model->axes[2].pose, "psi_rad") == 0;
+    return model_pose_count(model) == 3 && follower_is_angle(model, 2) &&
+           !follower_is_angle(model, 0);
 }
 
-static void to_simulated(const struct following *f, const struct model *model,
-                         const double *pose, double *out)
+void following_align(const struct following *f, const struct model *model, const double *pose,
+                     double *out)
 {
     double turned[MODEL_AXES_MAX];
-    memcpy(turned, pose, model->axis_count * sizeof pose[0]);
+    memcpy(turned, pose, model_pose_count(model) * sizeof pose[0]);
     if (is_planar(model)) {
         const double c = cos(f->frame[2]);
         const double s = sin(f->frame[2]);
         turned[0] = c * pose[0] - s * pose[1];
         turned[1] = s * pose[0] + c * pose[1];
     }
-    for (size_t i = 0; i < model->axis_count; i++) {
+    for (size_t i = 0; i < model_pose_count(model); i++) {
         out[i] = turned[i] + f->frame[i];
     }
 }
@@ -89,8 +90,8 @@ static void align_frames(struct following *f, const struct model *model, const d
     if (is_planar(model)) {
         f->frame[2] = simulated[2] - real[2];
     }
-    to_simulated(f, model, real, turned);
-    for (size_t i = 0; i < model->axis_count; i++) {
+    following_align(f, model, real, turned);
+    for (size_t i = 0; i < model_pose_count(model); i++) {
         if (!is_planar(model) || i < 2) {
             f->frame[i] = simulated[i] - turned[i];
         }
@@ -143,7 +144,7 @@ enum shadow_gate following_real(struct following *f, const struct following_para
     if (is_taken(gate)) {
         double there[MODEL_AXES_MAX] = {0};
         if (pose && f->aligned) {
-            to_simulated(f, p->follower.model, pose, there);
+            following_align(f, p->follower.model, pose, there);
         }
         fidelity_real(&f->fidelity, &p->fidelity, f->real.at_us, nu,
                       pose && f->aligned ? there : NULL);
@@ -158,8 +159,10 @@ enum shadow_gate following_simulated(struct following *f, const struct following
     const enum shadow_gate gate =
         shadow_sample(&f->simulated, &p->simulated, t_us, arrival_us, nu, f->output.tau, pose);
     if (is_taken(gate)) {
-        if (pose && !f->aligned && f->real.state == SHADOW_TRACKING) {
-            align_frames(f, p->follower.model, f->real.ahead_pose, pose);
+        if (pose && !f->aligned && f->real.state == SHADOW_TRACKING && !f->real.anew) {
+            double real[MODEL_AXES_MAX]; /* at the same time */
+            shadow_pose(&f->real, &p->real, f->simulated.at_us, real);
+            align_frames(f, p->follower.model, real, pose);
         }
         fidelity_virtual(&f->fidelity, &p->fidelity, f->simulated.at_us, nu, pose);
     }
@@ -234,14 +237,27 @@ static void control_robot(struct following *f, const struct following_params *p,
         memcpy(f->follower.nu_hat, simulated->nu, sizeof f->follower.nu_hat);
     }
     if (f->aligned) {
-        to_simulated(f, p->follower.model, f->target.pose, target.pose);
+        following_align(f, p->follower.model, f->target.pose, target.pose);
     } else { /* no place to go to yet */
         memcpy(target.pose, simulated->pose, sizeof target.pose);
     }
-    if (!follower_step(&f->follower, &p->follower, &target, simulated->nu, simulated->pose,
-                       &f->output)) {
+    if (follower_step(&f->follower, &p->follower, &target, simulated->nu, simulated->pose,
+                      &f->output)) {
+        f->held_in_a_row = 0;
+    } else {
         f->held++;
+        f->held_in_a_row++;
     }
+}
+
+/* What was no number began anew; what still is none does so for good. */
+static unsigned note_numbers(struct following *f)
+{
+    const uint64_t resets = f->real.resets + f->simulated.resets;
+    const unsigned news = (resets > f->resets ? FOLLOWING_NEWS_RESET : 0) |
+                          (f->held_in_a_row > 1 ? FOLLOWING_NEWS_STUCK : 0);
+    f->resets = resets;
+    return news;
 }
 
 bool following_tick(struct following *f, const struct following_params *p, int64_t now_us,
@@ -264,7 +280,9 @@ bool following_tick(struct following *f, const struct following_params *p, int64
     } else {
         f->output = (struct follower_output){0};
         f->follower = (struct follower){0};
+        f->held_in_a_row = 0;
     }
+    *news |= note_numbers(f);
     f->driving = driving;
     return driving || ends;
 }
@@ -274,10 +292,10 @@ bool following_tick(struct following *f, const struct following_params *p, int64
 
 /* Fidelity is published this often. */
 static const int64_t PUBLISH_US = 1000000;
+/* Slower than so many standard deviations of a sample, a robot may as well stand still. */
+static const double STANDING_SD = 5.0;
 /* The simulated robot's samples are believed as they are. */
 static const double SIMULATED_DRIFT_PER_S = 1e4;
-
-ENUM_NAMES(following_source, FOLLOWING_SET + 1, "unknown", "lab_file", "fit", "set");
 
 const struct model *pair_following_model(const struct pair_following *x)
 {
@@ -300,8 +318,10 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
     out->follower.model = model;
     out->follower.allocation = p->allocation;
     out->follower.gains = x->gains;
+    out->follower.gains.slow_mps = STANDING_SD * p->noise_sd[0];
     out->follower.period_s = 1.0 / p->rate_hz;
-    memcpy(out->follower.theta, x->theta[SIDE_VIRTUAL], sizeof out->follower.theta);
+    follower_gains_settle(&out->follower);
+    memcpy(out->follower.theta, x->known.side[SIDE_VIRTUAL].theta, sizeof out->follower.theta);
     out->real = (struct shadow_params){.method = (enum shadow_method)p->method,
                                        .model = model,
                                        .axes = model->axis_count,
@@ -316,8 +336,11 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
     out->simulated.drift_per_s = SIMULATED_DRIFT_PER_S;
     out->simulated.blend_s = 0.0;
     memcpy(out->real.noise_sd, p->noise_sd, sizeof out->real.noise_sd);
-    memcpy(out->real.theta, x->theta[SIDE_REAL], sizeof out->real.theta);
-    memcpy(out->simulated.theta, x->theta[SIDE_VIRTUAL], sizeof out->simulated.theta);
+    memcpy(out->real.theta, x->known.side[SIDE_REAL].theta, sizeof out->real.theta);
+    memcpy(out->simulated.theta, x->known.side[SIDE_VIRTUAL].theta,
+           sizeof out->simulated.theta);
+    out->real.unknown = x->known.side[SIDE_REAL].source == FOLLOWING_NOWHERE;
+    out->simulated.unknown = x->known.side[SIDE_VIRTUAL].source == FOLLOWING_NOWHERE;
     out->fidelity = (struct fidelity_params){.model = model,
                                              .window_us = p->window_us,
                                              .target_m = p->target_m,
@@ -333,47 +356,25 @@ static bool by_model(const struct pair_following_params *p)
     return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS;
 }
 
-static void take_theta(struct pair_following *x, enum side side, const double *theta,
-                       enum following_source source)
+/* The dynamics of the pair, where they are of this model. */
+static const struct pair_dynamics *same_model(const struct pair_following *x,
+                                              const struct pair_dynamics *d)
 {
-    const struct model *model = pair_following_model(x);
-    if (model_unphysical(model, theta) < 0) {
-        memcpy(x->theta[side], theta, model->parameter_count * sizeof theta[0]);
-        x->source[side] = (uint8_t)source;
-    }
-}
-
-/* From where they are known best: lab file, fit, set. */
-static void take_parameters(struct pair_following *x, const struct pair_following_params *p,
-                            const struct pair_dynamics *d)
-{
-    const bool same = d && pair_dynamics_model(d) == pair_following_model(x);
-    const struct parameter_set *set =
-        same ? parameters_find(&d->sets, PARAMETERS_ACTIVE) : NULL;
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
-        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
-        if (same && d->side[s].fitted && d->side[s].result.checks.verdict != ESTIMATE_FAIL) {
-            take_theta(x, s, d->side[s].result.fit.estimate.value, FOLLOWING_FIT);
-        }
-    }
-    if (set) {
-        take_theta(x, SIDE_VIRTUAL, set->value, FOLLOWING_SET);
-    }
+    return d && pair_dynamics_model(d) == pair_following_model(x) ? d : NULL;
 }
 
 /* Why it cannot run now, into x->obstacle; "" when it can. */
-static void find_obstacle(struct pair_following *x, const struct pair_following_params *p)
+static void find_obstacle(struct pair_following *x, const struct pair_following_params *p,
+                          const struct pair_dynamics *d)
 {
     struct following_params setup;
     struct err err = {0};
-    x->obstacle[0] = '\0';
+    (void)snprintf(x->obstacle, sizeof x->obstacle, "%s", x->stuck);
     for (int s = SIDE_COUNT - 1; s >= SIDE_REAL; s--) {
-        if (x->source[s] == FOLLOWING_NOWHERE && (s == SIDE_VIRTUAL || by_model(p))) {
-            (void)snprintf(x->obstacle, sizeof x->obstacle,
-                           "the parameters of the %s robot are not known: identify it, or give "
-                           "following.%s",
-                           side_name((enum side)s), side_name((enum side)s));
+        if (x->known.side[s].source == FOLLOWING_NOWHERE &&
+            (s == SIDE_VIRTUAL || by_model(p))) {
+            known_parameters_obstacle(&x->known, same_model(x, d), (enum side)s, x->obstacle,
+                                      sizeof x->obstacle);
             return;
         }
     }
@@ -402,21 +403,41 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     x->published_us = LAB_TIME_NONE;
     x->stepped_us = LAB_TIME_NONE;
     x->hash = HASH_START;
+    known_parameters_init(&x->known, p);
     pair_following_learn(x, p, NULL);
+}
+
+/* What is known may have changed; whatever it was, the effort goes on from where it is. */
+static void note_known(struct pair_following *x, const struct known_parameters *before)
+{
+    if (memcmp(before, &x->known, sizeof x->known) != 0) {
+        follower_smooth(&x->f.follower);
+        x->version++;
+    }
 }
 
 void pair_following_learn(struct pair_following *x, const struct pair_following_params *p,
                           const struct pair_dynamics *d)
 {
-    double before[SIDE_COUNT][MODEL_PARAMETERS_MAX];
-    memcpy(before, x->theta, sizeof before);
-    take_parameters(x, p, d);
-    if (memcmp(before, x->theta, sizeof before) != 0) {
-        follower_smooth(&x->f.follower);
-        x->version++;
-    }
-    find_obstacle(x, p);
+    const struct known_parameters before = x->known;
+    known_parameters_fit(&x->known, pair_following_model(x), same_model(x, d));
+    note_known(x, &before);
+    x->stuck[0] = '\0'; /* it is tried again */
+    find_obstacle(x, p, d);
     following_want(&x->f, x->asked && x->obstacle[0] == '\0');
+}
+
+void pair_following_acknowledged(struct pair_following *x, const struct pair_run *run,
+                                 const struct pair_dynamics *d)
+{
+    const struct known_parameters before = x->known;
+    const struct event_ack *ack = &run->event->ack;
+    if (!same_model(x, d) || ack->version != pair_parameters_version(run->pair, &d->sets)) {
+        return; /* of a set that is no more in force */
+    }
+    known_parameters_acknowledge(&x->known, pair_following_model(x), d, ack);
+    note_known(x, &before);
+    pair_following_learn(x, &run->p->following, d);
 }
 
 /* ---- telemetry ------------------------------------------------------------------------------
@@ -510,6 +531,11 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
 void pair_following_restarted(struct pair_following *x, enum side side)
 {
     following_restarted(&x->f, side == SIDE_REAL);
+    if (side == SIDE_VIRTUAL) {
+        const struct known_parameters before = x->known;
+        known_parameters_restart(&x->known, pair_following_model(x));
+        note_known(x, &before);
+    }
 }
 
 /* ---- a control period -----------------------------------------------------------------------
@@ -553,6 +579,10 @@ static void tell_news(struct pair_following *x, const struct pair_run *run, unsi
                    "no telemetry of the virtual robot for %g s: no effort is sent",
                    lab_s(p->stale_us));
     }
+    if (news & FOLLOWING_NEWS_RESET) {
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
+                   "a model's motion was no number: it began anew at the last sample");
+    }
     if (news & FOLLOWING_NEWS_RESUMED) {
         x->resumed++;
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "following again");
@@ -569,6 +599,16 @@ static void tell_news(struct pair_following *x, const struct pair_run *run, unsi
                    (news & FOLLOWING_NEWS_MISSED) ? "the target is missed"
                                                   : "the target is met again");
     }
+}
+
+/* With these parameters there is nothing to send. */
+static void give_up(struct pair_following *x, const struct pair_run *run)
+{
+    (void)snprintf(x->stuck, sizeof x->stuck,
+                   "the models make no effort that is a number: identify the robots anew");
+    (void)snprintf(x->obstacle, sizeof x->obstacle, "%s", x->stuck);
+    following_want(&x->f, false);
+    pair_alarm(run, ALARM_FOLLOWING, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);
 }
 
 /* Nobody to be driven and nobody heard: the next sample begins anew. */
@@ -594,6 +634,9 @@ void pair_following_fire(struct pair_following *x, const struct pair_run *run)
         send_effort(x, run);
     }
     tell_news(x, run, news);
+    if (news & FOLLOWING_NEWS_STUCK) {
+        give_up(x, run);
+    }
 }
 
 int64_t pair_following_deadline(const struct pair_following *x)
@@ -627,9 +670,11 @@ enum status pair_following_check_wish(const struct pair_following *x,
     struct following_params setup;
     pair_following_setup(x, p, &setup);
     set_gains(&setup.follower.gains, wish);
+    follower_gains_settle(&setup.follower);
     /* A robot still to be identified is checked when it is. */
-    return x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE ? STATUS_OK
-                                                        : follower_check(&setup.follower, err);
+    return x->known.side[SIDE_VIRTUAL].source == FOLLOWING_NOWHERE
+               ? STATUS_OK
+               : follower_check(&setup.follower, err);
 }
 
 void pair_following_request(struct pair_following *x, const struct pair_run *run,

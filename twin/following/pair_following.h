@@ -20,6 +20,7 @@
 #include "logger/message/event.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/fidelity.h"
+#include "twin/following/known_parameters.h"
 #include "twin/following/shadow.h"
 #include "twin/pair/pair_run.h"
 
@@ -61,7 +62,9 @@ enum {
     FOLLOWING_NEWS_LOST = 2,    /* the simulated one did */
     FOLLOWING_NEWS_RESUMED = 4, /* tracking again after either */
     FOLLOWING_NEWS_MISSED = 8,  /* fidelity fell below its target */
-    FOLLOWING_NEWS_MET = 16     /* and is back */
+    FOLLOWING_NEWS_MET = 16,    /* and is back */
+    FOLLOWING_NEWS_RESET = 32,  /* a motion that was no number began anew */
+    FOLLOWING_NEWS_STUCK = 64   /* these parameters make no effort that is a number */
 };
 
 struct following { /* all zero is not valid: following_init() */
@@ -80,6 +83,8 @@ struct following { /* all zero is not valid: following_init() */
     struct follower_target target;
     struct follower_output output; /* of the last tick */
     uint64_t ticks, held;          /* with numbers that are none: the effort before was kept */
+    uint32_t held_in_a_row;
+    uint64_t resets; /* of both shadows, as told */
 };
 
 void following_init(struct following *f, int64_t t_us);
@@ -92,13 +97,18 @@ void following_want(struct following *f, bool wanted);
 void following_restarted(struct following *f, bool real);
 
 /* Telemetry: measured at t_us of lab time, here at arrival_us. tau [axes] of the real robot, or
- * NULL: none told, it counts as zero; pose [axes] or NULL. */
+ * NULL: none told, it counts as zero; pose, as model_pose_count(), or NULL. */
 enum shadow_gate following_real(struct following *f, const struct following_params *p,
                                 int64_t t_us, int64_t arrival_us, const double *nu,
                                 const double *tau, const double *pose);
 enum shadow_gate following_simulated(struct following *f, const struct following_params *p,
                                      int64_t t_us, int64_t arrival_us, const double *nu,
                                      const double *pose);
+
+/* A pose of the real robot as it stands in the simulated one's world; as it is while there is
+ * no common place. In the plane it is turned, then moved. */
+void following_align(const struct following *f, const struct model *model, const double *pose,
+                     double *out);
 
 /* One control period, beginning at now_us. Returns whether f->output.tau is to be sent: while
  * driving, and once more, zero, when that ends. *news is set to what is new. */
@@ -107,24 +117,16 @@ bool following_tick(struct following *f, const struct following_params *p, int64
 
 /* ---- of a pair, in the lab ---- */
 
-/* Where the parameters of a model come from; later ones go before. */
-enum following_source {
-    FOLLOWING_NOWHERE,
-    FOLLOWING_LAB_FILE,
-    FOLLOWING_FIT, /* the last batch fit of that side that did not fail */
-    FOLLOWING_SET  /* what the simulator was told (virtual robot only) */
-};
-
 struct pair_following {
     struct following f;
     uint32_t model;   /* model_at() */
     uint64_t version; /* changes with every step of it */
     bool asked;       /* it is wanted; runs when what it needs is known */
     struct follower_gains gains;
-    double theta[SIDE_COUNT][MODEL_PARAMETERS_MAX];
-    uint8_t source[SIDE_COUNT]; /* enum following_source */
-    char obstacle[160];         /* why it does not run though it is asked for; "" */
-    int64_t next_us;            /* control period; LAB_TIME_MAX: none */
+    struct known_parameters known;
+    char stuck[96];     /* what no effort can be made of; "" */
+    char obstacle[240]; /* why it does not run though it is asked for; "" */
+    int64_t next_us;    /* control period; LAB_TIME_MAX: none */
     int64_t published_us;
     int64_t stepped_us; /* the last sample or control period; LAB_TIME_NONE: none yet */
     uint64_t sent;      /* efforts */
@@ -157,19 +159,18 @@ MUST_USE enum status pair_following_check_wish(const struct pair_following *x,
 void pair_following_sample(struct pair_following *x, const struct pair_run *run);
 /* This side's robot started anew. */
 void pair_following_restarted(struct pair_following *x, enum side side);
-/* Fits or sets have changed: take the parameters of both robots from where they are best known;
- * d NULL: from the lab file. */
+/* Fits may have changed: take the parameters of both robots from where they are best known. d
+ * may be NULL. */
 void pair_following_learn(struct pair_following *x, const struct pair_following_params *p,
                           const struct pair_dynamics *d);
+/* The event is the simulator's answer to the sets in force. */
+void pair_following_acknowledged(struct pair_following *x, const struct pair_run *run,
+                                 const struct pair_dynamics *d);
 /* The event asks to start, to stop, or for other gains. */
 void pair_following_request(struct pair_following *x, const struct pair_run *run,
                             const struct pair_dynamics *d);
 /* The next control period; LAB_TIME_MAX. */
 int64_t pair_following_deadline(const struct pair_following *x);
 void pair_following_fire(struct pair_following *x, const struct pair_run *run);
-
-extern const struct names following_source_names;
-const char *
-following_source_name(enum following_source source); /* "unknown", "lab_file", "fit", "set" */
 
 #endif

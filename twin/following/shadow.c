@@ -23,17 +23,60 @@ void shadow_params_default(struct shadow_params *p)
                                 .blend_s = 0.5};
 }
 
-/* nu and pose on by dt_s under the efforts reported last. */
-static void run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
+static bool is_by_model(const struct shadow_params *p)
+{
+    return (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) && !p->unknown;
+}
+
+static size_t count_poses(const struct shadow_params *p)
+{
+    return p->model ? model_pose_count(p->model) : p->axes;
+}
+
+/* The pose on by dt_s at a velocity that stays. */
+static void drift_pose(const struct shadow_params *p, const double *nu, double *pose,
+                       double dt_s)
+{
+    double middle[MODEL_AXES_MAX] = {0};
+    double rate[MODEL_AXES_MAX] = {0};
+    p->model->kinematics(pose, nu, rate);
+    for (size_t i = 0; i < count_poses(p); i++) {
+        middle[i] = pose[i] + 0.5 * dt_s * rate[i];
+    }
+    p->model->kinematics(middle, nu, rate);
+    for (size_t i = 0; i < count_poses(p); i++) {
+        pose[i] += dt_s * rate[i];
+    }
+}
+
+/* nu and pose on by dt_s: by the model under the efforts reported last, else at this velocity.
+ * False, and both as they were, when that makes no number. */
+static bool run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
                       double *pose, double dt_s)
 {
     const double steps = fmax(ceil(dt_s / STEP_S_MAX), 1.0);
-    if (!(dt_s > 0.0)) {
-        return;
+    const size_t n = p->axes;
+    const size_t poses = count_poses(p);
+    double later[MODEL_AXES_MAX];
+    double place[MODEL_AXES_MAX];
+    if (!(dt_s > 0.0) || !p->model) {
+        return true;
     }
-    for (double k = 0.0; k < steps; k += 1.0) {
-        model_step(p->model, p->theta, nu, pose, s->tau, NULL, dt_s / steps);
+    memcpy(later, nu, sizeof later);
+    memcpy(place, pose, sizeof place);
+    if (is_by_model(p)) {
+        for (double k = 0.0; k < steps; k += 1.0) {
+            model_step(p->model, p->theta, later, place, s->tau, NULL, dt_s / steps);
+        }
+    } else {
+        drift_pose(p, nu, place, dt_s);
     }
+    if (!follower_all_finite(later, n) || !follower_all_finite(place, poses)) {
+        return false;
+    }
+    memcpy(nu, later, n * sizeof nu[0]);
+    memcpy(pose, place, poses * sizeof pose[0]);
+    return true;
 }
 
 /* Variance of the estimate before the sample, and the Kalman gain. */
@@ -54,6 +97,13 @@ static void alpha_beta(double dt_s, double *alpha, double *beta)
     *beta = 2.0 * (2.0 - *alpha) - 4.0 * sqrt(1.0 - *alpha);
 }
 
+static void start_estimate(struct shadow *s, const struct shadow_params *p, const double *nu)
+{
+    memcpy(s->nu, nu, p->axes * sizeof nu[0]);
+    memset(s->nu_dot, 0, sizeof s->nu_dot);
+    s->variance = 1.0;
+}
+
 /* Bring the estimate to the sample's time and correct it. */
 static void correct_estimate(struct shadow *s, const struct shadow_params *p, double dt_s,
                              const double *nu)
@@ -61,16 +111,19 @@ static void correct_estimate(struct shadow *s, const struct shadow_params *p, do
     double g = 0.0;
     double alpha = 0.0;
     double beta = 0.0;
-    switch (p->method) {
+    if (!run_model(s, p, s->nu, s->pose, dt_s)) {
+        s->resets++;
+        start_estimate(s, p, nu);
+        return;
+    }
+    switch (p->unknown ? SHADOW_RAW : p->method) {
     case SHADOW_MODEL:
-        run_model(s, p, s->nu, s->pose, dt_s);
         g = next_gain(s, p, dt_s);
         for (size_t i = 0; i < p->axes; i++) {
             s->nu[i] += g * (nu[i] - s->nu[i]);
         }
         break;
     case SHADOW_EFFORTS:
-        run_model(s, p, s->nu, s->pose, dt_s);
         break;
     case SHADOW_DIFFERENCE:
         g = dt_s / (DIFFERENCE_S + dt_s);
@@ -94,13 +147,6 @@ static void correct_estimate(struct shadow *s, const struct shadow_params *p, do
     }
 }
 
-static void start_estimate(struct shadow *s, const struct shadow_params *p, const double *nu)
-{
-    memcpy(s->nu, nu, p->axes * sizeof nu[0]);
-    memset(s->nu_dot, 0, sizeof s->nu_dot);
-    s->variance = 1.0;
-}
-
 static void enter_state(struct shadow *s, enum shadow_state state, int64_t now_us)
 {
     s->state = state;
@@ -120,11 +166,12 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     const int64_t oldest = arrival_us - lab_us(p->latency_s_max);
     const int64_t at = t_us > arrival_us ? arrival_us : t_us < oldest ? oldest : t_us;
     /* After a pause the estimate is worth nothing. */
-    const bool fresh = s->state != SHADOW_TRACKING || s->anew;
+    const bool fresh = s->state != SHADOW_TRACKING || s->anew ||
+                       lab_s(arrival_us - s->arrived_us) > p->stale_s;
     enum shadow_gate gate = at == t_us ? SHADOW_TAKEN : SHADOW_CLAMPED;
 
     if (!follower_all_finite(nu, p->axes) || !follower_all_finite(tau, p->axes) ||
-        (pose && !follower_all_finite(pose, p->axes))) {
+        (pose && !follower_all_finite(pose, count_poses(p)))) {
         gate = SHADOW_NOT_FINITE;
     } else if (s->count[SHADOW_TAKEN] && at <= s->at_us) {
         gate = at == s->at_us ? SHADOW_DUPLICATE : SHADOW_OLD;
@@ -142,7 +189,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     memcpy(s->raw, nu, p->axes * sizeof nu[0]);
     memcpy(s->tau, tau, p->axes * sizeof tau[0]);
     if (pose) {
-        memcpy(s->pose, pose, p->axes * sizeof pose[0]);
+        memcpy(s->pose, pose, count_poses(p) * sizeof pose[0]);
     }
     memcpy(s->ahead, s->nu, sizeof s->ahead);
     memcpy(s->ahead_pose, s->pose, sizeof s->ahead_pose);
@@ -175,22 +222,33 @@ static void age_target(struct shadow *s, const struct shadow_params *p, int64_t 
     }
 }
 
-/* Estimate at now, and its change over the period that begins. */
+/* Estimate at now. */
+static void run_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us)
+{
+    if (!run_model(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us))) {
+        s->resets++;
+        memcpy(s->nu, s->raw, sizeof s->nu);
+        memcpy(s->ahead, s->raw, sizeof s->ahead);
+        memcpy(s->ahead_pose, s->pose, sizeof s->ahead_pose);
+    }
+    s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
+}
+
+/* It, and its change over the period that begins. */
 static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                        double period_s, struct follower_target *target)
 {
-    if (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) {
-        double next[MODEL_AXES_MAX];
-        double pose[MODEL_AXES_MAX];
-        run_model(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us));
-        s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
-        memcpy(next, s->ahead, sizeof next);
-        memcpy(pose, s->ahead_pose, sizeof pose);
-        memcpy(target->pose, s->ahead_pose, sizeof target->pose);
-        run_model(s, p, next, pose, period_s);
+    double next[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
+    run_ahead(s, p, now_us);
+    memcpy(next, s->ahead, sizeof next);
+    memcpy(pose, s->ahead_pose, sizeof pose);
+    memcpy(target->pose, s->ahead_pose, sizeof target->pose);
+    if (is_by_model(p)) {
+        const bool well = run_model(s, p, next, pose, period_s);
         for (size_t i = 0; i < p->axes; i++) {
             target->nu[i] = s->ahead[i];
-            target->nu_dot[i] = (next[i] - s->ahead[i]) / period_s;
+            target->nu_dot[i] = well ? (next[i] - s->ahead[i]) / period_s : 0.0;
         }
         return;
     }
@@ -214,6 +272,15 @@ static void fade_jump(struct shadow *s, const struct shadow_params *p, int64_t n
             target->nu_dot[i] -= s->offset[i] / p->blend_s;
         }
     }
+}
+
+void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t t_us,
+                 double pose[MODEL_AXES_MAX])
+{
+    double nu[MODEL_AXES_MAX];
+    memcpy(nu, s->nu, sizeof nu);
+    memcpy(pose, s->pose, sizeof s->pose);
+    (void)run_model(s, p, nu, pose, fmin(lab_s(t_us - s->at_us), p->latency_s_max));
 }
 
 bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,

@@ -7,7 +7,8 @@
  *
  *     nu^ at the sample's time += g (nu measured - nu^),   then nu' = f(nu, tau) until now
  *
- * g is that of a Kalman filter. For comparison: the raw samples, their filtered differences, an
+ * g is that of a Kalman filter. A motion that the model makes no number of begins anew at the
+ * last sample, and is counted. For comparison: the raw samples, their filtered differences, an
  * alpha-beta filter. When samples stop coming the target is held, then ramped down to a stop;
  * when they come again it goes over to them without a jump. Plain data without pointers but to
  * the model. Pure: no I/O, no clock, no allocation.
@@ -36,6 +37,7 @@ struct shadow_params {
     enum shadow_method method;
     const struct model *model; /* of the real robot; borrowed; NULL: method is not by model */
     double theta[MODEL_PARAMETERS_MAX];
+    bool unknown; /* theta is: nothing runs by it, the last sample is taken as it is */
     size_t axes;
     double noise_sd[MODEL_AXES_MAX]; /* > 0, of a sample */
     double drift_per_s;   /* > 0: model's variance per second over that of a sample; 0.2 */
@@ -85,6 +87,8 @@ struct shadow { /* all zero: nothing has come */
     int64_t target_us;
     double latency_s; /* of the last sample */
     uint64_t count[SHADOW_GATE_COUNT];
+    uint64_t
+        resets; /* times the model's motion was no number: the last sample took its place */
 };
 
 void shadow_params_default(struct shadow_params *p);
@@ -94,10 +98,15 @@ void shadow_params_default(struct shadow_params *p);
 void shadow_restart(struct shadow *s);
 
 /* A sample of the real robot: measured at t_us (lab time), here at arrival_us. nu, tau [axes];
- * pose [axes] or NULL. */
+ * pose, all of the model's entries, or NULL. */
 enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, int64_t t_us,
                                int64_t arrival_us, const double *nu, const double *tau,
                                const double *pose);
+
+/* Where it was, or is, at t_us, which is not before its last sample: pose, out, as
+ * model_pose_count(). */
+void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t t_us,
+                 double pose[MODEL_AXES_MAX]);
 
 /* The target for a control period that begins at now_us, which does not run back. False when
  * nothing has come yet: *target is a standstill. */

@@ -33,14 +33,31 @@ void pair_decline(const struct pair_run *run, const char *why)
     decline_wish(run, asked_by(run), 0, why);
 }
 
-bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
-                           const struct parameter_book *dynamics)
+/* The sets in force: in [0] the one put in force last, in [1] the other. */
+static void find_sets(const struct pair *pair, const struct parameter_book *dynamics,
+                      const struct parameter_set *set[2])
 {
     const struct parameter_set *travel = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
     const struct parameter_set *model =
         dynamics ? parameters_find(dynamics, PARAMETERS_ACTIVE) : NULL;
     const bool model_first = model && (pair->dynamics_sets_last || !travel);
-    parameters_write_payload(w, model_first ? model : travel, model_first ? travel : model);
+    set[0] = model_first ? model : travel;
+    set[1] = model_first ? travel : model;
+}
+
+uint32_t pair_parameters_version(const struct pair *pair, const struct parameter_book *dynamics)
+{
+    const struct parameter_set *set[2];
+    find_sets(pair, dynamics, set);
+    return set[0] ? set[0]->version : 0;
+}
+
+bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
+                           const struct parameter_book *dynamics)
+{
+    const struct parameter_set *set[2];
+    find_sets(pair, dynamics, set);
+    parameters_write_payload(w, set[0], set[1]);
     return pair->parameters.promotions > 0 || (dynamics && dynamics->promotions > 0);
 }
 

@@ -106,6 +106,9 @@ void pair_propose(const struct pair_run *run);
 bool pair_change_set(const struct pair_run *run, bool dynamics);
 /* It cannot be fulfilled. */
 void pair_decline(const struct pair_run *run, const char *why);
+/* Of what the simulator was told last: the newest set in force; 0: its own parameters. */
+uint32_t pair_parameters_version(const struct pair *pair,
+                                 const struct parameter_book *dynamics);
 /* The simulator's answer to a set. */
 void pair_acknowledge(const struct pair_run *run);
 /* The real robot made another usable move: in auto mode it may be time to propose. */

@@ -10,7 +10,9 @@
 void following_state_name(const struct model *model, size_t i, char out[32])
 {
     const struct model_axis *axis = &model->axes[i % model->axis_count];
-    const char *text = i < model->axis_count ? axis->velocity : axis->pose;
+    const char *text = i < model->axis_count       ? axis->velocity
+                       : i < 2 * model->axis_count ? axis->pose
+                                                   : model->heading;
     (void)snprintf(out, 32, "%.*s", (int)strcspn(text, "_"), text);
 }
 
@@ -30,13 +32,14 @@ static void write_parameters(struct json_writer *w, const struct pair_following 
     const struct model *model = pair_following_model(x);
     json_write_object(w, "parameters");
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (!json_write_known(w, side_name(s), x->source[s] != FOLLOWING_NOWHERE)) {
+        if (!json_write_known(w, side_name(s), x->known.side[s].source != FOLLOWING_NOWHERE)) {
             continue;
         }
-        json_write_text(w, "source", following_source_name(x->source[s]));
+        json_write_text(w, "source",
+                        following_source_name((enum following_source)x->known.side[s].source));
         json_write_object(w, "values");
         for (size_t k = 0; k < model->parameter_count; k++) {
-            json_write_real(w, model->parameters[k].name, x->theta[s][k]);
+            json_write_real(w, model->parameters[k].name, x->known.side[s].theta[k]);
         }
         json_write_close(w);
         json_write_close(w);
@@ -78,9 +81,11 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     static const struct json_member times[] = {TIMES(stale), TIMES(lost), TIMES(resumed),
                                                TIMES(missed)};
     char hash[24];
+    struct following_params setup;
     if (!json_write_known(w, key, x != NULL)) {
         return;
     }
+    pair_following_setup(x, &p->following, &setup);
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
     json_write_text(w, "model", pair_following_model(x)->name);
     json_write_bool(w, "active", x->asked);
@@ -88,7 +93,7 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     json_write_text(w, "obstacle", x->obstacle[0] ? x->obstacle : NULL);
     json_write_real(w, "period_s", 1.0 / p->following.rate_hz);
     json_write_text(w, "method", shadow_method_name((enum shadow_method)p->following.method));
-    write_gains(w, &x->gains);
+    write_gains(w, &setup.follower.gains);
     write_parameters(w, x);
     write_motion(w, x);
     json_write_int(w, "sent", (int64_t)x->sent);
