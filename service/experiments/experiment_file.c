@@ -94,6 +94,69 @@ static const struct option_row follow_rows[] = {
 
 static const struct option_table follow_options = {follow_rows, COUNT(follow_rows)};
 
+/* --- keys of which nothing comes ----------------------------------------------------------
+ */
+
+/* A key that stands in the file, and when nothing comes of it. */
+struct idle_key {
+    const char *key;
+    bool idle;
+    const char *why;
+};
+
+static void refuse_idle(const struct option_reading *reading, const struct idle_key *keys,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t node = option_node(reading, keys[i].key);
+        if (keys[i].idle && node != TREE_NONE) {
+            option_fault(reading->r, node, "%s: nothing comes of it %s", keys[i].key,
+                         keys[i].why);
+        }
+    }
+}
+
+static void refuse_idle_follow(const struct option_reading *reading,
+                               const struct follow_values *v)
+{
+    static const char own[] = "beside vessel, which has its own";
+    static const char exact[] = "without spread: intervals";
+    static const char known[] = "without source: shadow";
+    static const char open[] = "without drive: follow";
+    const struct experiment_file *f = &v->file;
+    const bool shadow = f->trial.source == TRIAL_SHADOW;
+    const bool follows = f->trial.drive == TRIAL_FOLLOW;
+    const struct idle_key keys[] = {
+        {"reference.standard_errors", f->reference.vessel[0] != '\0', own},
+        {"reference.standard_errors", !f->reference.vessel[0] && !f->reference.spread, exact},
+        {"plant.standard_errors", f->plant.vessel[0] != '\0', own},
+        {"plant.standard_errors", !f->plant.vessel[0] && !f->plant.spread, exact},
+        {"reference.spread",
+         f->reference.spread && !f->reference.vessel[0] &&
+             option_node(reading, "reference.standard_errors") == TREE_NONE,
+         "without standard_errors"},
+        {"plant.spread",
+         f->plant.spread && !f->plant.vessel[0] &&
+             option_node(reading, "plant.standard_errors") == TREE_NONE,
+         "without standard_errors"},
+        {"draws", !f->plant.spread, "without plant.spread: intervals"},
+        {"source", shadow && !follows, open},
+        {"telemetry.noise_sd", !shadow && !f->trial.against_measured,
+         "without source: shadow or against_measured"},
+        {"telemetry.sample_s", !shadow, known},
+        {"telemetry.latency_s", !shadow, known},
+        {"telemetry.method", !shadow, known},
+        {"control.bandwidth_radps", !follows, open},
+        {"control.rejection", !follows, open},
+        {"control.observer_radps", !follows, open},
+        {"control.pose_per_s2", !follows, open},
+        {"control.actuators", !follows, open},
+        {"force.current_direction_rad", !(v->current_n > 0.0), "without current_n"},
+        {"force.wind_direction_rad", !(v->wind_n > 0.0), "without wind_n"},
+    };
+    refuse_idle(reading, keys, COUNT(keys));
+}
+
 /* --- numbers --------------------------------------------------------------------------- */
 
 /* A list of min to max numbers of at least least; how many there are, 0 when it is not given or
@@ -365,6 +428,7 @@ static void finish_experiment(const struct option_reading *reading, void *values
     give_actuators(reading, v);
     read_follow_paper(reading, &v->file);
     fill_trial(reading, v);
+    refuse_idle_follow(reading, v);
     join_path(reading, "input.file", v->file.input_path);
     join_path(reading, "draws", v->file.draws_path);
 }
@@ -514,6 +578,32 @@ static void read_lags(const struct option_reading *reading, double margin_rad,
     }
 }
 
+/* What belongs to controllers that do not run. */
+static void refuse_idle_joint(const struct option_reading *reading,
+                              const struct joint_file *file)
+{
+    const bool p = file->runs[POSITION_P];
+    const bool fsm = file->runs[POSITION_FSM];
+    const bool profile = file->runs[POSITION_PROFILE];
+    const bool slow = option_node(reading, "control.slow_rad") != TREE_NONE;
+    const struct idle_key keys[] = {
+        {"command.min_radps", !p && !fsm, "without p and fsm"},
+        {"control.gain_per_s", !p && !fsm, "without p and fsm"},
+        {"control.stop_rad", !p, "without p"},
+        {"control.near_rad", !fsm, "without fsm"},
+        {"control.margin_rad", !fsm, "without fsm"},
+        {"control.margin_rad", fsm && slow, "beside slow_rad"},
+        {"control.slow_rad", !fsm, "without fsm"},
+        {"control.tracking_per_s", !profile && !file->runs[POSITION_TIME_OPTIMAL],
+         "without profile and time_optimal"},
+        {"profile.speed_radps", !profile, "without profile"},
+        {"profile.acceleration_radps2", !profile, "without profile"},
+        {"profile.deceleration_radps2", !profile, "without profile"},
+        {"profile.jerk_radps3", !profile, "without profile"},
+    };
+    refuse_idle(reading, keys, COUNT(keys));
+}
+
 static void check_runs(const struct option_reading *reading, const struct joint_file *file)
 {
     for (size_t i = 0; i < file->lag_count && !reading->r->failed; i++) {
@@ -543,6 +633,7 @@ static void finish_joint(const struct option_reading *reading, void *values)
     read_lags(reading, v->margin_rad, &v->file);
     read_controllers(reading, v->file.runs);
     read_joint_paper(reading, &v->file);
+    refuse_idle_joint(reading, &v->file);
     check_runs(reading, &v->file);
 }
 

@@ -1,6 +1,7 @@
 """Every view of the page over a lab that lives: drawn, live, readable, reachable by keyboard, at the size of a phone;
 what is uploaded and promoted with the token; and nothing in the console, forbidden, or from another host."""
 import json
+import math
 import pathlib
 import shutil
 import time
@@ -61,6 +62,19 @@ def check_tabs(browser):
             browser.wait("document.querySelector('.chart canvas')", "the chart")
         check_sound(browser, tab)
         browser.shots(tab)
+
+
+def check_aligned_map(browser, lab):
+    """What following compares is what the map shows: the real vessel where the virtual one stood, and where it says it is."""
+    lab.wait(lambda: (lab.get("/api/v1/pairs/boat/trajectory")["aligned"] or {}).get("since_t"), "aligned poses")
+    browser.open("#/pair/boat/map")
+    drawn(browser, "boat", "map")
+    browser.wait("document.querySelector('.tab').innerText.includes('Apart, as told')", "both distances")
+    place = "(side => document.querySelector('.map path.robot.' + side).getAttribute('transform').match(/-?[0-9.]+/g))"
+    (tx, ty, _), (rx, ry, _), (vx, vy, _) = (map(float, browser.value(f"{place}('{side}')"))
+                                             for side in ("told", "real", "virtual"))
+    assert math.hypot(rx - vx, ry - vy) < math.hypot(tx - vx, ty - vy), ((tx, ty), (rx, ry), (vx, vy))
+    browser.shots("map-aligned")
 
 
 def check_quiet_pair(browser):
@@ -290,6 +304,7 @@ with Lab() as lab:
         timed("overview", check_overview, browser, lab)
         timed("live", check_live, browser, lab)
         timed("tabs", check_tabs, browser)
+        timed("aligned map", check_aligned_map, browser, lab)
         timed("machines", check_machines, browser)
         timed("nothing there", check_quiet_pair, browser)
         timed("keyboard", check_keyboard, browser)

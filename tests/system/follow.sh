@@ -99,7 +99,9 @@ refused 1 'bandwidth_radps: 80 is not possible' "$robots"'input: {file: ok.csv, 
 control: {bandwidth_radps: 80}
 '
 printf 'a,b\n1,2\n' >"$work/draws.csv"
-refused 1 'as many columns' "$robots"'input: {file: ok.csv, columns: left_right}
+refused 1 'as many columns' 'reference: {vessel: wamv}
+plant: {vessel: wamv, spread: intervals}
+''input: {file: ok.csv, columns: left_right}
 draws: draws.csv
 '
 refused 2 'bad.yaml:2:.*below 0' 'kind: joint

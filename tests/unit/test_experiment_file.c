@@ -6,6 +6,13 @@
     "reference: {vessel: iacquabot}\nplant: {vessel: wamv}\ninput: {file: a.csv, columns: "    \
     "left_right}\n"
 
+#define SPREAD                                                                                 \
+    "reference: {vessel: iacquabot}\nplant: {vessel: wamv, spread: intervals}\n"               \
+    "input: {file: a.csv, columns: left_right}\n"
+#define OWN                                                                                    \
+    "reference: {vessel: wamv}\ninput: {file: a.csv}\nplant:\n  parameters: {d1: 1, d2: 2, "   \
+    "d3: 3, d4: 4, d5: 5, d6: 6, d7: 7, d8: 8, d9: 9}\n"
+
 static enum status parse(const char *text, struct experiment_file *file,
                          struct err_list *errors)
 {
@@ -19,7 +26,7 @@ static void test_values(void)
     static struct experiment_file file;
     struct err_list errors;
     CHECK_INT("reads",
-              parse("name: mine\n" ROBOTS "runs: 7\nseed: 5\ndraws: /abs/d.csv\n"
+              parse("name: mine\n" SPREAD "runs: 7\nseed: 5\ndraws: /abs/d.csv\n"
                     "control: {period_s: 0.02, bandwidth_radps: 3, rejection: integral,\n"
                     "          actuators: thrusters}\n"
                     "force: {wind_n: 2, wind_direction_rad: 1.5707963267948966}\n"
@@ -87,6 +94,16 @@ static void test_faults(void)
         {"reference: {vessel: wamv}\nplant: {vessel: wamv}\ninput: {file: a.csv}\ndrive: "
          "commands\n",
          "need sticks", 4},
+        {"reference: {vessel: wamv, standard_errors: {d1: 1}}\nplant: {vessel: wamv}\n"
+         "input: {file: a.csv}\n",
+         "beside vessel, which has its own", 1},
+        {OWN "  standard_errors: {d1: 0.5}\n", "without spread: intervals", 5},
+        {OWN "  spread: intervals\n", "without standard_errors", 5},
+        {ROBOTS "draws: d.csv\n", "without plant.spread", 4},
+        {ROBOTS "telemetry: {latency_s: 0.1}\n", "without source: shadow", 4},
+        {ROBOTS "telemetry: {noise_sd: [1, 2, 3]}\n", "or against_measured", 4},
+        {ROBOTS "drive: efforts\ncontrol: {bandwidth_radps: 3}\n", "without drive: follow", 5},
+        {ROBOTS "force: {wind_direction_rad: 1}\n", "without wind_n", 4},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         static struct experiment_file file;

@@ -166,6 +166,7 @@ static char *report(const struct stage *s)
     turn = !turn;
     json_write_start(&w, text[turn], sizeof text[turn] - 1, NULL, NULL);
     json_write_object(&w, NULL);
+    following_report_frame(&w, "aligned", following(s));
     following_report(&w, "following", following(s), &s->params);
     fidelity_report_write(&w, "fidelity", following(s), &s->params);
     json_write_close(&w);
@@ -174,11 +175,20 @@ static char *report(const struct stage *s)
     return text[turn];
 }
 
+/* The virtual robot from where following sees the real one. */
+static double seen_apart(const struct stage *s)
+{
+    double there[MODEL_AXES_MAX] = {0};
+    following_align(&following(s)->f, &usv3_model, s->real_pose, there);
+    return hypot(there[0] - s->pose[0], there[1] - s->pose[1]);
+}
+
 static void test_follows(void)
 {
     static struct stage s;
     configure(&s, "iacquabot", "wamv");
     open_lab(&s);
+    CHECK("no world yet", strstr(report(&s), "\"aligned\":null"));
     run(&s, 5.0);
     CHECK_INT("not asked", s.controls, 0);
     CHECK("fidelity is told all the same", s.fidelities >= 4);
@@ -191,6 +201,8 @@ static void test_follows(void)
     CHECK("alike", gap(&s) < 2e-3);
     CHECK("by what the lab file says", strstr(report(&s), "\"source\":\"lab_file\""));
     CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
+    CHECK("in one world", strstr(report(&s), "\"aligned\":{\"since_t\":1763617679."));
+    CHECK_NEAR("but for what it had to catch up", seen_apart(&s), 0.0, 0.0, 1.0);
     const size_t controls = s.controls;
     wish(&s, 0, -1.0);
     run(&s, 1.0);

@@ -59,7 +59,7 @@ const struct efsm_table following_table = {
  */
 
 /* A pose in the plane turns as a whole; other coordinates are moved one by one. */
-static bool is_planar(const struct model *model)
+bool following_in_plane(const struct model *model)
 {
     return model_pose_count(model) == 3 && follower_is_angle(model, 2) &&
            !follower_is_angle(model, 0);
@@ -70,7 +70,7 @@ void following_align(const struct following *f, const struct model *model, const
 {
     double turned[MODEL_AXES_MAX];
     memcpy(turned, pose, model_pose_count(model) * sizeof pose[0]);
-    if (is_planar(model)) {
+    if (following_in_plane(model)) {
         const double c = cos(f->frame[2]);
         const double s = sin(f->frame[2]);
         turned[0] = c * pose[0] - s * pose[1];
@@ -87,12 +87,12 @@ static void align_frames(struct following *f, const struct model *model, const d
 {
     double turned[MODEL_AXES_MAX] = {0};
     memset(f->frame, 0, sizeof f->frame);
-    if (is_planar(model)) {
+    if (following_in_plane(model)) {
         f->frame[2] = simulated[2] - real[2];
     }
     following_align(f, model, real, turned);
     for (size_t i = 0; i < model_pose_count(model); i++) {
-        if (!is_planar(model) || i < 2) {
+        if (!following_in_plane(model) || i < 2) {
             f->frame[i] = simulated[i] - turned[i];
         }
     }
@@ -163,6 +163,7 @@ enum shadow_gate following_simulated(struct following *f, const struct following
             double real[MODEL_AXES_MAX]; /* at the same time */
             shadow_pose(&f->real, &p->real, f->simulated.at_us, real);
             align_frames(f, p->follower.model, real, pose);
+            f->aligned_us = arrival_us;
         }
         fidelity_virtual(&f->fidelity, &p->fidelity, f->simulated.at_us, nu, pose);
     }

@@ -80,6 +80,7 @@ struct following { /* all zero is not valid: following_init() */
     struct fidelity fidelity;
     /* Pose of the real robot in the simulated one's world: turned, then moved. */
     double frame[MODEL_AXES_MAX];
+    int64_t aligned_us; /* lab time of the sample by which they were aligned */
     struct follower_target target;
     struct follower_output output; /* of the last tick */
     uint64_t ticks, held;          /* with numbers that are none: the effort before was kept */
@@ -104,6 +105,9 @@ enum shadow_gate following_real(struct following *f, const struct following_para
 enum shadow_gate following_simulated(struct following *f, const struct following_params *p,
                                      int64_t t_us, int64_t arrival_us, const double *nu,
                                      const double *pose);
+
+/* Is a pose of this model a place and a heading in the plane? */
+bool following_in_plane(const struct model *model);
 
 /* A pose of the real robot as it stands in the simulated one's world; as it is while there is
  * no common place. In the plane it is turned, then moved. */

@@ -74,6 +74,20 @@ static void write_motion(struct json_writer *w, const struct pair_following *x)
     json_write_real(w, "latency_s", x->f.real.latency_s);
 }
 
+void following_report_frame(struct json_writer *w, const char *key,
+                            const struct pair_following *x)
+{
+    const bool known = x && x->f.aligned && following_in_plane(pair_following_model(x));
+    if (!json_write_known(w, key, known)) {
+        return;
+    }
+    json_write_seconds(w, "since_t", x->f.aligned_us);
+    json_write_real(w, "x_m", x->f.frame[0]);
+    json_write_real(w, "y_m", x->f.frame[1]);
+    json_write_real(w, "yaw_rad", x->f.frame[2]);
+    json_write_close(w);
+}
+
 void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
                       const struct pair_params *p)
 {

@@ -17,6 +17,12 @@ enum { FOLLOWING_REPORT_MAX = 8192 }; /* bytes that always suffice */
  *  "now": {axis: {"reference","actual","error"}…}, "efforts": {effort: {"sent","unmatched",
  *  "disturbance"}…}, "saturated", "latency_s", "sent", "efforts_hash", "counts": {…},
  *  "telemetry": {"real": {"taken",…}, "virtual": …}} */
+/* {"since_t", "x_m", "y_m", "yaw_rad"}: since when, turned by yaw_rad and then moved by x_m and
+ * y_m, poses of the real robot are held against those of the virtual one; null while they are
+ * not, or not in the plane. x may be NULL: nobody follows. */
+void following_report_frame(struct json_writer *w, const char *key,
+                            const struct pair_following *x);
+
 void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
                       const struct pair_params *p);
 

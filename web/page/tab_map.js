@@ -8,10 +8,27 @@ import {watch} from "./watch.js";
 
 const EVERY_MS = 1000;
 const SIDES = ["real", "virtual"];
+const TRACKS = ["told", ...SIDES];
 const GAP_M = 1.5; // a longer step between two poses is a robot that was put elsewhere
 const WIDTH_MAX = 1000; // of the drawing, in its own units: pixels where there is room
 const WIDTH_MIN = 280;
 const MIN_SPAN_M = 1;
+const SAME = 0.005; // metres and radians: worlds that differ by less are one
+
+// ---- as following sees them ----
+
+// The real robot's poses in the virtual one's world, as they are compared; what it told stays as `told`.
+function seen(data) {
+    const frame = data.aligned;
+    if (!frame || Math.hypot(frame.x_m, frame.y_m) + Math.abs(frame.yaw_rad) < SAME) {
+        return {...data, told: []};
+    }
+    const [c, s] = [Math.cos(frame.yaw_rad), Math.sin(frame.yaw_rad)];
+    const stood = data.real.findLastIndex(([t]) => t < frame.since_t); // and still does at the next point
+    const real = data.real.slice(Math.max(stood, 0)).map(([t, x, y, yaw]) =>
+        [t, c * x - s * y + frame.x_m, s * x + c * y + frame.y_m, yaw + frame.yaw_rad]);
+    return {...data, real, told: data.real};
+}
 
 // ---- extent and scale ----
 
@@ -23,7 +40,7 @@ function pointsOf(map) {
 }
 
 function extentOf(data) {
-    const points = [...pointsOf(data.map), ...SIDES.flatMap(side => data[side].map(([, x, y]) => [x, y]))];
+    const points = [...pointsOf(data.map), ...TRACKS.flatMap(track => data[track].map(([, x, y]) => [x, y]))];
     const [xs, ys] = [points.map(p => p[0]), points.map(p => p[1])];
     const box = {x0: Math.min(...xs), x1: Math.max(...xs), y0: Math.min(...ys), y1: Math.max(...ys)};
     const pad = 0.06 * Math.max(box.x1 - box.x0, box.y1 - box.y0, MIN_SPAN_M);
@@ -105,7 +122,7 @@ function robot(scale, point, side) {
     const turn = -yaw * 180 / Math.PI;
     return svg("path", {class: `robot ${side}`, d: "M 15 0 L -10 9 L -5 0 L -10 -9 Z",
         transform: `translate(${scale.x(x).toFixed(1)} ${scale.y(y).toFixed(1)}) rotate(${turn.toFixed(1)})`},
-    svg("title", {}, `${side} robot`));
+    svg("title", {}, side === "told" ? "real robot, where it says it is" : `${side} robot`));
 }
 
 // ---- words ----
@@ -120,10 +137,17 @@ function place(point) {
         el("small", {class: "nowrap"}, ` at ${time(point[0])}`)] : "no pose told";
 }
 
-function words(real, virtual) {
-    return facts([["Real robot, x, y, heading", place(real)], ["Virtual robot", place(virtual)],
-        real && virtual && ["Apart", withUnit(fixed(Math.hypot(real[1] - virtual[1], real[2] - virtual[2]), 2), "m"),
-            `, ${degrees(virtual[3] - real[3])}`]]);
+function apart(real, virtual) {
+    return real && virtual ? [withUnit(fixed(Math.hypot(real[1] - virtual[1], real[2] - virtual[2]), 2), "m"),
+        `, ${degrees(virtual[3] - real[3])}`] : ["not known"];
+}
+
+function words(told, real, virtual) {
+    return facts([["Real robot, x, y, heading", place(told ?? real)],
+        told && ["The same, aligned", real ? place(real) : "no pose since"],
+        ["Virtual robot", place(virtual)],
+        real && virtual && [told ? "Apart, aligned" : "Apart", ...apart(real, virtual)],
+        told && virtual && ["Apart, as told", ...apart(told, virtual)]]);
 }
 
 // ---- the tab ----
@@ -131,18 +155,22 @@ function words(real, virtual) {
 function draw(root, data) {
     const extent = extentOf(data);
     const scale = scaleOf(extent, Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, root.clientWidth - 50)));
-    const [real, virtual] = SIDES.map(side => data[side].at(-1));
+    const [told, real, virtual] = TRACKS.map(track => data[track].at(-1));
     const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ` +
         `${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
-    show(root, section("From above, in metres", legend([["➤", "real", "real robot, solid"],
+    const aligned = ["real robot, solid, aligned: turned and moved to where the virtual one stood",
+        "real robot, faint, where it says it is"];
+    show(root, section("From above, in metres", legend([
+        ["➤", "real", told ? aligned[0] : "real robot, solid"],
+        ...(told ? [["➤", "told", aligned[1]]] : []),
         ["➤", "virtual", "virtual robot, dashed"],
         ...(data.map ? [["■", "obstacle", "obstacles and walls; dashed: on no map of the robot's"]] : [])]),
     el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`,
         role: "img", "aria-label": label},
-        grid(scale, extent), world(scale, data.map), SIDES.map(side => track(scale, data[side], side)),
-        real && robot(scale, real, "real"), virtual && robot(scale, virtual, "virtual"))),
-    words(real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"),
-        " in the lab file names a map.")));
+        grid(scale, extent), world(scale, data.map), TRACKS.map(side => track(scale, data[side], side)),
+        TRACKS.map(side => data[side].length > 0 && robot(scale, data[side].at(-1), side)))),
+    words(told, real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ",
+        el("code", {}, "map:"), " in the lab file names a map.")));
 }
 
 export function mount(root, {pair, path, signal}) {
@@ -156,7 +184,7 @@ export function mount(root, {pair, path, signal}) {
                 `mosquitto_pub -t tandem/v1/${pair}/real/telemetry -m '{"pose":[0,0,0],"nu":[0.1,0,0]}'`));
             return;
         }
-        redraw = () => draw(root, data);
+        redraw = () => draw(root, seen(data));
         redraw();
     }, error => show(root, failure(error)));
 }

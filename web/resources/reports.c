@@ -1,3 +1,4 @@
+#include "twin/report/following_report.h"
 #include "twin/report/pair_report.h"
 #include "web/resources/handlers.h"
 #include "web/stream/trails.h"
@@ -47,6 +48,7 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     json_write_object(json, NULL);
     json_write_text(json, "pair", request->params->id);
     trails_write(request->context->trails, json, request->pair);
+    following_report_frame(json, "aligned", request->following);
     json_write_raw(json, "map", map, bytes);
     json_write_close(json);
 }
