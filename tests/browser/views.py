@@ -66,7 +66,14 @@ def check_tabs(browser):
 
 def check_aligned_map(browser, lab):
     """What following compares is what the map shows: the real vessel where the virtual one stood, and where it says it is."""
-    lab.wait(lambda: (lab.get("/api/v1/pairs/boat/trajectory")["aligned"] or {}).get("since_t"), "aligned poses")
+    def apart():
+        data = lab.get("/api/v1/pairs/boat/trajectory")
+        (_, rx, ry, _), (_, vx, vy, _) = data["real"][-1], data["virtual"][-1]
+        return math.hypot(rx - vx, ry - vy)
+
+    lab.put("/api/v1/pairs/boat/following", '{"active":false}')
+    lab.wait(lambda: apart() > 1, "the real one leaves", 30)
+    lab.put("/api/v1/pairs/boat/following", '{"active":true}')
     browser.open("#/pair/boat/map")
     drawn(browser, "boat", "map")
     browser.wait("document.querySelector('.tab').innerText.includes('Apart, as told')", "both distances")
