@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 TANDEM = os.environ["TANDEM"]
 TRUST = pathlib.Path(os.environ["TANDEM_TRUST"])
@@ -13,6 +14,7 @@ TRUST = pathlib.Path(os.environ["TANDEM_TRUST"])
 # What is known to be said wrongly, and why; a case that has become right is told, and to be taken out.
 EXPECTED_FAILURES = {}
 
+REAL = "t1=0.27, t2=0.20, t3=0.013, t4=1.18, t5=-6.4, t6=3.77"
 DOUBT = ("MARGINAL", "FAIL")
 # name: model, file, what it is held against, verdicts that may be, words that must stand in a reason.
 FITS = {
@@ -41,11 +43,12 @@ def check_fit(model, name, held_out, verdicts, words):
     assert not words or any(words in reason for reason in out["reasons"]), said
 
 
-def replay(name):
+def replay(name, lab=TRUST / "lab_dynamics.yaml"):
     with gzip.open(TRUST / name) as file:
-        done = subprocess.run([TANDEM, "replay", "-c", TRUST / "lab_dynamics.yaml", "--json", "-"], input=file.read(), check=True,
+        done = subprocess.run([TANDEM, "replay", "-c", lab, "--json", "-"], input=file.read(), check=True,
                               capture_output=True)
-    return json.loads(done.stdout)["pairs"]["boat"]
+    [pair] = json.loads(done.stdout)["pairs"].values()
+    return pair
 
 
 def drifts(name):
@@ -78,8 +81,24 @@ def check_telemetry():
     assert 1.4 < ratio < 1.6, ratio
 
 
+def check_following(given):
+    """Both robots' dynamics are fitted, that of the real one badly; or the real one's are given."""
+    lab = (TRUST / "lab_following.yaml").read_text()
+    assert "limits:" in lab
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(lab.replace("limits:", f'real: "{REAL}", limits:') if given else lab)
+        file.flush()
+        pair = replay("following_learnt.jsonl.gz", file.name)
+    following = pair["following"]
+    moves = (following["state"] == "TRACKING" and following["counts"]["held"] < 10 and following["sent"] > 1000 and
+             all(now[name] is not None for now in following["now"].values() for name in ("reference", "actual")) and
+             any(abs(effort["sent"]) > 0 for effort in following["efforts"].values()))
+    assert moves or (not given and following["state"] == "OFF" and following["obstacle"]), following
+
+
 CASES = {name: (check_fit, row) for name, row in FITS.items()}
-CASES.update({"gust_none": (check_still, ()), "gust_drag_doubles": (check_drag, ()), "plain_telemetry": (check_telemetry, ())})
+CASES.update({"gust_none": (check_still, ()), "gust_drag_doubles": (check_drag, ()), "plain_telemetry": (check_telemetry, ()),
+              "following_learnt": (check_following, (False,)), "following_given": (check_following, (True,))})
 
 wrong = 0
 for name, (check, row) in CASES.items():
