@@ -88,6 +88,8 @@ struct scene {
     double nu[SIDE_COUNT][AXES], pose[SIDE_COUNT][POSE], tau[AXES];
     struct random_source random;
     double apart_m; /* largest */
+    double last_m;
+    bool deaf; /* to the real one */
 };
 
 static void add_noise(struct scene *s, double *values, size_t n)
@@ -105,7 +107,7 @@ static void hear(struct scene *s, int tick, int64_t now_us)
     struct said simulated;
     add_noise(s, real.nu, AXES);
     add_noise(s, real.pose, POSE);
-    if (tick >= late) {
+    if (tick >= late && !s->deaf) {
         following_real(&s->f, &s->p, now_us - late * TICK_US, now_us, real.nu, real.tau,
                        real.pose);
     }
@@ -118,10 +120,8 @@ static void note_distance(struct scene *s, double t_s)
 {
     double there[MODEL_AXES_MAX] = {0};
     following_align(&s->f, s->p.follower.model, s->pose[SIDE_REAL], there);
-    if (t_s > 60.0) {
-        s->apart_m = fmax(s->apart_m, hypot(there[0] - s->pose[SIDE_VIRTUAL][0],
-                                            there[1] - s->pose[SIDE_VIRTUAL][1]));
-    }
+    s->last_m = hypot(there[0] - s->pose[SIDE_VIRTUAL][0], there[1] - s->pose[SIDE_VIRTUAL][1]);
+    s->apart_m = t_s > 60.0 ? fmax(s->apart_m, s->last_m) : 0.0;
 }
 
 static void tick_scene(struct scene *s, int tick)
@@ -218,6 +218,34 @@ static void test_drifts_away_otherwise(void)
     CHECK("drifts", apart_m > 0.5);
 }
 
+/* Unheard for less than it takes to ramp down, on a straight: it goes on at the held velocity,
+ * and its place with it; and comes to the real one's place when it is heard again. */
+static void test_silence(void)
+{
+    static struct scene s;
+    const struct course *c = &courses[0];
+    s = (struct scene){.course = c, .p = describe(c), .random = {.state = 7}};
+    following_init(&s.f, 0);
+    following_want(&s.f, true);
+    for (int tick = 0; tick < 12390; tick++) {
+        s.deaf = tick >= 12300; /* the first part of a round, 3 s after it began */
+        tick_scene(&s, tick);
+    }
+    CHECK_INT("held", s.f.machine.state, FOLLOWING_HOLDING);
+    CHECK_NEAR("goes on with it", s.last_m, 0.0, 0.0, 0.02);
+    for (int tick = 12390; tick < 12800; tick++) {
+        s.deaf = tick < 12800;
+        tick_scene(&s, tick);
+    }
+    CHECK_INT("at rest", s.f.machine.state, FOLLOWING_STOPPED);
+    CHECK("while the real one drives on", s.last_m > 0.5);
+    for (int tick = 12800; tick < 15000; tick++) {
+        s.deaf = false;
+        tick_scene(&s, tick);
+    }
+    CHECK_NEAR("with it again", s.last_m, 0.0, 0.0, 0.02);
+}
+
 static void test_gains(void)
 {
     struct following_params p = describe(&courses[0]);
@@ -239,6 +267,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("following on wheels", NULL, NULL);
     CU_add_test(suite, "stays where the real one is", test_stays_where_the_real_one_is);
     CU_add_test(suite, "drifts away otherwise", test_drifts_away_otherwise);
+    CU_add_test(suite, "silence", test_silence);
     CU_add_test(suite, "gains", test_gains);
     return check_run();
 }

@@ -503,6 +503,19 @@ static bool lies_on_axes(const struct pair_following *x, const double *values, s
            model_axes_take(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
 }
 
+/* The pose as the model has it; of one in space, what lies in the plane: the last number is the
+ * heading. NULL: it is not told. */
+static const double *find_pose(const struct pair_following *x, const struct event_telemetry *m,
+                               double plane[MODEL_AXES_MAX])
+{
+    const struct model *model = pair_following_model(x);
+    memcpy(plane, m->pose, sizeof m->pose);
+    if (following_in_plane(model) && m->pose_count > 3) {
+        plane[2] = m->pose[m->pose_count - 1];
+    }
+    return m->pose_count >= model_pose_count(model) ? plane : NULL;
+}
+
 void pair_following_sample(struct pair_following *x, const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
@@ -513,9 +526,9 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     }
     begin_machine(x, run);
     struct following_params setup;
-    const size_t axes = pair_following_model(x)->axis_count;
+    double place[MODEL_AXES_MAX];
     const int64_t t_us = measured_us(run);
-    const double *pose = m->pose_count >= axes ? m->pose : NULL;
+    const double *pose = find_pose(x, m, place);
     pair_following_setup(x, &run->p->following, &setup);
     if (run->event->side == SIDE_REAL) {
         (void)following_real(&x->f, &setup, t_us, run->t_us, nu,

@@ -283,6 +283,17 @@ void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t 
     (void)run_model(s, p, nu, pose, fmin(lab_s(t_us - s->at_us), p->latency_s_max));
 }
 
+/* While nothing is heard its place goes on as its velocity does. */
+static void keep_course(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+                        struct follower_target *target)
+{
+    if (p->model && now_us > s->ahead_us) {
+        drift_pose(p, target->nu, s->ahead_pose, lab_s(now_us - s->ahead_us));
+    }
+    s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
+    memcpy(target->pose, s->ahead_pose, sizeof target->pose);
+}
+
 bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                    double period_s, struct follower_target *target)
 {
@@ -296,6 +307,7 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
         break;
     case SHADOW_HOLDING:
         memcpy(target->nu, s->from, sizeof target->nu);
+        keep_course(s, p, now_us, target);
         break;
     case SHADOW_STOPPING:
         for (size_t i = 0; i < p->axes; i++) {
@@ -303,9 +315,12 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
                 s->from[i] * fmax(1.0 - lab_s(now_us - s->since_us) / p->ramp_s, 0.0);
             target->nu_dot[i] = -s->from[i] / p->ramp_s;
         }
+        keep_course(s, p, now_us, target);
+        break;
+    case SHADOW_STOPPED:
+        keep_course(s, p, now_us, target);
         break;
     case SHADOW_IDLE:
-    case SHADOW_STOPPED:
         break;
     }
     memcpy(s->target, target->nu, sizeof s->target);
