@@ -411,9 +411,14 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
 /* What is known may have changed; whatever it was, the effort goes on from where it is. */
 static void note_known(struct pair_following *x, const struct known_parameters *before)
 {
-    if (memcmp(before, &x->known, sizeof x->known) != 0) {
-        follower_smooth(&x->f.follower);
-        x->version++;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct known_theta *old = &before->side[s];
+        const struct known_theta *new = &x->known.side[s];
+        if (old->source != new->source ||
+            memcmp(old->theta, new->theta, sizeof old->theta) != 0) {
+            follower_smooth(&x->f.follower);
+            x->version++;
+        }
     }
 }
 
