@@ -13,6 +13,9 @@ from wheels import NAMES, Wheels
 TOKEN = "secret-of-the-test"
 WINDOW_S = 4
 RATIO = 1.1
+# u v r, or v w: what it makes of accelerations up to 0.5 m/s2 and 2 rad/s2 when a busy machine serves one pair 5 ms later
+# than the other; unit.test_pair_following compares without that.
+LATE = {"boat": (0.001, 0.001, 0.001), "car": (0.002, 0.01)}
 WELL = (0.05, 0.1, 0.05)  # u v r, or v w: what the other pair reaches once nothing of before is in the window
 REAL = (0.25, 0.18, 0.03, 1.05, 0.15, 1.08)
 VIRTUAL = (0.2, 0.24, 0.02, 0.9, 0.1, 1.3)
@@ -41,8 +44,9 @@ def lab():
 
 
 def steer_wheels(t):
-    part = int(t / 1.3) % 7
-    return ([0.5, 0.2, 0.6, 0.0, 0.4, -0.3, 0.5][part], [0.0, 1.5, -1.0, 1.2, -1.6, 0.8, 0.4][part] + 0.3 * math.sin(t))
+    """Without steps: what these cost is up to when the samples of a pair come, which no two pairs share."""
+    return (0.2 + 0.25 * math.sin(1.1 * t) + 0.12 * math.sin(2.3 * t + 1),
+            0.8 * math.sin(0.9 * t) + 0.7 * math.sin(1.7 * t + 1) + 0.3 * math.sin(3.1 * t))
 
 
 class Boats:
@@ -113,8 +117,8 @@ class Lab:
         learnt, told = self.rmse(pair), self.rmse(f"{pair}_told")
         self.last = f"{pair}: {following['state']}, {following['obstacle']}, {learnt} against {told}"
         return (following["state"] == other["state"] == "TRACKING" and following["counts"]["held"] == 0 and
-                all(a is not None and b is not None and a <= RATIO * b and b <= well
-                    for a, b, well in zip(learnt, told, WELL)))
+                all(a is not None and b is not None and a <= RATIO * b + late and b <= well
+                    for a, b, late, well in zip(learnt, told, LATE[pair], WELL)))
 
     def check(self, what):
         time.sleep(WINDOW_S + 2)
