@@ -18,6 +18,12 @@
 
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
+/* Of a velocity's root mean square: no recording is truer than that. */
+static const double NOISE_MIN = 1e-4;
+/* An answer is seen from so many times its error on, and looked for in so many samples, in
+ * which one that is quick is over. */
+static const double SEEN_ERRORS = 2.0;
+enum { LAG_SAMPLES = 16 };
 
 static double mean_of(const double *x, size_t n)
 {
@@ -259,6 +265,91 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
     return st;
 }
 
+/* Effort that goes with a small change of what `by` points to, around the velocities nu. */
+static double derive_effort(const struct model *model, const double *theta, double *nu,
+                            double *nu_dot, double *by, size_t axis)
+{
+    const double pose[MODEL_AXES_MAX] = {0.0};
+    const double at = *by;
+    const double step = 1e-3 * fmax(fabs(at), 1e-3);
+    double up[MODEL_AXES_MAX];
+    double down[MODEL_AXES_MAX];
+    *by = at + step;
+    model->inverse(model, theta, pose, nu, nu_dot, up);
+    *by = at - step;
+    model->inverse(model, theta, pose, nu, nu_dot, down);
+    *by = at;
+    return (up[axis] - down[axis]) / (2.0 * step);
+}
+
+/* Inertia of an axis from these values of the parameters. */
+static double find_inertia(const struct model *model, const double *theta, size_t axis)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        double nu[MODEL_AXES_MAX] = {0.0};
+        double nu_dot[MODEL_AXES_MAX] = {0.0};
+        double alone[MODEL_PARAMETERS_MAX] = {0.0};
+        alone[i] = 1.0;
+        const double share = derive_effort(model, alone, nu, nu_dot, &nu_dot[axis], axis);
+        sum += fabs(share) > 0.0 ? share * theta[i] : 0.0;
+    }
+    return sum;
+}
+
+/* All changes of an effort together, at once: their root of squares. */
+static double sum_changes(const struct data_set *set, size_t axis)
+{
+    double squares = 0.0;
+    for (size_t run = 0; run < set->run_count; run++) {
+        for (size_t k = set->run_start[run] + 1; k < set->run_start[run + 1]; k++) {
+            const double change = set->tau[axis][k] - set->tau[axis][k - 1];
+            squares += change * change;
+        }
+    }
+    return sqrt(squares);
+}
+
+/* Samples that see an answer under way: after its begin, before its end, by `seen` of it.
+ * after_s: from its begin to the first sample. time_s > 0. */
+static size_t count_under_way(double time_s, double dt_s, double after_s, double seen)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < LAG_SAMPLES; k++) {
+        const double left = exp(-(after_s + (double)k * dt_s) / time_s);
+        count += left > seen && 1.0 - left > seen ? 1 : 0;
+    }
+    return count;
+}
+
+static struct dynamics_lag find_lag(const struct model *model, const struct dynamics_fit *fit,
+                                    const struct data_set *set, size_t axis)
+{
+    double nu[MODEL_AXES_MAX] = {0.0};
+    double nu_dot[MODEL_AXES_MAX] = {0.0};
+    for (size_t k = 0; k < set->n; k++) {
+        nu[axis] += set->nu[axis][k] * set->nu[axis][k] / (double)set->n;
+    }
+    nu[axis] = sqrt(nu[axis]);
+    const struct estimate *e = &fit->estimate;
+    const double drag = derive_effort(model, e->value, nu, nu_dot, &nu[axis], axis);
+    const double time_s = find_inertia(model, e->value, axis) / drag;
+    const double noise = hypot(set->noise_sd[axis], NOISE_MIN * nu[axis]);
+    const double seen = SEEN_ERRORS * noise * drag / sum_changes(set, axis);
+    const bool late = isfinite(fit->delay_s);
+    const double periods = late ? fit->delay_s / set->dt_s : 0.0;
+    const double after_s = set->dt_s * (floor(periods) + 1.0 - periods);
+    const bool quick = drag > 0.0 && fabs(time_s) < set->dt_s;
+    const bool ended =
+        fit->stop == DYNAMICS_STOP_DIRECT || fit->stop == DYNAMICS_STOP_CONVERGED;
+    const bool seen_enough =
+        quick && time_s > 0.0 &&
+        count_under_way(time_s, set->dt_s, after_s, seen) >= (late ? 2 : 1);
+    return (struct dynamics_lag){
+        .time_s = drag > 0.0 ? time_s : (double)NAN,
+        .untold = quick && !(ended && find_inertia(model, e->lo, axis) > 0.0 && seen_enough)};
+}
+
 static enum status check_fit(const struct model *model, const struct dynamics_fit *fit,
                              const struct data_set *set, bool starts,
                              struct dynamics_check *check)
@@ -274,6 +365,9 @@ static enum status check_fit(const struct model *model, const struct dynamics_fi
         nu[a] = memory->data + a * set->n;
     }
     out.motion_s = motion_s(set);
+    for (size_t a = 0; a < set->axes; a++) {
+        out.lag[a] = find_lag(model, fit, set, a);
+    }
     out.effort_r2 = (double)NAN;
     if (model->sticks) {
         struct missing_term missing;

@@ -25,7 +25,17 @@ struct dynamics_axis_check {
     size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
 };
 
+/* How fast an axis answers its effort, where that is faster than samples follow each other. */
+struct dynamics_lag {
+    double time_s; /* time constant; NaN: not known */
+    /* Nothing in the samples tells it: no search finds it, its interval holds zero, or fewer
+     * samples lie within the answer to a change of the effort than they would have to: two for
+     * how late it begins and how long it takes, one where it is known when it begins. */
+    bool untold;
+};
+
 struct dynamics_check {
+    struct dynamics_lag lag[MODEL_AXES_MAX];
     bool simulated; /* else the model could not be, and axis is not valid */
     /* Share of the efforts' variance that the model computes from the measured motion
      * (missing_term.h); NaN but of a model that sticks. */

@@ -340,6 +340,28 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+/* An answer that is over within a sample was told by none: how late it begins, and how long it
+ * takes, look alike. */
+static void judge_lag(struct dynamics_fit *fit, const struct model *model,
+                      const struct data_card *card, const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct dynamics_lag *lag = &own->lag[a];
+        const struct model_axis *axis = &model->axes[a];
+        if (!lag->untold) {
+            continue;
+        }
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+                        "%s answers %s within a sample: a time constant of %.2g s was not told "
+                        "by samples %.2g s apart, nor was the inertia behind it",
+                        axis->velocity, axis->effort, fmax(lag->time_s, 0.0), card->dt_s);
+        estimate_advise(&fit->estimate,
+                        "log ten times as fast, to see how the %s follows the %s, or do "
+                        "without its inertia: gain, and delay to a sample, hold as they are",
+                        axis->velocity_words, axis->effort_words);
+    }
+}
+
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct model_limits *limits,
                           const struct dynamics_check *own,
@@ -349,6 +371,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     const bool doubts = limits != NULL;
     limits = doubts ? limits : &none;
     judge_plausible(fit, model, limits);
+    judge_lag(fit, model, card, own);
     judge_card(&fit->estimate, model, card, limits);
     if (card->used >= TIMED_MIN) {
         judge_time(&fit->estimate, limits, card, own->motion_s);
