@@ -151,6 +151,17 @@ static bool is_idle(const struct option_reading *reading, bool wanted, const cha
     return !wanted;
 }
 
+/* Whether a model's name goes on from another's: "joint_load". */
+static bool is_form(const char *name)
+{
+    bool form = false;
+    for (size_t i = 0; model_at(i); i++) {
+        const size_t n = strlen(model_at(i)->name);
+        form = form || (strncmp(name, model_at(i)->name, n) == 0 && name[n] == '_');
+    }
+    return form;
+}
+
 static void check_dynamics(const struct option_reading *reading,
                            const struct pair_dynamics_params *p)
 {
@@ -165,13 +176,17 @@ static void check_dynamics(const struct option_reading *reading,
         return;
     }
     if (!model_find(p->model)) {
-        char names[208] = "";
+        char names[160] = "";
         for (size_t i = 0; model_at(i); i++) {
-            names_append(names, sizeof names, model_at(i)->name);
+            if (!is_form(model_at(i)->name)) {
+                names_append(names, sizeof names, model_at(i)->name);
+            }
         }
-        option_fault(reading->r, option_node(reading, "dynamics.model"),
-                     "%sdynamics.model: there is no %.27s; one of %s is wanted", reading->shown,
-                     p->model, names);
+        option_fault(
+            reading->r, option_node(reading, "dynamics.model"),
+            "%sdynamics.model: there is no %.27s; one of %s is wanted, or a longer name "
+            "(tandem identify --help)",
+            reading->shown, p->model, names);
     }
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),

@@ -62,6 +62,13 @@ void model_mobility(const struct model *model, const double *theta, const double
     double tau[MODEL_AXES_MAX] = {0.0};
     double rest[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
+    if (model->hold) { /* its parameters begin with the inertias */
+        memset(inverse, 0, n * n * sizeof *inverse);
+        for (size_t j = 0; j < n; j++) {
+            inverse[j * n + j] = 1.0 / theta[j];
+        }
+        return;
+    }
     for (size_t j = 0; j < n; j++) {
         tau[j] = -1.0;
     }
@@ -72,6 +79,25 @@ void model_mobility(const struct model *model, const double *theta, const double
         tau[j] = -1.0;
         for (size_t i = 0; i < n; i++) {
             inverse[i * n + j] = 0.5 * (moved[i] - rest[i]);
+        }
+    }
+}
+
+void model_hold_back(const struct model *model, const double *theta, const double *nu,
+                     const double *tau, double *phi, double *mobility)
+{
+    const size_t n = model->axis_count;
+    double passes[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double free[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    if (!model->hold) {
+        return;
+    }
+    memcpy(free, mobility, n * n * sizeof *free);
+    model->hold(model, theta, nu, tau, phi, passes);
+    for (size_t i = 0; i < n * n; i++) {
+        mobility[i] = 0.0;
+        for (size_t k = 0; k < n; k++) {
+            mobility[i] += passes[i / n * n + k] * free[k * n + i % n];
         }
     }
 }

@@ -130,6 +130,11 @@ struct model {
      * be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
                   const double *nu, const double *tau, double *jacobian);
+    /* Friction that holds: entries of phi as they are under these efforts, phi in/out, and what
+     * share of a rate passes, [axis_count x axis_count] by rows, out: nu_dot changes by passes
+     * times what it would change by without friction. NULL: friction is what rows says. */
+    void (*hold)(const struct model *model, const double *theta, const double *nu,
+                 const double *tau, double *phi, double *passes);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
 };
@@ -144,9 +149,14 @@ void model_inverse(const struct model *model, const double *theta, const double 
 void model_load_rows(const struct model *model, const double *size, double *phi);
 
 /* The inverse of the inertia [axis_count x axis_count] by rows: what a push gives that brings
- * no friction. */
+ * no friction and meets none that holds. */
 void model_mobility(const struct model *model, const double *theta, const double *pose,
                     const double *nu, double *inverse);
+
+/* phi and mobility [axis_count x axis_count] in/out, as friction that holds lets parameters and
+ * pushes act under these efforts; of a model without such friction they stay. */
+void model_hold_back(const struct model *model, const double *theta, const double *nu,
+                     const double *tau, double *phi, double *mobility);
 
 /* Value of the model's derived quantity i at theta, and gradient [parameter_count], out. */
 double model_derive(const struct model *model, size_t i, const double *theta, double *gradient);

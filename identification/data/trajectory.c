@@ -67,6 +67,7 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
         model_load_rows(model, tau, phi);
     }
     model_mobility(model, walk->theta, pose, nu, inverse);
+    model_hold_back(model, walk->theta, nu, tau, phi, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
         memset(row, 0, m * sizeof *row);

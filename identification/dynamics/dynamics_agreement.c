@@ -30,6 +30,12 @@ static const double CONSTANT_ERRORS = 4.0;
 /* So much more a cut has to explain than that by recordings. */
 static const double OF_CAUSE = 1.5;
 
+/* A term that the model has not is there from so many of its errors on, and matters where a
+ * parameter moves by this share of its value, and this share of half its interval. */
+static const double TERM_ERRORS = 3.0;
+static const double TERM_SHIFT = 0.02;
+static const double TERM_REACH = 0.5;
+
 static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
 {
     double most = -1.0;
@@ -215,6 +221,59 @@ static double weigh_test(const struct stability_test *test)
     return test->statistic / test->df * (test->cut == STABILITY_RECORDINGS ? OF_CAUSE : 1.0);
 }
 
+/* Of the parameters that a term moves, the one that moves furthest out of the middle of its
+ * interval; p: none does that one could see. */
+static size_t find_term_moves(const struct dynamics_fit *fit, const struct model *model,
+                              const struct stability_term *term)
+{
+    size_t moved = fit->estimate.p;
+    double reach = TERM_REACH;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        const double shift = fabs(term->shift[i]);
+        const double by = 2.0 * shift / (fit->estimate.hi[i] - fit->estimate.lo[i]);
+        if (by > reach && model->parameters[i].sign != MODEL_ANY &&
+            shift > TERM_SHIFT * fabs(fit->estimate.value[i])) {
+            reach = by;
+            moved = i;
+        }
+    }
+    return moved;
+}
+
+/* What the richer form has beyond the model is there: true where it makes values wrong. Its
+ * size is not told, for it is by one step from a fit that did its best without it. */
+static bool judge_term(struct dynamics_fit *fit, const struct model *model,
+                       const struct stability_term *term)
+{
+    size_t most = 0;
+    if (!term->model || !(term->p < FALSE_ALARMS)) {
+        return false;
+    }
+    for (size_t k = 1; k < term->count; k++) {
+        most = term->value[k] / term->se[k] > term->value[most] / term->se[most] ? k : most;
+    }
+    if (!(term->value[most] > TERM_ERRORS * term->se[most])) {
+        return false; /* less friction than none is something else */
+    }
+    const struct model_parameter *found = &term->model->parameters[term->entry[most]];
+    const size_t moved = find_term_moves(fit, model, term);
+    const bool matters = moved < fit->estimate.p;
+    if (matters) {
+        estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
+                              "%s (%s), which the model does not have, explains some of what "
+                              "is left, and %s (%s) is wrong without it",
+                              found->words, found->name, model->parameters[moved].words,
+                              model->parameters[moved].name);
+    } else {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "%s (%s) is there, and moves no parameter far within its interval",
+                        found->words, found->name);
+    }
+    estimate_advise(&fit->estimate, "fit --model %s, which has %s", term->model->name,
+                    found->words);
+    return matters;
+}
+
 bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_check *own)
 {
@@ -222,6 +281,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     const struct stability_test *worst = NULL;
     const size_t pushed =
         stability->tested ? constant_axis(model, card, stability) : model->axis_count;
+    const bool lacks = judge_term(fit, model, &stability->term);
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
         if (!(test->p < FALSE_ALARMS / (double)stability->count)) {
@@ -243,7 +303,8 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                       stability->constant_se[pushed]);
         return true;
     }
-    if (!worst) {
+    /* Friction that is missing looks like a law that bends. */
+    if (!worst || (lacks && worst->cut == STABILITY_LEVEL)) {
         return false;
     }
     char name[128];

@@ -3,10 +3,19 @@
 #include <assert.h>
 #include <math.h>
 
-enum { VARIANTS_MAX = 16 };
+#include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/output_error.h"
+
+enum { VARIANTS_MAX = 16, TUNED_MAX = 1500, TUNE_STEPS = 11, TUNE_ITERATIONS = 4 };
 
 /* How much better, in root mean square, a wider variant has to be. */
 static const double WORTH_RATIO = 1.02;
+/* How much better one of no order has to be than the first: more than rounding. */
+static const double BETTER_RATIO = 1.001;
+/* Of the width on either side, and the golden ratio's part of a stretch. */
+static const double TUNE_REACH = 1.4;
+static const double GOLDEN = 0.6180339887498949;
 /* Velocities below so many times their noise have no sign. */
 static const double NOISE_RATIO = 2.0;
 /* Rates, against the sampling, that Runge-Kutta in sixteen steps a sample follows. */
@@ -46,6 +55,25 @@ static bool can_follow(const struct model *model, const struct data_set *set,
     return fastest * set->dt_s <= RATE_MAX;
 }
 
+/* The first in the order of widths that is good enough. */
+static size_t find_narrow(const double *left, size_t count, double least)
+{
+    size_t at = 0;
+    while (at + 1 < count && !(left[at] <= WORTH_RATIO * least && left[at] < HUGE_VAL)) {
+        at++;
+    }
+    return at;
+}
+
+static size_t find_least(const double *left, size_t count)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < count; i++) {
+        at = left[i] * (at == 0 ? BETTER_RATIO : 1.0) < left[at] ? i : at;
+    }
+    return at;
+}
+
 enum status model_choose(const struct model_variant *variants, size_t count,
                          const struct data_set *set, const struct dynamics_options *options,
                          size_t *chosen)
@@ -53,6 +81,7 @@ enum status model_choose(const struct model_variant *variants, size_t count,
     double left[VARIANTS_MAX];
     double noise = 0.0;
     double least = HUGE_VAL;
+    const bool ordered = variants[0].velocity > 0.0;
     assert(count >= 1 && count <= VARIANTS_MAX);
     for (size_t a = 0; a < set->axes; a++) {
         noise = fmax(noise, set->noise_sd[a]);
@@ -64,15 +93,94 @@ enum status model_choose(const struct model_variant *variants, size_t count,
         if (st != STATUS_OK) {
             return st;
         }
-        const bool fits =
-            variants[i].velocity >= NOISE_RATIO * noise && can_follow(model, set, &fit);
+        const bool fits = !ordered || (variants[i].velocity >= NOISE_RATIO * noise &&
+                                       can_follow(model, set, &fit));
         left[i] = fits ? left_over(model, set, &fit) : HUGE_VAL;
         least = fmin(least, left[i]);
     }
-    size_t at = 0;
-    while (at + 1 < count && !(left[at] <= WORTH_RATIO * least && left[at] < HUGE_VAL)) {
-        at++;
-    }
-    *chosen = at;
+    *chosen = ordered ? find_narrow(left, count, least) : find_least(left, count);
     return STATUS_OK;
+}
+
+/* What a search for the width goes on from. */
+struct tuning {
+    struct data_set part;
+    struct search_options search;
+    double theta[DYNAMICS_P_MAX];
+};
+
+/* Minus the logarithm of the likelihood of a sample, as far as it depends on the model; from
+ * where the search before ended. */
+static enum status try_width(const struct model *model, struct tuning *t, double *cost)
+{
+    struct search_report report;
+    struct dynamics_fit fit;
+    const enum status st =
+        output_error_fit(model, &t->part, t->theta, &t->search, NULL, &fit, &report);
+    *cost = st == STATUS_OK && fit.stop != DYNAMICS_STOP_DIVERGED ? 0.0 : HUGE_VAL;
+    for (size_t a = 0; a < t->part.axes && *cost < HUGE_VAL; a++) {
+        *cost += fit.residual_sd[a] > 0.0 ? log(fit.residual_sd[a]) : HUGE_VAL;
+    }
+    for (size_t i = 0; i < fit.estimate.p && *cost < HUGE_VAL; i++) {
+        t->theta[i] = isfinite(fit.estimate.value[i]) ? fit.estimate.value[i] : t->theta[i];
+    }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+/* A fit of the busiest part as it is; false: there is none to go on from. */
+static enum status begin_tuning(const struct model *model, const struct data_set *set,
+                                const struct dynamics_options *options, struct tuning *t,
+                                bool *begun)
+{
+    size_t from = 0;
+    struct dynamics_options of_part = *options;
+    struct dynamics_fit fit;
+    t->part = data_view_busiest(set, TUNED_MAX, &from);
+    of_part.from_rest = options->from_rest && from == 0;
+    const enum status st =
+        dynamics_estimate(model, &t->part, DYNAMICS_OUTPUT_ERROR, &of_part, &fit);
+    if (st != STATUS_OK || fit.method != DYNAMICS_OUTPUT_ERROR) {
+        return st == STATUS_E_MATH ? STATUS_OK : st;
+    }
+    *begun = true;
+    for (size_t i = 0; *begun && i < fit.estimate.p; i++) {
+        t->theta[i] = fit.estimate.value[i];
+        *begun = isfinite(t->theta[i]);
+    }
+    search_defaults(model, &t->search);
+    t->search.with_biases = options->biases;
+    t->search.delay_s = isfinite(fit.delay_s) ? fit.delay_s : 0.0;
+    t->search.iterations_max = TUNE_ITERATIONS;
+    return STATUS_OK;
+}
+
+enum status model_tune(const struct data_set *set, const struct dynamics_options *options,
+                       struct model *model)
+{
+    struct model at[2] = {*model, *model};
+    double cost[2] = {HUGE_VAL, HUGE_VAL};
+    struct tuning tuning;
+    bool begun = false;
+    if (!(model->width > 0.0)) {
+        return STATUS_OK;
+    }
+    double lo = log(model->width / TUNE_REACH);
+    double hi = log(model->width * TUNE_REACH);
+    enum status st = begin_tuning(model, set, options, &tuning, &begun);
+    for (int k = 0; k < TUNE_STEPS && st == STATUS_OK && begun; k++) {
+        const double width[2] = {exp(hi - GOLDEN * (hi - lo)), exp(lo + GOLDEN * (hi - lo))};
+        for (size_t i = 0; i < 2 && st == STATUS_OK; i++) {
+            /* One of the two was tried in the step before. */
+            if (k == 0 || fabs(at[i].width - width[i]) > 1e-6 * width[i]) {
+                at[i].width = width[i];
+                st = try_width(&at[i], &tuning, &cost[i]);
+            }
+        }
+        const size_t better = cost[1] < cost[0] ? 1 : 0;
+        *(better == 0 ? &hi : &lo) = log(width[1 - better]);
+        *model = at[better];
+        at[1 - better] = at[better];
+        cost[1 - better] = cost[better];
+    }
+    return st;
 }

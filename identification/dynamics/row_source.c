@@ -26,7 +26,8 @@ static double window_integral(double s)
 }
 
 /* Whether entries of Phi [axes x parameters] can be other than zero: those that are, somewhere
- * odd. With nu_dot as well, or at rest of accelerations. */
+ * odd, moving along all axes or along one of them alone, where a wheel rubs against the other.
+ * With nu_dot as well, or at rest of accelerations. */
 static void find_active(const struct model *model, bool with_nu_dot, bool *active)
 {
     double nu[MODEL_AXES_MAX];
@@ -35,10 +36,12 @@ static void find_active(const struct model *model, bool with_nu_dot, bool *activ
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     const size_t size = model->axis_count * model->parameter_count;
     memset(active, 0, size * sizeof *active);
-    for (int sign = -1; sign <= 1; sign += 2) {
+    for (size_t k = 0; k < 2 * (1 + model->axis_count); k++) {
+        const int sign = k % 2 == 0 ? -1 : 1;
         for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
             pose[a] = 0.6 + 0.23 * (double)a;
-            nu[a] = sign * (0.7 + 0.31 * (double)a);
+            nu[a] = k / 2 == a || k / 2 == model->axis_count ? sign * (0.7 + 0.31 * (double)a)
+                                                             : 0.0;
             nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
         }
         model->rows(model, pose, nu, nu_dot, phi);

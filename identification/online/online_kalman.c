@@ -71,6 +71,7 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
     model->rows(model, f->pose, nu_middle, rate, phi);
     model_load_rows(model, tau, phi);
     model_mobility(model, f->theta, f->pose, nu_middle, mobility);
+    model_hold_back(model, f->theta, nu_middle, tau, phi, mobility);
     expand_exponential(n, slope, s->h_s, s->by_nu, mean);
     for (size_t i = 0; i < n; i++) {
         double through[N];

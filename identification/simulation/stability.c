@@ -432,8 +432,13 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
 }
 
-/* A score test: what constant efforts would explain beyond the unknowns that were fitted. */
-static void find_constant(const struct stability_work *work, struct stability *out)
+/* A score test: what the unknowns behind those that were fitted would explain. */
+struct more_explained {
+    double statistic, df, p;
+    double step[UNKNOWNS_MAX], se[UNKNOWNS_MAX]; /* of all, with them */
+};
+
+static bool find_more(const struct stability_work *work, struct more_explained *out)
 {
     const struct part_sums *wide = &work->bins[WIDE];
     const size_t n = work->wide;
@@ -449,17 +454,33 @@ static void find_constant(const struct stability_work *work, struct stability *o
         !solve_part(wide, n, 1.0, &more.svd, more.step, &more.explained) ||
         !solve_part(&narrow, work->count, 1.0, &less.svd, less.step, &less.explained) ||
         more.svd.rank <= less.svd.rank) {
-        return;
+        return false;
     }
     const double noise =
         innovations_as_one(work) * (wide->squares - more.explained) / wide->rows;
-    out->constant_df = (double)(more.svd.rank - less.svd.rank);
-    out->constant_statistic = fmax((more.explained - less.explained) / noise, 0.0);
-    out->constant_p = gsl_cdf_chisq_Q(out->constant_statistic, out->constant_df);
+    out->df = (double)(more.svd.rank - less.svd.rank);
+    out->statistic = fmax((more.explained - less.explained) / noise, 0.0);
+    out->p = gsl_cdf_chisq_Q(out->statistic, out->df);
+    for (size_t i = 0; i < n; i++) {
+        out->step[i] = more.step[i];
+        out->se[i] = sqrt(noise) * part_sd(&more, n, i);
+    }
+    return true;
+}
+
+static void find_constant(const struct stability_work *work, struct stability *out)
+{
+    struct more_explained more;
+    if (!find_more(work, &more)) {
+        return;
+    }
+    out->constant_df = more.df;
+    out->constant_statistic = more.statistic;
+    out->constant_p = more.p;
     for (size_t a = 0; a < work->axes; a++) {
         /* Biases are taken from the efforts. */
         out->constant[a] = -more.step[work->count + a];
-        out->constant_se[a] = sqrt(noise) * part_sd(&more, n, work->count + a);
+        out->constant_se[a] = more.se[work->count + a];
     }
 }
 
@@ -584,6 +605,71 @@ static void find_largest(const struct data_set *set, double *largest)
     }
 }
 
+/* A fit as the richer form has it, with its own parameters at zero; into work the columns of
+ * what was fitted, and theirs behind. */
+static void enrich_fit(const struct model *model, const struct model *rich,
+                       const struct dynamics_fit *fit, struct dynamics_fit *out,
+                       struct stability_work *work, struct stability_term *term)
+{
+    const size_t more = rich->parameter_count - model->parameter_count;
+    *out = *fit;
+    out->estimate.p += more;
+    for (size_t i = 0; i < out->estimate.p; i++) {
+        const bool bias = i >= rich->parameter_count;
+        const int from =
+            bias ? (int)(i - more) : model_parameter_find(model, rich->parameters[i].name);
+        out->estimate.value[i] = from < 0 ? 0.0 : fit->estimate.value[from];
+        for (size_t k = 0; k < work->count && from >= 0; k++) {
+            work->column[k] = work->index[k] == (size_t)from ? i : work->column[k];
+        }
+        if (from < 0 && term->count < STABILITY_TERMS_MAX) {
+            term->entry[term->count++] = i;
+        }
+    }
+    for (size_t k = 0; k < work->count; k++) {
+        if (work->index[k] == fit->estimate.p) { /* the delay */
+            work->column[k] = rich->parameter_count + rich->axis_count;
+        }
+    }
+    work->wide = work->count;
+    for (size_t k = 0; k < term->count; k++) {
+        work->column[work->wide++] = term->entry[k];
+    }
+}
+
+/* What a richer form of the model would explain: another pass, with its columns. */
+static enum status find_term(const struct model *model, const struct dynamics_fit *fit,
+                             const struct prediction_noise *noise, const struct data_set *set,
+                             struct stability_work *work, struct stability_term *out)
+{
+    struct stability_term term = {.model = model->richer[0]};
+    struct dynamics_fit rich;
+    struct more_explained more;
+    bool ran = false;
+    memset(work->bins, 0, BINS_MAX * sizeof *work->bins);
+    memset(work->products, 0, sizeof work->products);
+    memset(work->squares, 0, sizeof work->squares);
+    enrich_fit(model, term.model, fit, &rich, work, &term);
+    const enum status st = pass_pieces(term.model, &rich, noise, set, work, &ran);
+    if (st != STATUS_OK || !ran || !find_more(work, &more)) {
+        return st;
+    }
+    term.statistic = more.statistic;
+    term.df = more.df;
+    term.p = more.p;
+    for (size_t k = 0; k < term.count; k++) {
+        term.value[k] = more.step[work->count + k];
+        term.se[k] = more.se[work->count + k];
+    }
+    for (size_t k = 0; k < work->count; k++) {
+        if (work->index[k] < fit->estimate.p) {
+            term.shift[work->index[k]] = more.step[k];
+        }
+    }
+    *out = term;
+    return st;
+}
+
 enum status stability_find(const struct model *model, const struct dynamics_fit *fit,
                            const double *velocity_sd, const struct data_set *set,
                            struct stability *stability)
@@ -604,7 +690,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
     work.bins = (struct part_sums *)(void *)memory->data;
     find_largest(set, work.largest);
     set_noise(fit, velocity_sd, model->axis_count, &noise);
-    const enum status st = pass_pieces(model, fit, &noise, set, &work, &ran);
+    enum status st = pass_pieces(model, fit, &noise, set, &work, &ran);
     if (st == STATUS_OK && ran) {
         out.tested = true;
         for (int cut = STABILITY_HALVES; cut < STABILITY_CUTS; cut++) {
@@ -615,6 +701,10 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         }
         find_moved(&work, fit, &out);
         find_constant(&work, &out);
+        /* Of what sticks, a regression finds terms: missing_term.h. */
+        if (model->richer[0] && !model->sticks) {
+            st = find_term(model, fit, &noise, set, &work, &out.term);
+        }
     }
     gsl_vector_free(memory);
     if (st == STATUS_OK) {

@@ -33,7 +33,11 @@ enum stability_cut {
 };
 
 /* Recordings beyond so many are taken together, neighbours first. */
-enum { STABILITY_PARTS_MAX = 16, STABILITY_TESTS_MAX = 3 + 2 * MODEL_AXES_MAX };
+enum {
+    STABILITY_PARTS_MAX = 16,
+    STABILITY_TERMS_MAX = 4,
+    STABILITY_TESTS_MAX = 3 + 2 * MODEL_AXES_MAX
+};
 
 /* What a part has for each entry of the fit; NaN where the fit has no error. */
 struct stability_part {
@@ -73,6 +77,16 @@ struct stability {
      */
     double constant[MODEL_AXES_MAX], constant_se[MODEL_AXES_MAX];
     double constant_statistic, constant_df, constant_p;
+    /* The same of what a richer form of the model has and this one has not, and what the
+     * model's own parameters would move by with it; no model: there is none, or it does not
+     * tell. */
+    struct stability_term {
+        const struct model *model;
+        size_t count, entry[STABILITY_TERMS_MAX]; /* its parameters there */
+        double value[STABILITY_TERMS_MAX], se[STABILITY_TERMS_MAX];
+        double shift[DYNAMICS_P_MAX];
+        double statistic, df, p;
+    } term;
     /* What the mean square of the whitened innovations, 1 as fitted, is expected to be here,
      * with the errors of the parameters. */
     double expected_ratio;

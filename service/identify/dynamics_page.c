@@ -306,6 +306,16 @@ static void print_page(const struct identify_result *result, FILE *out)
             "\n  dry friction turns over within %g of rest (in the unit of the velocity)\n",
             result->turn_over_velocity);
     }
+    if (result->tuned.width > 0.0) {
+        (void)fprintf(out,
+                      "\n  dry friction is that of two wheels, each %.3g m from the middle\n",
+                      result->tuned.width);
+    } else if (result->tuned.name) {
+        (void)fputs(
+            "\n  dry friction of driving and of turning are taken apart: no distance of two "
+            "wheels explains more\n",
+            out);
+    }
     print_noise(result, out);
     print_support(result, out);
     estimate_page_correlation(out, e);
@@ -375,6 +385,7 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_real(w, "turn_over_velocity",
                     result->turn_over_velocity > 0.0 ? result->turn_over_velocity
                                                      : (double)NAN);
+    json_write_real(w, "half_track_m", result->tuned.name ? result->tuned.width : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);
     identify_files_json(w, "files", &result->own.files);

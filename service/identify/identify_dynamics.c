@@ -103,6 +103,21 @@ static enum status take_efforts(const struct identify_request *request,
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
+/* Of several models without an order the chosen one is made to fit by simulation; the others
+ * are ordered by how fast they turn over. */
+static enum status tune_variant(struct identify_result *result)
+{
+    const bool simulates =
+        names_value(&dynamics_method_names, result->asked) >= (size_t)DYNAMICS_OUTPUT_ERROR;
+    if (result->turn_over_velocity > 0.0) {
+        return STATUS_OK;
+    }
+    result->tuned = *result->chosen.model;
+    result->chosen.model = &result->tuned;
+    return simulates ? model_tune(&result->own.table.set, &result->options, &result->tuned)
+                     : STATUS_OK;
+}
+
 /* The variant that the recording asks for becomes the kind's model. */
 static enum status choose_variant(struct identify_result *result, struct err *err)
 {
@@ -111,8 +126,8 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     if (!row->variants) {
         return STATUS_OK;
     }
-    const enum status st = model_choose(row->variants, row->variant_count,
-                                        &result->own.table.set, &result->options, &at);
+    enum status st = model_choose(row->variants, row->variant_count, &result->own.table.set,
+                                  &result->options, &at);
     if (st != STATUS_OK) {
         return explain_failure(result, st, err);
     }
@@ -120,7 +135,8 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     result->chosen.model = row->variants[at].model;
     result->turn_over_velocity = row->variants[at].velocity;
     result->kind = &result->chosen;
-    return STATUS_OK;
+    st = tune_variant(result);
+    return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
 static enum status fit_model(const struct identify_result *result, const struct model *model,
@@ -140,10 +156,13 @@ static enum status narrow_variant(struct identify_result *result)
 {
     const struct model_variant *variants = result->kind->variants;
     size_t at = 0;
-    while (variants && variants[at].model != result->kind->model) {
+    while (variants && at < result->kind->variant_count &&
+           variants[at].model != result->kind->model) {
         at++;
     }
-    while (at > 0 && result->fit.method >= DYNAMICS_OUTPUT_ERROR &&
+    at = at < result->kind->variant_count ? at : 0; /* a tuned one is none of them */
+    while (at > 0 && variants[at].velocity > 0.0 &&
+           result->fit.method >= DYNAMICS_OUTPUT_ERROR &&
            result->fit.estimate.verdict != ESTIMATE_PASS) {
         struct dynamics_fit fit;
         const enum status st = fit_model(result, variants[--at].model, &fit);

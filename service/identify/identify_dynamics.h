@@ -15,6 +15,7 @@
 struct identify_result {
     const struct model_row *kind;
     struct model_row chosen;   /* of a model with variants: what kind points to */
+    struct model tuned;        /* of one whose width was found: what chosen points to */
     double turn_over_velocity; /* of the chosen variant; 0: there was nothing to choose */
     const char *asked;         /* method, as it was asked for */
     struct dynamics_options options;

@@ -10,8 +10,8 @@
 #include "logger/message/message.h"
 
 enum {
-    FINE = 20,         /* steps of the simulated robot between two rows */
-    FINE_UNEVEN = 200, /* where efforts change anywhere between them */
+    FINE = 20,       /* steps of the simulated robot between two rows */
+    FINE_MORE = 200, /* where efforts change anywhere between them, or all is over soon */
     MOVES = 40
 };
 
@@ -100,7 +100,7 @@ static void drive_robot(struct recording *r)
 {
     const struct model_trial *c = &r->trial;
     const struct model *model = r->row->model;
-    const size_t fine = r->world->jitter > 0.0 ? FINE_UNEVEN : FINE;
+    const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 ? FINE_MORE : FINE;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     double rate = 0.0;
@@ -260,6 +260,7 @@ static void bend_trial(struct recording *r)
     const struct selftest_world *w = r->world;
     r->trial.samples = w->samples > 0 ? w->samples : r->trial.samples;
     r->trial.loss_ratio = w->name ? 0.0 : r->trial.loss_ratio;
+    r->trial.theta[0] *= w->quick > 0.0 ? w->quick : 1.0;
     for (size_t k = 0; k < COUNT(w->dragged) && w->dragged[k]; k++) {
         const int i = model_parameter_find(model, w->dragged[k]);
         r->trial.theta[i < 0 ? 0 : i] *= 1.0 + w->drag;
@@ -289,8 +290,9 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
                             bool journal, struct random_source *draws, char **text,
                             size_t *bytes, struct err *err)
 {
+    const struct model_row *of = world && world->robot ? model_row_find(world->robot) : row;
     struct recording r = {
-        .row = row, .trial = row->trial, .world = world ? world : &as_model, .noise = draws};
+        .row = of, .trial = of->trial, .world = world ? world : &as_model, .noise = draws};
     FILE *to = open_memstream(text, bytes);
     bool fine = to != NULL;
     if (fine && row->model) {

@@ -24,15 +24,17 @@ enum selftest_claim {
 struct selftest_world {
     const char *name, *model, *words;
     enum selftest_claim claim;
-    bool held_out;  /* so bent is a second recording, for --validate; the first is right */
-    size_t samples; /* 0: of the model's trial */
-    double off;     /* share by which it is another all the time */
-    double at_half; /* from half time on */
-    double trend;   /* more and more up to the end */
-    double warm;    /* with a time constant of a third of the recording */
-    double clip;    /* of the largest effort: no more has an effect */
-    double drag;    /* share by which the parameters `dragged` are others */
+    const char *robot; /* another model, whose trial's robot it is; NULL: the model's */
+    bool held_out;     /* so bent is a second recording, for --validate; the first is right */
+    size_t samples;    /* 0: of the model's trial */
+    double off;        /* share by which it is another all the time */
+    double at_half;    /* from half time on */
+    double trend;      /* more and more up to the end */
+    double warm;       /* with a time constant of a third of the recording */
+    double clip;       /* of the largest effort: no more has an effect */
+    double drag;       /* share by which the parameters `dragged` are others */
     const char *dragged[2];
+    double quick;     /* factor of the first inertia; 0: 1 */
     double jitter;    /* sd of the time between rows, in periods */
     double swings;    /* damping ratio of a robot of second order, whose effort steps once */
     bool counted;     /* row numbers for times */

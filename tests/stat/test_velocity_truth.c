@@ -37,6 +37,16 @@ static const struct truth truths[] = {
      .hold_s_min = 0.3,
      .hold_s_max = 2.0,
      .bias_max = 0.005},
+    {.name = "dry friction",
+     .model = NULL, /* that of diffdrive_friction_row */
+     .theta = {0.25, 0.18, 0.03, 1.05, 0.15, 1.08, 0.04, 0.35},
+     .delay_s = 0.08,
+     .noise_sd = {0.005, 0.01},
+     .command_min = {-0.2, -2.0},
+     .command_max = {0.8, 2.0},
+     .hold_s_min = 0.3,
+     .hold_s_max = 2.0,
+     .bias_max = 0.005},
     {.name = "first_order",
      .model = &first_order_model,
      .theta = {0.26, 1.05},
@@ -240,17 +250,24 @@ static void test_diffdrive(void)
 
 static void test_first_order(void)
 {
-    test_truth(&truths[1]);
+    test_truth(&truths[2]);
+}
+
+static void test_dry_friction(void)
+{
+    struct truth truth = truths[1];
+    truth.model = diffdrive_friction_row.model;
+    test_truth(&truth);
 }
 
 static void test_dead_band(void)
 {
-    test_truth(&truths[2]);
+    test_truth(&truths[3]);
 }
 
 static void test_no_dead_band(void)
 {
-    test_truth(&truths[3]);
+    test_truth(&truths[4]);
 }
 
 int main(void)
@@ -265,6 +282,7 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("velocity models", NULL, NULL);
     CU_add_test(suite, "diffdrive", test_diffdrive);
+    CU_add_test(suite, "dry friction", test_dry_friction);
     CU_add_test(suite, "first order", test_first_order);
     CU_add_test(suite, "dead band", test_dead_band);
     CU_add_test(suite, "no dead band", test_no_dead_band);

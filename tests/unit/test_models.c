@@ -18,13 +18,12 @@ struct state {
     double pose[MODEL_AXES_MAX], nu[MODEL_AXES_MAX], nu_dot[MODEL_AXES_MAX];
 };
 
-/* Velocities across the turn-over of friction too, but not at kinks, and of
- * first_order_deadband not where friction that is simulated fades
- * (docs/model/first_order.md). */
+/* Velocities across the turn-over of friction too, but not at kinks, and not where friction
+ * that is simulated fades or holds (docs/model/first_order.md, velocity_dynamics.md). */
 static struct state draw(const struct model *model, int k)
 {
     struct state s = {{0.0}, {0.0}, {0.0}, {0.0}};
-    const bool fades = strcmp(model->name, "first_order_deadband") == 0;
+    const bool fades = strcmp(model->name, "first_order_deadband") == 0 || model->hold;
     const double scale = fades ? 8.0 : k % 2 == 0 ? 1.5 : 0.02;
     for (size_t i = 0; i < model->parameter_count; i++) {
         const bool any = model->parameters[i].sign == MODEL_ANY;
