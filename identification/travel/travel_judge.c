@@ -16,7 +16,6 @@ static const double NEGATIVE_SE = 3.0;
 static const double NEGATIVE_S = 1e-3;
 static const double R2_MARGINAL = 0.5;
 static const double R2_FAIL = 0.2;
-static const double OUTLIER_RATIO_MARGINAL = 0.1;
 static const double OUTLIER_RATIO_FAIL = 0.3;
 static const double REFUSED_RATIO_MAX = 0.1;
 /* Squared share of a row that lies outside what is determined, as in robust_ls.c but coarser:
@@ -308,7 +307,7 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
                         "poor fit: the model explains %.0f %% of the variance of the laps",
                         100.0 * fmax(r2, 0.0));
     }
-    if (outlier_ratio > OUTLIER_RATIO_MARGINAL) {
+    if (travel_law_many(fit->outliers, fit->n)) {
         estimate_reason(&fit->estimate,
                         outlier_ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);

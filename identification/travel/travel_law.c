@@ -17,7 +17,11 @@ enum {
 
 /* A move this many standard deviations out is a late reply, unless there are many. */
 static const double FAR_SD = 10.0;
-static const double FAR_RATIO = 0.1;
+/* Of robots that reply late one time in twenty a table has more than a tenth of such moves every
+ * now and then, a short one above all. */
+static const double MANY_RATIO = 0.1;
+static const double LATE_RATIO = 0.05;
+static const double LATE_CHANCE = 0.02;
 
 static const enum travel_term sizes[TRAVEL_SIZES] = {TRAVEL_INV_W, TRAVEL_INV_V};
 
@@ -33,6 +37,12 @@ struct wider {
     size_t plain_rank;
     double t0_s, inverse[TRAVEL_SIZES]; /* 1/w, 1/v; NaN where not known */
 };
+
+bool travel_law_many(size_t out, size_t n)
+{
+    return (double)out > MANY_RATIO * (double)n &&
+           gsl_cdf_binomial_Q((unsigned)out - 1, LATE_RATIO, (unsigned)n) < LATE_CHANCE;
+}
 
 static double size_of(const struct robust_ls_problem *problem, size_t i, size_t k)
 {
@@ -418,7 +428,7 @@ static void count_rows(struct wider *w, const double *residual, double sd)
         counts[i] = fabs(residual[i]) > far ? 0.0 : 1.0;
         w->rows += counts[i];
     }
-    if (w->rows < (1.0 - FAR_RATIO) * (double)n) {
+    if (travel_law_many(n - (size_t)w->rows, n)) {
         for (size_t i = 0; i < n; i++) {
             counts[i] = 1.0;
         }

@@ -40,6 +40,10 @@ MUST_USE enum status travel_law_test(const struct robust_ls_problem *problem,
                                      const double *residual, double sd, struct travel_law *law,
                                      struct travel_accelerating *accelerating);
 
+/* Whether so many of n moves lie too far out for late replies alone: more than a tenth, and more
+ * than chance brings where one reply in twenty is late. */
+bool travel_law_many(size_t out, size_t n);
+
 /* What the tests object to, of n moves: of laws that hold one in a hundred is told so by each
  * at most. */
 bool travel_law_drifts(const struct travel_law *law);
