@@ -33,6 +33,8 @@ static const double DT_S_MIN = 1e-6;
 static const double DT_S_MAX = 10.0;
 /* A channel counts as stepped when so many of its changes are multiples of the smallest. */
 static const double STEPPED_RATIO = 0.9;
+/* Rows whose distances differ by less are evenly spaced. */
+static const double SAME_STEP_RATIO = 0.01;
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
 /* So many cuts cost less than what they spare; more would leave pieces only. */
@@ -450,6 +452,35 @@ static void fill_piece(const struct maker *m, const struct piece *piece,
     }
 }
 
+/* Of four rows, what no parabola through them explains: the third difference, with weights for
+ * their own times where these are uneven, for a velocity that changes would look like noise
+ * else. White noise has 20 times its variance in it. */
+static double third_difference(const struct maker *m, size_t k, const double *raw)
+{
+    double t[4];
+    double y[4];
+    double difference = 0.0;
+    double squares = 0.0;
+    for (size_t i = 0; i < 4; i++) {
+        t[i] = m->raw->t_s[row_at(m, k - 3 + i)];
+        y[i] = raw[row_at(m, k - 3 + i)];
+    }
+    const double even_s = (t[3] - t[0]) / 3.0;
+    if (fmax(fabs(t[1] - t[0] - even_s), fabs(t[3] - t[2] - even_s)) <=
+        SAME_STEP_RATIO * even_s) {
+        return y[3] - 3.0 * y[2] + 3.0 * y[1] - y[0];
+    }
+    for (size_t i = 0; i < 4; i++) {
+        double weight = 1.0;
+        for (size_t j = 0; j < 4; j++) {
+            weight *= j == i ? 1.0 : even_s / (t[i] - t[j]);
+        }
+        difference += weight * y[i];
+        squares += weight * weight;
+    }
+    return difference * sqrt(20.0 / squares);
+}
+
 /* Noise and step of a channel, from rows as they were recorded. */
 static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
 {
@@ -462,12 +493,10 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
     for (size_t p = 0; p < m->piece_count; p++) {
         for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && n < SCRATCH;
              k += every) {
-            const double y0 = raw[row_at(m, k - 3)];
-            const double y1 = raw[row_at(m, k - 2)];
             const double y2 = raw[row_at(m, k - 1)];
             const double y3 = raw[row_at(m, k)];
             const double step = fabs(y3 - y2);
-            values[n++] = fabs(y3 - 3.0 * y2 + 3.0 * y1 - y0);
+            values[n++] = fabs(third_difference(m, k, raw));
             /* Differences of decimals are not exact. */
             const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
             smallest = moves ? fmin(smallest, step) : smallest;
@@ -486,7 +515,6 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
     const bool steps = n > 0 && 20 * still >= n &&
                        (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
     channel->quantum = steps ? smallest : 0.0;
-    /* The third difference of white noise has 20 times its variance. */
     channel->noise_sd = n > 0 ? 1.4826 * find_median(values, n) / sqrt(20.0) : 0.0;
     /* Rounding to steps is noise of a twelfth of their square, also while a channel rests. */
     channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
