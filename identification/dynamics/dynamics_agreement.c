@@ -107,6 +107,21 @@ static void tell_recordings(struct dynamics_fit *fit, const struct stability_tes
                     "was not warm yet?");
 }
 
+static void advise_levels(struct dynamics_fit *fit, const struct model_axis *axis)
+{
+    estimate_advise(&fit->estimate,
+                    "give the %s in steps of a third, two thirds and all of what is used, each "
+                    "for itself, and compare the fits; keep to the range in which they agree",
+                    axis->effort_words);
+}
+
+static void advise_directions(struct dynamics_fit *fit, const struct model_axis *axis)
+{
+    estimate_advise(&fit->estimate,
+                    "drive the same %s forwards and backwards, and fit each way for itself",
+                    axis->effort_words);
+}
+
 static void tell_effort(struct dynamics_fit *fit, const struct model *model,
                         const struct stability_test *test, const char *name)
 {
@@ -118,12 +133,7 @@ static void tell_effort(struct dynamics_fit *fit, const struct model *model,
                         "%.4g +- %.2g at large ones; %s",
                         axis->effort_words, name, test->value[0], test->se[0],
                         test->value[last], test->se[last], level_words(test));
-        estimate_advise(
-            &fit->estimate,
-            "give the %s in steps of a third, two thirds and all of what is used, "
-            "each for itself, and compare the fits; keep to the range in which they "
-            "agree",
-            axis->effort_words);
+        advise_levels(fit, axis);
         return;
     }
     estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
@@ -131,9 +141,66 @@ static void tell_effort(struct dynamics_fit *fit, const struct model *model,
                     "%.2g above",
                     name, test->value[0], test->se[0], axis->effort_words, test->value[last],
                     test->se[last]);
-    estimate_advise(&fit->estimate,
-                    "drive the same %s forwards and backwards, and fit each way for itself",
-                    axis->effort_words);
+    advise_directions(fit, axis);
+}
+
+/* What a large effort is worth beside a third of it, and one below zero beside one above; 1
+ * where nobody gave both. */
+static void compare_worths(const struct stability_shape *shape, double *level,
+                           double *direction)
+{
+    const double *worth = shape->worth;
+    const double back = worth[0] / worth[1];
+    const double ahead = worth[3] / worth[2];
+    *level = isnan(back) ? ahead : isnan(ahead) ? back : 0.5 * (back + ahead);
+    *level = isnan(*level) ? 1.0 : *level;
+    /* At full efforts where both were given, else at a third. */
+    *direction = worth[0] / worth[3];
+    *direction = isnan(*direction) ? worth[1] / worth[2] : *direction;
+    *direction = isnan(*direction) ? 1.0 : *direction;
+}
+
+/* The axis whose effort is not worth the same throughout; axis_count: there is none. */
+static size_t bent_axis(const struct model *model, const struct stability *s, double chance)
+{
+    size_t found = model->axis_count;
+    double most = 0.0;
+    for (size_t a = 0; a < model->axis_count && s->tested; a++) {
+        const struct stability_shape *shape = &s->shape[a];
+        double level;
+        double direction;
+        compare_worths(shape, &level, &direction);
+        if (shape->p < chance && shape->statistic / shape->df > most &&
+            fmax(fabs(level - 1.0), fabs(direction - 1.0)) > MATTERS) {
+            most = shape->statistic / shape->df;
+            found = a;
+        }
+    }
+    return found;
+}
+
+static void tell_shape(struct dynamics_fit *fit, const struct model_axis *axis,
+                       const struct stability_shape *shape)
+{
+    double level;
+    double direction;
+    compare_worths(shape, &level, &direction);
+    if (fabs(level - 1.0) < fabs(direction - 1.0)) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "it is asymmetric: a unit of the %s below zero is worth %.0f %% of one "
+                        "above",
+                        axis->effort_words, 100.0 * direction);
+        advise_directions(fit, axis);
+        return;
+    }
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "it depends on the size of the %s: a unit of the largest is worth %.0f %% "
+                    "of one of a third of it; %s",
+                    axis->effort_words, 100.0 * level,
+                    level < 1.0 ? "large efforts have too little effect: it saturates"
+                                : "small efforts have too little effect: a dead band or dry "
+                                  "friction");
+    advise_levels(fit, axis);
 }
 
 /* By a variance more, with as many degrees of freedom; what is narrower than a normal interval
@@ -278,16 +345,20 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_check *own)
 {
     const struct stability *stability = &own->stability;
+    const double chance = FALSE_ALARMS / (double)(stability->count + model->axis_count);
     const struct stability_test *worst = NULL;
+    const size_t bent = bent_axis(model, stability, chance);
     const size_t pushed =
         stability->tested ? constant_axis(model, card, stability) : model->axis_count;
     const bool lacks = judge_term(fit, model, &stability->term);
+    double weight = 0.0; /* of the most likely cause so far */
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
-        if (!(test->p < FALSE_ALARMS / (double)stability->count)) {
+        if (!(test->p < chance)) {
             continue;
         }
-        if (test_matters(test, fit) && (!worst || weigh_test(test) > weigh_test(worst))) {
+        if (test_matters(test, fit) && weigh_test(test) > weight) {
+            weight = weigh_test(test);
             worst = test;
         }
     }
@@ -297,13 +368,17 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     /* What is constant looks asymmetric, too, and the other way round: the more likely cause.
      */
     if (pushed < model->axis_count &&
-        (!worst || worst->statistic / worst->df <
-                       stability->constant_statistic / stability->constant_df)) {
+        weight < stability->constant_statistic / stability->constant_df) {
         tell_constant(fit, &model->axes[pushed], stability->constant[pushed],
                       stability->constant_se[pushed]);
         return true;
     }
     /* Friction that is missing looks like a law that bends. */
+    if (bent < model->axis_count && !lacks &&
+        weight < stability->shape[bent].statistic / stability->shape[bent].df) {
+        tell_shape(fit, &model->axes[bent], &stability->shape[bent]);
+        return false;
+    }
     if (!worst || (lacks && worst->cut == STABILITY_LEVEL)) {
         return false;
     }

@@ -24,6 +24,8 @@ static const double NOISE_MIN = 1e-4;
  * which one that is quick is over. */
 static const double SEEN_ERRORS = 2.0;
 enum { LAG_SAMPLES = 16 };
+/* Over which residuals may hang together. */
+enum { MEMORY_LAGS = 256 };
 
 static double mean_of(const double *x, size_t n)
 {
@@ -43,14 +45,50 @@ static void add_products(const struct data_set *set, const struct lag_series *x,
     }
 }
 
-/* A model that lacks nothing leaves nothing that efforts could foretell. */
+/* The sum of products with itself so many samples earlier. */
+static double product_at(const struct data_set *set, const struct lag_series *x, size_t lag)
+{
+    double sum = 0.0;
+    for (size_t run = 0; run < set->run_count; run++) {
+        for (size_t k = set->run_start[run] + lag; k < set->run_start[run + 1]; k++) {
+            const double product = (x->values[k] - x->mean) * (x->values[k - lag] - x->mean);
+            sum += isnan(product) ? 0.0 : product;
+        }
+    }
+    return sum;
+}
+
+/* By how much the correlation of two series that have nothing to do with each other varies more
+ * than that of white ones: 1 + 2 sum of the products of their own correlations (Bartlett). Lags
+ * end where x no longer hangs together. */
+static double bartlett_factor(const struct data_set *set, const struct lag_series *x,
+                              double x_power, const struct lag_series *y, double y_power)
+{
+    const size_t lags = set->n / 4 < MEMORY_LAGS ? set->n / 4 : MEMORY_LAGS;
+    const double enough = 2.0 / sqrt((double)set->n);
+    double sum = 0.0;
+    for (size_t lag = 1; lag <= lags; lag++) {
+        const double rho = product_at(set, x, lag) / x_power;
+        if (!(rho > enough)) {
+            break;
+        }
+        sum += rho * product_at(set, y, lag) / y_power;
+    }
+    return fmax(1.0 + 2.0 * sum, 1.0);
+}
+
+/* A model that lacks nothing leaves nothing that efforts could foretell; each correlation
+ * against what chance makes of it where both hang together. */
 static void test_inputs(const struct data_set *set, const double *residual,
                         struct dynamics_axis_check *check)
 {
     const struct lag_series left = {residual, mean_of(residual, set->n)};
     const double tests = (RESIDUAL_LAGS + 1) * (double)set->axes;
+    const double white = gsl_cdf_ugaussian_Qinv(0.005 / tests) / sqrt((double)set->n);
     double power[1] = {0.0};
+    double most = -1.0;
     add_products(set, &left, &left, 0, power);
+    check->input_correlation_bound = white;
     for (size_t a = 0; a < set->axes; a++) {
         const struct lag_series tau = {set->tau[a], mean_of(set->tau[a], set->n)};
         double effort[1] = {0.0};
@@ -61,13 +99,17 @@ static void test_inputs(const struct data_set *set, const double *residual,
             continue;
         }
         add_products(set, &left, &tau, RESIDUAL_LAGS, products);
+        const double bound =
+            white * sqrt(bartlett_factor(set, &left, power[0], &tau, effort[0]));
         for (size_t lag = 0; lag <= RESIDUAL_LAGS; lag++) {
-            check->input_correlation =
-                fmax(check->input_correlation, fabs(products[lag] / scale));
+            const double correlation = fabs(products[lag] / scale);
+            if (correlation / bound > most) {
+                most = correlation / bound;
+                check->input_correlation = correlation;
+                check->input_correlation_bound = bound;
+            }
         }
     }
-    check->input_correlation_bound =
-        gsl_cdf_ugaussian_Qinv(0.005 / tests) / sqrt((double)set->n);
 }
 
 static size_t count_outliers(const double *residual, size_t n, double *scratch)

@@ -20,8 +20,10 @@ struct dynamics_axis_check {
      * that fits best. */
     struct residual_summary run;
     struct residual_summary one_step; /* from each sample to the next */
-    double input_correlation;         /* largest of run's residual with an earlier effort */
-    double input_correlation_bound;   /* what 99 % of noise stays below, all lags together */
+    double input_correlation;         /* of run's residual with an earlier effort, the most
+                                       * beyond chance */
+    double input_correlation_bound;   /* what 99 % of noise stays below, all lags together, that
+                                       * hangs together as these do */
     size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
 };
 

@@ -669,7 +669,7 @@ enum status prediction_error_fit(const struct model *model, const struct data_se
     struct search_report told = {.evaluations = 0};
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_PEM, options->with_biases);
-    st = prediction_filter_alloc(&work.filter, model, set, options)
+    st = prediction_filter_alloc(&work.filter, model, set, options, 0)
              ? run_fit(&work, start, &out, &told)
              : STATUS_E_NOMEM;
     if (st == STATUS_OK) {

@@ -8,9 +8,11 @@
 #include <gsl/gsl_linalg.h>
 
 bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
-                             const struct data_set *set, const struct search_options *options)
+                             const struct data_set *set, const struct search_options *options,
+                             size_t added)
 {
-    *filter = (struct prediction_filter){.model = model, .set = set, .n = model->axis_count};
+    *filter = (struct prediction_filter){
+        .model = model, .set = set, .n = model->axis_count, .added = added};
     unknowns_set(&filter->unknowns, model, options);
     filter->g = filter->unknowns.g;
     filter->rules = (struct trajectory_rules){.model = model,
@@ -23,20 +25,21 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
         filter->rules.limit[i] = unknowns_limit(set, i, &largest);
     }
     const size_t n = filter->n;
-    const size_t g = filter->g;
+    const size_t columns = filter->g + added;
     filter->covariance = gsl_matrix_alloc(2 * n, 2 * n);
     filter->transition = gsl_matrix_alloc(2 * n, 2 * n);
     filter->product = gsl_matrix_alloc(2 * n, 2 * n);
     filter->gain = gsl_matrix_alloc(2 * n, n);
     filter->root = gsl_matrix_alloc(n, n);
-    filter->state_by = gsl_matrix_alloc(2 * n, g);
-    filter->moved_by = gsl_matrix_alloc(2 * n, g);
-    filter->rows = gsl_matrix_alloc(n, g);
+    filter->state_by = gsl_matrix_alloc(2 * n, columns);
+    filter->moved_by = gsl_matrix_alloc(2 * n, columns);
+    filter->rows = gsl_matrix_alloc(n, columns);
+    filter->efforts = added > 0 ? gsl_matrix_alloc(n, added) : NULL;
     filter->residual = gsl_matrix_alloc(n, set->n);
     filter->whitened = gsl_matrix_alloc(n, set->n);
     return filter->covariance && filter->transition && filter->product && filter->gain &&
            filter->root && filter->state_by && filter->moved_by && filter->rows &&
-           filter->residual && filter->whitened;
+           (filter->efforts || added == 0) && filter->residual && filter->whitened;
 }
 
 void prediction_filter_free(struct prediction_filter *filter)
@@ -49,6 +52,7 @@ void prediction_filter_free(struct prediction_filter *filter)
     gsl_matrix_free(filter->state_by);
     gsl_matrix_free(filter->moved_by);
     gsl_matrix_free(filter->rows);
+    gsl_matrix_free(filter->efforts);
     gsl_matrix_free(filter->residual);
     gsl_matrix_free(filter->whitened);
 }
@@ -99,12 +103,33 @@ static void set_transition(struct prediction_filter *filter, const struct trajec
     }
 }
 
-/* To the next sample; false when the velocities run away. */
-static bool predict_next(struct prediction_filter *filter, struct trajectory *walk,
-                         double *force)
+/* What the walk over the sample adds to the sensitivities: of the unknowns its own, of the
+ * caller's efforts what a constant one does, which is told with the other sign. */
+static void add_sources(struct prediction_filter *filter, const struct trajectory *walk)
 {
     const size_t n = filter->n;
     const size_t m = trajectory_columns(&filter->rules);
+    const size_t force = n + filter->model->parameter_count;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < filter->g; j++) {
+            /* The delay is the last of the walk's columns, with biases fitted or not. */
+            const size_t column = j + 1 < filter->g ? n + j : m - 1;
+            *gsl_matrix_ptr(filter->state_by, i, j) += walk->by[i * m + column];
+        }
+        for (size_t j = 0; j < filter->added; j++) {
+            for (size_t a = 0; a < n; a++) {
+                *gsl_matrix_ptr(filter->state_by, i, filter->g + j) -=
+                    walk->by[i * m + force + a] * gsl_matrix_get(filter->efforts, a, j);
+            }
+        }
+    }
+}
+
+/* To the next sample; false when the velocities run away. */
+static bool predict_next(struct prediction_filter *filter, struct trajectory *walk,
+                         double *force, const struct prediction_pass *pass)
+{
+    const size_t n = filter->n;
     const double h_s = filter->set->t_s[walk->at + 1] - filter->set->t_s[walk->at];
     const double kept = exp(-h_s / filter->noise.force_time_s);
     for (size_t i = 0; i < n; i++) {
@@ -112,6 +137,10 @@ static bool predict_next(struct prediction_filter *filter, struct trajectory *wa
         force[i] *= kept;
     }
     trajectory_linearise(walk);
+    if (filter->added > 0) {
+        gsl_matrix_set_zero(filter->efforts);
+        pass->add(pass->context, walk, filter->efforts);
+    }
     if (!trajectory_next(walk)) {
         return false;
     }
@@ -130,13 +159,7 @@ static bool predict_next(struct prediction_filter *filter, struct trajectory *wa
     (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->transition, filter->state_by,
                          0.0, filter->moved_by);
     gsl_matrix_memcpy(filter->state_by, filter->moved_by);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < filter->g; j++) {
-            /* The delay is the last of the walk's columns, with biases fitted or not. */
-            const size_t column = j + 1 < filter->g ? n + j : m - 1;
-            *gsl_matrix_ptr(filter->state_by, i, j) += walk->by[i * m + column];
-        }
-    }
+    add_sources(filter, walk);
     return true;
 }
 
@@ -164,7 +187,7 @@ static void update_state(struct prediction_filter *filter, struct trajectory *wa
     const size_t n = filter->n;
     gsl_matrix_const_view seen = gsl_matrix_const_submatrix(filter->covariance, 0, 0, 2 * n, n);
     gsl_matrix_const_view velocity_by =
-        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->g);
+        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->state_by->size2);
     /* gain = covariance H' (L L')^-1 */
     gsl_matrix_memcpy(filter->gain, &seen.matrix);
     (void)gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1.0, filter->root,
@@ -206,7 +229,7 @@ static void count_innovation(struct prediction_filter *filter, const struct traj
         return;
     }
     gsl_matrix_const_view velocity_by =
-        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->g);
+        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->state_by->size2);
     gsl_matrix_memcpy(filter->rows, &velocity_by.matrix);
     (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
                          filter->rows);
@@ -245,7 +268,7 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
             pass->cost = HUGE_VAL;
             return STATUS_E_STALE;
         }
-        if (!predict_next(filter, &walk, force) || !factor_innovation(filter)) {
+        if (!predict_next(filter, &walk, force, pass) || !factor_innovation(filter)) {
             pass->cost = HUGE_VAL;
             return STATUS_OK;
         }

@@ -17,6 +17,7 @@ struct prediction_filter {
     struct unknowns unknowns;
     struct trajectory_rules rules; /* always with biases: their columns are those of forces */
     size_t n, g;
+    size_t added; /* columns behind those of the unknowns: efforts of the caller's making */
     struct prediction_noise noise;
     size_t evaluations;
     bool sensitive;         /* this pass wants its rows */
@@ -25,9 +26,10 @@ struct prediction_filter {
     gsl_matrix *product;    /* [2n x 2n] */
     gsl_matrix *gain;       /* [2n x n] */
     gsl_matrix *root;       /* [n x n] Cholesky factor of the innovations' covariance */
-    gsl_matrix *state_by;   /* [2n x g] sensitivities of the state */
-    gsl_matrix *moved_by;   /* [2n x g] */
-    gsl_matrix *rows;       /* [n x g] whitened sensitivities of one sample */
+    gsl_matrix *state_by;   /* [2n x (g + added)] sensitivities of the state */
+    gsl_matrix *moved_by;   /* [2n x (g + added)] */
+    gsl_matrix *rows;       /* [n x (g + added)] whitened sensitivities of one sample */
+    gsl_matrix *efforts;    /* [n x added] of each added column, on each axis; NULL: none */
     gsl_matrix *residual;   /* [axes x set->n] one-step, NaN where there is none */
     gsl_matrix *whitened;   /* likewise, of unit variance and uncorrelated axes */
 };
@@ -38,16 +40,21 @@ struct prediction_pass {
     size_t counted;                /* samples with an innovation that counts */
     struct qr_accumulator *qr;     /* whitened [sensitivities, innovation]; NULL: not wanted */
     struct hac_covariance *scores; /* started, of g moments, in; NULL or with qr */
-    /* Told of each innovation: whitened sensitivities [n x g] and innovation [n]; or NULL. */
+    /* Asked for what the added columns are on the way to the next sample, in the mean: efforts
+     * [n x added], zero on entry; NULL where there is none. */
+    void (*add)(void *context, const struct trajectory *walk, gsl_matrix *efforts);
+    /* Told of each innovation: whitened sensitivities [n x (g + added)] and innovation [n]; or
+     * NULL. */
     void (*see)(void *context, const struct trajectory *walk, const gsl_matrix *rows,
                 const double *z);
     void *context;
 };
 
-/* set of rules all but step_s. False when memory ran out; prediction_filter_free() in any
- * case. */
+/* set of rules all but step_s. added: columns beside the unknowns. False when memory ran out;
+ * prediction_filter_free() in any case. */
 bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
-                             const struct data_set *set, const struct search_options *options);
+                             const struct data_set *set, const struct search_options *options,
+                             size_t added);
 
 void prediction_filter_free(struct prediction_filter *filter);
 

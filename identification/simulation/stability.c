@@ -16,12 +16,16 @@
 #include "identification/numeric/svd.h"
 #include "identification/simulation/prediction_filter.h"
 
+enum shape { SHAPE_SQUARE, SHAPE_SIGN, SHAPE_SIZE, SHAPES };
+
 enum {
     SIXTHS = 6, /* of the time: two give a third, three a half */
     LEVELS = 3,
     RECORDINGS = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
     WIDE = RECORDINGS + STABILITY_PARTS_MAX, /* of everything, with constant efforts */
-    BINS_MAX,
+    SHAPED,                                  /* and one axis' shapes beside them */
+    BINS_MAX = SHAPED + MODEL_AXES_MAX,
+    COLUMNS_MAX = UNKNOWNS_MAX + SHAPES,
     PIECES = 16,
     LONG = 20000, /* samples, from which on pieces are looked at */
     PIECE_SAMPLES = 1250
@@ -38,10 +42,12 @@ static const double DIFFER = 0.05;
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
            "direction");
 
+const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
+
 /* What a part of the recording says. */
 struct part_sums {
-    double g[UNKNOWNS_MAX * UNKNOWNS_MAX];
-    double v[UNKNOWNS_MAX];
+    double g[COLUMNS_MAX * COLUMNS_MAX];
+    double v[COLUMNS_MAX];
     double squares, rows;
 };
 
@@ -50,12 +56,14 @@ struct stability_work {
     size_t first;               /* of it, in the whole */
     const struct data_set *whole;
     size_t run; /* of the whole, at hand */
-    size_t axes, g;
+    size_t axes;
     size_t count;               /* unknowns that are known from the fit */
     size_t wide;                /* and the constant efforts that were not fitted, behind them */
     size_t index[UNKNOWNS_MAX]; /* of these in the fit */
     size_t column[UNKNOWNS_MAX]; /* of the filter */
+    size_t shaped; /* column of the filter with the first shape of the first axis */
     double largest[MODEL_AXES_MAX];
+    double least[MODEL_AXES_MAX], most[MODEL_AXES_MAX]; /* effort, as a share of the largest */
     double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
     struct part_sums *bins; /* [BINS_MAX] */
 };
@@ -77,21 +85,67 @@ size_t stability_recording(const struct data_set *set, size_t run)
                                                  : part;
 }
 
-/* n unknowns of it. */
-static void add_to_bin(const struct stability_work *work, size_t bin_at, size_t n,
-                       const gsl_matrix *rows, const double *z)
+/* n columns of it. */
+static void add_to_bin(const struct stability_work *work, size_t bin_at, const size_t *column,
+                       size_t n, const gsl_matrix *rows, const double *z)
 {
     struct part_sums *bin = &work->bins[bin_at];
     for (size_t a = 0; a < work->axes; a++) {
         for (size_t i = 0; i < n; i++) {
-            const double x = gsl_matrix_get(rows, a, work->column[i]);
+            const double x = gsl_matrix_get(rows, a, column[i]);
             bin->v[i] += x * z[a];
             for (size_t j = 0; j <= i; j++) {
-                bin->g[i * n + j] += x * gsl_matrix_get(rows, a, work->column[j]);
+                bin->g[i * n + j] += x * gsl_matrix_get(rows, a, column[j]);
             }
         }
         bin->squares += z[a] * z[a];
         bin->rows += 1.0;
+    }
+}
+
+static void find_shapes(double share, double *shape)
+{
+    shape[SHAPE_SQUARE] = fabs(share) * share;
+    shape[SHAPE_SIGN] = fabs(share) > DIRECTED ? copysign(1.0, share) : 0.0;
+    shape[SHAPE_SIZE] = fabs(share);
+}
+
+/* The shapes of the efforts that act on the way to the next sample, each for its time. */
+static void add_shapes(void *context, const struct trajectory *walk, gsl_matrix *efforts)
+{
+    const struct stability_work *work = context;
+    const double *t_s = work->set->t_s;
+    const double end_s = t_s[walk->at + 1];
+    double now_s = walk->t_s;
+    for (size_t row = walk->effort; now_s < end_s; row++) {
+        const double edge_s = row + 1 < walk->end ? t_s[row + 1] + walk->delay_s : end_s;
+        const double stop_s = fmin(fmax(edge_s, now_s), end_s);
+        const double part = (stop_s - now_s) / (end_s - walk->t_s);
+        for (size_t a = 0; a < work->axes; a++) {
+            double shape[SHAPES];
+            if (!(work->largest[a] > 0.0)) {
+                continue;
+            }
+            find_shapes(work->set->tau[a][row] / work->largest[a], shape);
+            for (size_t k = 0; k < SHAPES; k++) {
+                *gsl_matrix_ptr(efforts, a, a * SHAPES + k) +=
+                    part * work->largest[a] * shape[k];
+            }
+        }
+        now_s = stop_s;
+    }
+}
+
+static void see_shapes(const struct stability_work *work, const gsl_matrix *rows,
+                       const double *z)
+{
+    size_t column[COLUMNS_MAX];
+    memcpy(column, work->column, work->wide * sizeof *column);
+    for (size_t a = 0; a < work->axes; a++) {
+        for (size_t k = 0; k < SHAPES; k++) {
+            column[work->wide + k] = work->shaped + a * SHAPES + k;
+        }
+        add_to_bin(work, SHAPED + a, column, work->wide + SHAPES, rows, z);
     }
 }
 
@@ -101,17 +155,18 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
 {
     struct stability_work *work = context;
     const size_t at = work->first + walk->at;
-    add_to_bin(work, SIXTHS * at / work->whole->n, work->count, rows, z);
+    add_to_bin(work, SIXTHS * at / work->whole->n, work->column, work->count, rows, z);
     while (at >= work->whole->run_start[work->run + 1]) {
         work->run++;
     }
     if (work->whole->part_count > 1) {
-        add_to_bin(work, RECORDINGS + stability_recording(work->whole, work->run), work->count,
-                   rows, z);
+        add_to_bin(work, RECORDINGS + stability_recording(work->whole, work->run), work->column,
+                   work->count, rows, z);
     }
     if (work->wide > work->count) {
-        add_to_bin(work, WIDE, work->wide, rows, z);
+        add_to_bin(work, WIDE, work->column, work->wide, rows, z);
     }
+    see_shapes(work, rows, z);
     for (size_t a = 0; a < work->axes; a++) {
         work->products[a] += z[a] * work->before[a];
         work->squares[a] += z[a] * z[a];
@@ -121,9 +176,10 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
         }
         const double share = work->set->tau[a][walk->effort] / work->largest[a];
         const size_t level = (size_t)fmin(LEVELS * fabs(share), LEVELS - 1);
-        add_to_bin(work, level_bin(a, level), work->count, rows, z);
+        add_to_bin(work, level_bin(a, level), work->column, work->count, rows, z);
         if (fabs(share) > DIRECTED) {
-            add_to_bin(work, direction_bin(a, share > 0.0 ? 1 : 0), work->count, rows, z);
+            add_to_bin(work, direction_bin(a, share > 0.0 ? 1 : 0), work->column, work->count,
+                       rows, z);
         }
     }
 }
@@ -133,7 +189,7 @@ static void add_sums(struct part_sums *to, const struct part_sums *from)
     for (size_t i = 0; i < COUNT(to->g); i++) {
         to->g[i] += from->g[i];
     }
-    for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+    for (size_t i = 0; i < COUNT(to->v); i++) {
         to->v[i] += from->v[i];
     }
     to->squares += from->squares;
@@ -180,7 +236,7 @@ static double innovations_as_one(const struct stability_work *work)
 
 struct part_estimate {
     struct svd svd; /* its inverse is the covariance */
-    double step[UNKNOWNS_MAX], explained, noise;
+    double step[COLUMNS_MAX], explained, noise;
 };
 
 static double part_sd(const struct part_estimate *part, size_t n, size_t i)
@@ -317,7 +373,7 @@ static bool test_cut(const struct stability_work *work, const struct dynamics_fi
         for (size_t i = 0; i < COUNT(part.g); i++) {
             part.g[i] /= out->noise;
         }
-        for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+        for (size_t i = 0; i < COUNT(part.v); i++) {
             part.v[i] /= out->noise;
         }
         add_sums(&common, &part);
@@ -432,55 +488,79 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
 }
 
-/* A score test: what the unknowns behind those that were fitted would explain. */
-struct more_explained {
+/* A score test: what the columns of a bin behind the first `less` would explain beyond these.
+ */
+struct added_columns {
     double statistic, df, p;
-    double step[UNKNOWNS_MAX], se[UNKNOWNS_MAX]; /* of all, with them */
+    struct part_estimate all; /* of all `more` columns */
 };
 
-static bool find_more(const struct stability_work *work, struct more_explained *out)
+static bool test_added(const struct stability_work *work, const struct part_sums *sums,
+                       size_t less, size_t more, struct added_columns *out)
 {
-    const struct part_sums *wide = &work->bins[WIDE];
-    const size_t n = work->wide;
-    struct part_sums narrow = *wide;
-    struct part_estimate more;
-    struct part_estimate less;
-    for (size_t i = 0; i < work->count; i++) {
+    struct part_sums narrow = *sums;
+    struct part_estimate part;
+    for (size_t i = 0; i < less; i++) {
         for (size_t j = 0; j <= i; j++) {
-            narrow.g[i * work->count + j] = wide->g[i * n + j];
+            narrow.g[i * less + j] = sums->g[i * more + j];
         }
     }
-    if (n == work->count || !(wide->rows > ROWS_PER_UNKNOWN * (double)n) ||
-        !solve_part(wide, n, 1.0, &more.svd, more.step, &more.explained) ||
-        !solve_part(&narrow, work->count, 1.0, &less.svd, less.step, &less.explained) ||
-        more.svd.rank <= less.svd.rank) {
+    if (more == less || !(sums->rows > ROWS_PER_UNKNOWN * (double)more) ||
+        !solve_part(sums, more, 1.0, &out->all.svd, out->all.step, &out->all.explained) ||
+        !solve_part(&narrow, less, 1.0, &part.svd, part.step, &part.explained) ||
+        out->all.svd.rank <= part.svd.rank) {
         return false;
     }
-    const double noise =
-        innovations_as_one(work) * (wide->squares - more.explained) / wide->rows;
-    out->df = (double)(more.svd.rank - less.svd.rank);
-    out->statistic = fmax((more.explained - less.explained) / noise, 0.0);
+    out->all.noise =
+        innovations_as_one(work) * (sums->squares - out->all.explained) / sums->rows;
+    out->df = (double)(out->all.svd.rank - part.svd.rank);
+    out->statistic = fmax((out->all.explained - part.explained) / out->all.noise, 0.0);
     out->p = gsl_cdf_chisq_Q(out->statistic, out->df);
-    for (size_t i = 0; i < n; i++) {
-        out->step[i] = more.step[i];
-        out->se[i] = sqrt(noise) * part_sd(&more, n, i);
-    }
-    return true;
+    return isfinite(out->statistic);
 }
 
+/* Constant efforts beyond the unknowns that were fitted. */
 static void find_constant(const struct stability_work *work, struct stability *out)
 {
-    struct more_explained more;
-    if (!find_more(work, &more)) {
+    struct added_columns added;
+    if (!test_added(work, &work->bins[WIDE], work->count, work->wide, &added)) {
         return;
     }
-    out->constant_df = more.df;
-    out->constant_statistic = more.statistic;
-    out->constant_p = more.p;
+    out->constant_df = added.df;
+    out->constant_statistic = added.statistic;
+    out->constant_p = added.p;
     for (size_t a = 0; a < work->axes; a++) {
+        const size_t i = work->count + a;
         /* Biases are taken from the efforts. */
-        out->constant[a] = -more.step[work->count + a];
-        out->constant_se[a] = more.se[work->count + a];
+        out->constant[a] = -added.all.step[i];
+        out->constant_se[a] = sqrt(added.all.noise) * part_sd(&added.all, work->wide, i);
+    }
+}
+
+/* Shapes of an axis' effort beyond constant ones. */
+static void find_shape(const struct stability_work *work, size_t axis,
+                       struct stability_shape *out)
+{
+    struct added_columns added;
+    *out = (struct stability_shape){.statistic = NAN, .df = NAN, .p = NAN};
+    if (!test_added(work, &work->bins[SHAPED + axis], work->wide, work->wide + SHAPES,
+                    &added)) {
+        return;
+    }
+    out->statistic = added.statistic;
+    out->df = added.df;
+    out->p = added.p;
+    for (size_t k = 0; k < STABILITY_WORTHS; k++) {
+        const double share = stability_worth_at[k];
+        double shape[SHAPES];
+        find_shapes(share, shape);
+        out->worth[k] = 1.0;
+        for (size_t j = 0; j < SHAPES; j++) {
+            out->worth[k] += added.all.step[work->wide + j] * shape[j] / share;
+        }
+        if (share < 1.1 * work->least[axis] || share > 1.1 * work->most[axis]) {
+            out->worth[k] = (double)NAN;
+        }
     }
 }
 
@@ -541,11 +621,12 @@ static enum status pass_piece(const struct model *model, const struct dynamics_f
 {
     struct prediction_filter filter;
     struct unknown_values at;
-    struct prediction_pass pass = {.see = see_sample, .context = work};
+    struct prediction_pass pass = {.add = add_shapes, .see = see_sample, .context = work};
     enum status st = STATUS_E_NOMEM;
     work->set = set;
     memset(work->before, 0, sizeof work->before);
-    if (prediction_filter_alloc(&filter, model, set, options)) {
+    if (prediction_filter_alloc(&filter, model, set, options, work->axes * SHAPES)) {
+        work->shaped = filter.g;
         filter.noise = *noise;
         filter.rules.step_s = trajectory_step_s(model, fit->estimate.value, set);
         memset(at.theta, 0, sizeof at.theta);
@@ -596,12 +677,17 @@ static enum status pass_pieces(const struct model *model, const struct dynamics_
     return st;
 }
 
-static void find_largest(const struct data_set *set, double *largest)
+static void find_largest(const struct data_set *set, struct stability_work *work)
 {
     for (size_t a = 0; a < set->axes; a++) {
         for (size_t k = 0; k < set->n; k++) {
-            largest[a] = fmax(largest[a], fabs(set->tau[a][k]));
+            const double tau = set->tau[a][k];
+            work->least[a] = fmin(work->least[a], tau);
+            work->most[a] = fmax(work->most[a], tau);
         }
+        work->largest[a] = fmax(work->most[a], -work->least[a]);
+        work->least[a] /= work->largest[a] > 0.0 ? work->largest[a] : 1.0;
+        work->most[a] /= work->largest[a] > 0.0 ? work->largest[a] : 1.0;
     }
 }
 
@@ -644,26 +730,28 @@ static enum status find_term(const struct model *model, const struct dynamics_fi
 {
     struct stability_term term = {.model = model->richer[0]};
     struct dynamics_fit rich;
-    struct more_explained more;
+    struct added_columns added;
     bool ran = false;
     memset(work->bins, 0, BINS_MAX * sizeof *work->bins);
     memset(work->products, 0, sizeof work->products);
     memset(work->squares, 0, sizeof work->squares);
     enrich_fit(model, term.model, fit, &rich, work, &term);
     const enum status st = pass_pieces(term.model, &rich, noise, set, work, &ran);
-    if (st != STATUS_OK || !ran || !find_more(work, &more)) {
+    if (st != STATUS_OK || !ran ||
+        !test_added(work, &work->bins[WIDE], work->count, work->wide, &added)) {
         return st;
     }
-    term.statistic = more.statistic;
-    term.df = more.df;
-    term.p = more.p;
+    term.statistic = added.statistic;
+    term.df = added.df;
+    term.p = added.p;
     for (size_t k = 0; k < term.count; k++) {
-        term.value[k] = more.step[work->count + k];
-        term.se[k] = more.se[work->count + k];
+        const size_t at = work->count + k;
+        term.value[k] = added.all.step[at];
+        term.se[k] = sqrt(added.all.noise) * part_sd(&added.all, work->wide, at);
     }
     for (size_t k = 0; k < work->count; k++) {
         if (work->index[k] < fit->estimate.p) {
-            term.shift[work->index[k]] = more.step[k];
+            term.shift[work->index[k]] = added.all.step[k];
         }
     }
     *out = term;
@@ -688,7 +776,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         return STATUS_E_NOMEM;
     }
     work.bins = (struct part_sums *)(void *)memory->data;
-    find_largest(set, work.largest);
+    find_largest(set, &work);
     set_noise(fit, velocity_sd, model->axis_count, &noise);
     enum status st = pass_pieces(model, fit, &noise, set, &work, &ran);
     if (st == STATUS_OK && ran) {
@@ -701,6 +789,9 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         }
         find_moved(&work, fit, &out);
         find_constant(&work, &out);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            find_shape(&work, a, &out.shape[a]);
+        }
         /* Of what sticks, a regression finds terms: missing_term.h. */
         if (model->richer[0] && !model->sticks) {
             st = find_term(model, fit, &noise, set, &work, &out.term);

@@ -61,6 +61,19 @@ struct stability_test {
     double value[STABILITY_PARTS_MAX], se[STABILITY_PARTS_MAX]; /* of it, part by part */
 };
 
+/* Efforts as shares of the largest at which it is told what they are worth. */
+enum { STABILITY_WORTHS = 4 };
+extern const double stability_worth_at[STABILITY_WORTHS]; /* -1, -1/3, 1/3, 1 */
+
+/* Whether an axis answers in proportion to its effort: what a part that goes with |s| s, one
+ * with sign(s) and one with |s| would explain beyond the unknowns and constant efforts, s being
+ * the share of the largest effort. */
+struct stability_shape {
+    double statistic, df, p; /* chi squared when it does; NaN: it cannot be told */
+    double
+        worth[STABILITY_WORTHS]; /* of one unit of such an effort; NaN where none was given */
+};
+
 struct stability {
     bool tested; /* else the model could not be simulated, or too little is known of it */
     size_t count;
@@ -87,6 +100,7 @@ struct stability {
         double shift[DYNAMICS_P_MAX];
         double statistic, df, p;
     } term;
+    struct stability_shape shape[MODEL_AXES_MAX];
     /* What the mean square of the whitened innovations, 1 as fitted, is expected to be here,
      * with the errors of the parameters. */
     double expected_ratio;

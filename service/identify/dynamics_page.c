@@ -163,7 +163,7 @@ static void print_scores(const struct model *model, const char *what,
 static void print_parts(const struct identify_result *result, FILE *out)
 {
     const struct stability *stability = &result->own.check.stability;
-    if (!stability->tested || stability->count == 0) {
+    if (!stability->tested) {
         return;
     }
     (void)fputs("\nparts of the recording, and what differs most between them (p: chance of as "
@@ -177,6 +177,18 @@ static void print_parts(const struct identify_result *result, FILE *out)
                       result->fit.estimate.name[test->entry]);
         for (size_t part = 0; part < test->parts; part++) {
             (void)fprintf(out, " %10.4g +- %7.2g", test->value[part], test->se[part]);
+        }
+        (void)fputc('\n', out);
+    }
+    for (size_t a = 0; a < result->kind->model->axis_count; a++) {
+        const struct stability_shape *shape = &stability->shape[a];
+        if (isnan(shape->p)) {
+            continue;
+        }
+        (void)fprintf(out, "  %-9s %-10s p %-8.2g %-24s", "shape",
+                      result->kind->model->axes[a].effort, shape->p, "worth at -1 -1/3 1/3 1");
+        for (size_t k = 0; k < STABILITY_WORTHS; k++) {
+            estimate_page_cell(out, 11, PAGE_DIGITS, 4, shape->worth[k]);
         }
         (void)fputc('\n', out);
     }

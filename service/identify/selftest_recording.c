@@ -19,6 +19,7 @@ static const double MOVES_NOISE_S = 0.03;
 static const double MOVES_ACCELERATION[] = {2.0, 0.5}; /* rad/s^2, m/s^2 */
 static const double STEP_AT = 0.1;                     /* of the recording: the only step */
 static const double STEP_SIZE = 0.7;                   /* of the largest effort */
+static const double GUST_S = 1.0;                      /* for which a force lasts */
 static const struct selftest_world as_model;
 
 const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
@@ -95,6 +96,28 @@ static void swing_channel(const struct recording *r, double tau, double h_s, dou
     *nu += h_s * *rate;
 }
 
+/* What an effort does in this world. */
+static double effect_of(const struct recording *r, size_t axis, double tau, double share)
+{
+    const struct selftest_world *w = r->world;
+    const double largest = largest_effort(r, axis);
+    const double most = w->clip > 0.0 ? w->clip * largest : HUGE_VAL;
+    const double felt = copysign(fmax(fabs(tau) - w->dead * largest, 0.0), tau);
+    return worth_of(w, share) * (tau < 0.0 ? 1.0 + w->backed : 1.0) *
+           fmax(fmin(felt, most), -most);
+}
+
+/* Forces a while later: each fades and is pushed anew. */
+static void pass_gusts(const struct recording *r, struct random_source *draws, double h_s,
+                       double *force)
+{
+    const double kept = exp(-h_s / GUST_S);
+    for (size_t a = 0; a < r->row->model->axis_count && r->world->gusts > 0.0; a++) {
+        force[a] = kept * force[a] + sqrt(1.0 - kept * kept) * r->world->gusts *
+                                         largest_effort(r, a) * draw_normal(draws);
+    }
+}
+
 /* From rest, each effort late by the delay; then the noise of the measurement. */
 static void drive_robot(struct recording *r)
 {
@@ -103,12 +126,15 @@ static void drive_robot(struct recording *r)
     const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 ? FINE_MORE : FINE;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
+    double force[MODEL_AXES_MAX] = {0.0};
+    struct random_source gusts = {.state = ~r->noise->state};
     double rate = 0.0;
     size_t held = 0;
+    pass_gusts(r, &gusts, HUGE_VAL, force);
     for (size_t k = 0; k < c->samples; k++) {
         const double h_s =
             (k + 1 < c->samples ? r->t_s[k + 1] - r->t_s[k] : c->dt_s) / (double)fine;
-        const double worth = worth_of(r->world, (double)k / (double)c->samples);
+        const double share = (double)k / (double)c->samples;
         for (size_t a = 0; a < model->axis_count; a++) {
             r->nu[a][k] = nu[a] + c->noise_sd[a] * draw_normal(r->noise);
             r->pose[a][k] = pose[a];
@@ -119,10 +145,10 @@ static void drive_robot(struct recording *r)
             while (held < k && r->t_s[held + 1] <= late_s) {
                 held++;
             }
-            for (size_t a = 0; a < model->axis_count && late_s >= 0.0; a++) {
-                const double most =
-                    r->world->clip > 0.0 ? r->world->clip * largest_effort(r, a) : HUGE_VAL;
-                tau[a] = worth * fmax(fmin(r->tau[a][held], most), -most);
+            pass_gusts(r, &gusts, h_s, force);
+            for (size_t a = 0; a < model->axis_count; a++) {
+                tau[a] =
+                    force[a] + (late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0);
             }
             if (r->world->swings > 0.0) {
                 swing_channel(r, tau[0], h_s, nu, &rate);
@@ -243,8 +269,10 @@ static void write_moves(const struct recording *r, FILE *to)
         if (random_between(r->noise, 0.0, 1.0) < w->late) {
             lap_s += random_between(r->noise, 0.5, 3.0);
         }
-        (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * way[0],
-                      factor_of(r, 1) * way[1], factor_of(r, 2) * lap_s);
+        /* Robots turn both ways. */
+        const double column[] = {i % 2 == 0 ? way[0] : -way[0], way[1]};
+        (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * column[w->exchanged ? 1 : 0],
+                      factor_of(r, 1) * column[w->exchanged ? 0 : 1], factor_of(r, 2) * lap_s);
     }
 }
 
@@ -290,16 +318,18 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
                             bool journal, struct random_source *draws, char **text,
                             size_t *bytes, struct err *err)
 {
-    const struct model_row *of = world && world->robot ? model_row_find(world->robot) : row;
-    struct recording r = {
-        .row = of, .trial = of->trial, .world = world ? world : &as_model, .noise = draws};
+    const struct model_row *robot = world && world->robot ? model_row_find(world->robot) : row;
+    struct recording r = {.row = robot,
+                          .trial = robot->trial,
+                          .world = world ? world : &as_model,
+                          .noise = draws};
     FILE *to = open_memstream(text, bytes);
     bool fine = to != NULL;
-    if (fine && row->model) {
+    if (fine && robot->model) {
         bend_trial(&r);
         fine = move_robot(&r);
     }
-    if (fine && row->model) {
+    if (fine && robot->model) {
         (journal ? write_journal : write_table)(&r, to);
     } else if (fine) {
         write_moves(&r, to);

@@ -23,16 +23,19 @@ enum selftest_claim {
  * the speeds of moves. */
 struct selftest_world {
     const char *name, *model, *words;
+    const char *robot; /* the model that moves, of the same columns; NULL: the one fitted */
     enum selftest_claim claim;
-    const char *robot; /* another model, whose trial's robot it is; NULL: the model's */
-    bool held_out;     /* so bent is a second recording, for --validate; the first is right */
-    size_t samples;    /* 0: of the model's trial */
-    double off;        /* share by which it is another all the time */
-    double at_half;    /* from half time on */
-    double trend;      /* more and more up to the end */
-    double warm;       /* with a time constant of a third of the recording */
-    double clip;       /* of the largest effort: no more has an effect */
-    double drag;       /* share by which the parameters `dragged` are others */
+    bool held_out;  /* so bent is a second recording, for --validate; the first is right */
+    size_t samples; /* 0: of the model's trial */
+    double off;     /* share by which it is another all the time */
+    double at_half; /* from half time on */
+    double trend;   /* more and more up to the end */
+    double warm;    /* with a time constant of a third of the recording */
+    double clip;    /* of the largest effort: no more has an effect */
+    double dead;    /* of the largest effort: what has none */
+    double backed;  /* share by which efforts below zero are worth another */
+    double gusts;   /* of the largest effort: sd of forces that nobody measures, of 1 s */
+    double drag;    /* share by which the parameters `dragged` are others */
     const char *dragged[2];
     double quick;     /* factor of the first inertia; 0: 1 */
     double jitter;    /* sd of the time between rows, in periods */
@@ -44,6 +47,7 @@ struct selftest_world {
     double varies; /* sd of a move's 1/w and 1/v */
     double late;   /* share of replies that are late by 0.5 to 3 s */
     bool accelerates;
+    bool exchanged; /* columns of rotation and displacement */
 };
 
 /* The moves' robot: by enum travel_term, with speeds. */

@@ -1,6 +1,7 @@
 /* The self test: passes what is right, and objects to what is not. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <CUnit/Basic.h>
@@ -155,6 +156,73 @@ static void test_worlds(void)
     }
 }
 
+/* Whether `tandem identify` of a recording of this world gives such a reason. */
+static bool is_told(const struct model_row *row, const struct selftest_world *world, size_t run,
+                    const char *words)
+{
+    struct random_source draws = selftest_draws(5, run);
+    struct csv_source own = {.path = "selftest"};
+    struct identify_request request = identify_request_defaults();
+    struct err err = {0};
+    char *text = NULL;
+    char *answer = NULL;
+    size_t bytes = 0;
+    CU_ASSERT_EQUAL_FATAL(selftest_record(row, world, false, &draws, &text, &own.bytes, &err),
+                          STATUS_OK);
+    own.text = text;
+    request.files = &own;
+    request.file_count = 1;
+    request.json = true;
+    FILE *to = open_memstream(&answer, &bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+    CU_ASSERT_EQUAL_FATAL(identify_run(row, &request, to, &err), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(fclose(to), 0);
+    const bool told = !strstr(answer, "\"verdict\":\"PASS\"") && strstr(answer, words);
+    free(text);
+    free(answer);
+    return told;
+}
+
+/* Each cause, made, is told by its name. */
+static void test_causes(void)
+{
+    static const struct {
+        const char *model, *words;
+        struct selftest_world world;
+    } rows[] = {
+        {"first_order", "it saturates", {.name = "clipped", .clip = 0.6}},
+        {"first_order", "it saturates", {.name = "clipped a little", .clip = 0.8}},
+        {"first_order", "dead band", {.name = "dead band", .dead = 0.1}},
+        {"first_order", "it is asymmetric", {.name = "asymmetric", .backed = -0.15}},
+        {"first_order", "it changes with time", {.name = "falls", .at_half = -0.2}},
+        {"first_order", "it changes with time", {.name = "warms up", .warm = 0.15}},
+        {"diffdrive", "it saturates", {.name = "clipped", .clip = 0.6}},
+        {"joint", "it changes with time", {.name = "falls", .at_half = -0.2}},
+        {"joint", "friction by load", {.name = "geared", .robot = "joint_geared"}},
+        {"travel_time", "columns exchanged", {.name = "exchanged", .exchanged = true}},
+        {"travel_time", "moves of two kinds", {.name = "two robots", .mixed = -0.25}},
+        {"travel_time", "the robot accelerates", {.name = "accelerates", .accelerates = true}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (size_t run = 0; run < 2; run++) {
+            CHECK_INT(
+                rows[i].world.name,
+                is_told(model_row_find(rows[i].model), &rows[i].world, run, rows[i].words),
+                true);
+        }
+    }
+}
+
+/* Gusts on a straight channel bend nothing, and do not follow its commands. */
+static void test_gusts(void)
+{
+    const struct selftest_world gusts = {.name = "gusts", .gusts = 0.05};
+    for (size_t run = 0; run < 6; run++) {
+        CHECK_INT("follows", is_told(model_row_find("first_order"), &gusts, run, "follows"),
+                  false);
+    }
+}
+
 /* The figures of docs/model/trust.md, less what chance does. */
 static void test_world_chance(void)
 {
@@ -198,6 +266,8 @@ int main(void)
     CU_add_test(suite, "scatter", test_scatter);
     CU_add_test(suite, "cases", test_cases);
     CU_add_test(suite, "worlds", test_worlds);
+    CU_add_test(suite, "causes", test_causes);
+    CU_add_test(suite, "gusts", test_gusts);
     CU_add_test(suite, "world chance", test_world_chance);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();

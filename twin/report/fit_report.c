@@ -347,6 +347,24 @@ static void write_numbers(struct json_writer *w, const char *key, const double *
     json_write_close(w);
 }
 
+/* Whether each axis answers in proportion to its effort. */
+static void write_shapes(struct json_writer *w, const struct model *model,
+                         const struct stability *stability)
+{
+#define SHAPE(field) JSON_MEMBER(struct stability_shape, field)
+    static const struct json_member members[] = {SHAPE(statistic), SHAPE(df), SHAPE(p)};
+    json_write_array(w, "effort_shapes");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "effort", model->axes[a].effort);
+        json_write_members(w, members, COUNT(members), &stability->shape[a]);
+        write_numbers(w, "at", stability_worth_at, STABILITY_WORTHS);
+        write_numbers(w, "worth", stability->shape[a].worth, STABILITY_WORTHS);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
 /* How the parts of the recording agree: of each way to cut it, the parameter that differs most.
  */
 static void write_parts(struct json_writer *w, const struct model *model,
@@ -356,6 +374,7 @@ static void write_parts(struct json_writer *w, const struct model *model,
     static const struct json_member members[] = {PART(statistic), PART(df), PART(p)};
     if (!stability->tested) {
         json_write_null(w, "parts");
+        json_write_null(w, "effort_shapes");
         return;
     }
     json_write_array(w, "parts");
@@ -372,6 +391,7 @@ static void write_parts(struct json_writer *w, const struct model *model,
         json_write_close(w);
     }
     json_write_close(w);
+    write_shapes(w, model, stability);
 }
 
 void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
