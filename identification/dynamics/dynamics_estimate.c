@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
@@ -16,7 +17,8 @@ static const double R2_MIN = 0.5;
 static const double NEARLY_WHITE = 0.1;
 /* On joints that stick or are controlled, of residuals next to each other: 0.95 and more. */
 static const double STICKS_FROM = 0.5;
-static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
+/* Of all parameters together: right fits are doubted so often. */
+static const double HAUSMAN_CHANCE = 0.0027;
 static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
 /* pem looks for the delay this many standard errors around that of output error, and so many
  * periods at least. */
@@ -91,22 +93,26 @@ struct contest {
     struct search_report pem;
 };
 
-/* Physical parameters at zero, or further from output error than its robust errors allow: that
- * one has no bias whatever disturbs the robot (Hausman's test, parameter by parameter). */
+/* Physical parameters at zero, or further from output error than its robust errors allow, which
+ * are as wide as its intervals: that one has no bias whatever disturbs the robot (Hausman's
+ * test, parameter by parameter). */
 static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
-    for (size_t i = 0; i < c->simulated.estimate.p; i++) {
-        const double shift = c->predicted.estimate.value[i] - c->simulated.estimate.value[i];
-        const double se = fmax(c->simulated.estimate.se_white[i], c->simulated.se_hac[i]);
+    const struct estimate *e = &c->simulated.estimate;
+    const double errors_max = gsl_cdf_ugaussian_Qinv(0.5 * HAUSMAN_CHANCE / (double)e->p);
+    for (size_t i = 0; i < e->p; i++) {
+        const double shift = c->predicted.estimate.value[i] - e->value[i];
+        const double wide = 0.5 * (e->hi[i] - e->lo[i]) / gsl_cdf_ugaussian_Pinv(0.975);
+        const double se = fmax(fmax(e->se_white[i], c->simulated.se_hac[i]), wide);
         char name[64];
         (void)dynamics_parameter_words(c->job->model, i, name, sizeof name);
         if (i < c->job->model->parameter_count &&
-            c->job->model->parameters[i].sign != MODEL_ANY &&
-            c->simulated.estimate.value[i] > 0.0 && !(c->predicted.estimate.value[i] > 0.0)) {
+            c->job->model->parameters[i].sign != MODEL_ANY && e->value[i] > 0.0 &&
+            !(c->predicted.estimate.value[i] > 0.0)) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "takes %s to zero", name);
             return true;
         }
-        if (fabs(shift) > HAUSMAN_MAX * se) {
+        if (fabs(shift) > errors_max * se) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "moves %s by %.1f of these errors", name,
                            shift / se);
             return true;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "base/constants.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/prediction_filter.h"
@@ -38,6 +40,8 @@ static const double PROBE = 0.6;
 static const double JUMP_MAX = 1.5;
 /* A sweep that gains less in -2 log likelihood is the last. */
 static const double SWEEP_ENOUGH = 0.1;
+/* By how much forces are made larger to see which errors rest on them. */
+static const double FORCE_PROBE = 1.1;
 /* A force lasts some samples at least and not much of the recording. */
 static const double TIME_SAMPLES_START = 10.0;
 static const double TIME_SAMPLES_MIN = 2.0;
@@ -490,6 +494,59 @@ static enum status find_robust(struct pe_work *work, struct information *informa
     return st;
 }
 
+/* By how much the variance of each unknown grows when forces are larger by FORCE_PROBE: 1, all
+ * of it is theirs, to 0, none is. */
+static enum status find_force_shares(struct pe_work *work,
+                                     const struct information *information, double *share)
+{
+    struct information more;
+    struct prediction_pass pass = {.qr = &work->qr};
+    const struct prediction_noise noise = work->filter.noise;
+    const size_t g = work->filter.g;
+    for (size_t i = 0; i < work->filter.n; i++) {
+        work->filter.noise.force_sd[i] *= FORCE_PROBE;
+    }
+    enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
+    work->filter.noise = noise;
+    st = st == STATUS_OK ? information_find(&more, &work->filter.unknowns, work->qr.r[0],
+                                            NUMERIC_COLUMNS_MAX)
+                         : st;
+    for (size_t i = 0; i < g && st == STATUS_OK; i++) {
+        const double growth =
+            log(more.covariance[i * g + i] / information->covariance[i * g + i]);
+        const double part = growth / (2.0 * log(FORCE_PROBE));
+        share[i] = isfinite(part) ? fmin(fmax(part, 0.0), 1.0) : 0.0;
+    }
+    return st;
+}
+
+/* Forces are known from as few values as they took: one for each twice the time that they last.
+ * What rests on their size has the error of a Student variable, and of a size from which the
+ * unknowns have taken their part (Satterthwaite: freedom by the square of the share). */
+static enum status widen_by_forces(struct pe_work *work, struct information *information)
+{
+    double share[UNKNOWNS_MAX];
+    double widen[UNKNOWNS_MAX];
+    const size_t g = work->filter.g;
+    const double span_s = (double)work->counted * work->filter.set->dt_s;
+    const double values = span_s / (2.0 * work->filter.noise.force_time_s);
+    const double taken = (double)information->count / (double)work->filter.n;
+    const enum status st = find_force_shares(work, information, share);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < g; i++) {
+        const double freedom = fmax(values - taken, 1.0) / fmax(share[i] * share[i], 1e-6);
+        widen[i] = sqrt(1.0 + share[i] * taken / fmax(values - taken, 1.0)) *
+                   gsl_cdf_tdist_Pinv(0.975, freedom) / gsl_cdf_ugaussian_Pinv(0.975);
+    }
+    for (size_t i = 0; i < g * g; i++) {
+        information->covariance[i] *= widen[i / g] * widen[i % g];
+        information->robust[i] *= widen[i / g] * widen[i % g];
+    }
+    return STATUS_OK;
+}
+
 /* Estimate and error bars, from the triangle of the last pass. */
 static enum status set_bars(struct pe_work *work, const struct search_report *report,
                             struct dynamics_fit *fit)
@@ -498,6 +555,7 @@ static enum status set_bars(struct pe_work *work, const struct search_report *re
     enum status st =
         information_find(&information, &work->filter.unknowns, work->r[0], NUMERIC_COLUMNS_MAX);
     st = st == STATUS_OK ? find_robust(work, &information, report, fit) : st;
+    st = st == STATUS_OK ? widen_by_forces(work, &information) : st;
     if (st != STATUS_OK) {
         return st;
     }
