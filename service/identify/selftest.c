@@ -423,7 +423,7 @@ static int run_cases(const struct selftest_options *options)
 int command_selftest(int argc, char **argv)
 {
     struct selftest_options options = {.runs = 20, .seed = 1};
-    char description[4096] =
+    char description[16384] =
         "  Records simulated robots of known parameters, with noise, a "
         "delay and lost rows, as\n"
         "  tables and as journals, identifies them as `tandem identify` "
