@@ -78,8 +78,8 @@ static double bartlett_factor(const struct data_set *set, const struct lag_serie
 }
 
 /* A model that lacks nothing leaves nothing that efforts could foretell; each correlation
- * against what chance makes of it where both hang together. */
-static void test_inputs(const struct data_set *set, const double *residual,
+ * against what chance makes of it; forced: by forces, what is left hangs together as well. */
+static void test_inputs(const struct data_set *set, const double *residual, bool forced,
                         struct dynamics_axis_check *check)
 {
     const struct lag_series left = {residual, mean_of(residual, set->n)};
@@ -100,7 +100,8 @@ static void test_inputs(const struct data_set *set, const double *residual,
         }
         add_products(set, &left, &tau, RESIDUAL_LAGS, products);
         const double bound =
-            white * sqrt(bartlett_factor(set, &left, power[0], &tau, effort[0]));
+            forced ? white * sqrt(bartlett_factor(set, &left, power[0], &tau, effort[0]))
+                   : white;
         for (size_t lag = 0; lag <= RESIDUAL_LAGS; lag++) {
             const double correlation = fabs(products[lag] / scale);
             if (correlation / bound > most) {
@@ -290,7 +291,7 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
     for (size_t a = 0; a < set->axes; a++) {
         struct dynamics_axis_check *axis = &check->axis[a];
         residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count, &axis->run);
-        test_inputs(set, nu[a], axis);
+        test_inputs(set, nu[a], fit->method == DYNAMICS_PEM, axis);
         axis->outliers = count_outliers(nu[a], set->n, scratch);
     }
     possible_values(model, fit, theta);
