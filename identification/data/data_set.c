@@ -10,6 +10,7 @@
 #include <gsl/gsl_vector_ulong.h>
 
 #include "identification/data/derived_velocity.h"
+#include "identification/numeric/local_polynomial.h"
 
 /* Longer than this many periods is a gap; up to the second, it is interpolated over, beyond it
  * the recording is cut in two. */
@@ -33,8 +34,6 @@ static const double DT_S_MIN = 1e-6;
 static const double DT_S_MAX = 10.0;
 /* A channel counts as stepped when so many of its changes are multiples of the smallest. */
 static const double STEPPED_RATIO = 0.9;
-/* Rows whose distances differ by less are evenly spaced. */
-static const double SAME_STEP_RATIO = 0.01;
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
 /* So many cuts cost less than what they spare; more would leave pieces only. */
@@ -452,33 +451,15 @@ static void fill_piece(const struct maker *m, const struct piece *piece,
     }
 }
 
-/* Of four rows, what no parabola through them explains: the third difference, with weights for
- * their own times where these are uneven, for a velocity that changes would look like noise
- * else. White noise has 20 times its variance in it. */
-static double third_difference(const struct maker *m, size_t k, const double *raw)
+static double difference_at(const struct maker *m, size_t k, const double *raw)
 {
-    double t[4];
+    double t_s[4];
     double y[4];
-    double difference = 0.0;
-    double squares = 0.0;
     for (size_t i = 0; i < 4; i++) {
-        t[i] = m->raw->t_s[row_at(m, k - 3 + i)];
+        t_s[i] = m->raw->t_s[row_at(m, k - 3 + i)];
         y[i] = raw[row_at(m, k - 3 + i)];
     }
-    const double even_s = (t[3] - t[0]) / 3.0;
-    if (fmax(fabs(t[1] - t[0] - even_s), fabs(t[3] - t[2] - even_s)) <=
-        SAME_STEP_RATIO * even_s) {
-        return y[3] - 3.0 * y[2] + 3.0 * y[1] - y[0];
-    }
-    for (size_t i = 0; i < 4; i++) {
-        double weight = 1.0;
-        for (size_t j = 0; j < 4; j++) {
-            weight *= j == i ? 1.0 : even_s / (t[i] - t[j]);
-        }
-        difference += weight * y[i];
-        squares += weight * weight;
-    }
-    return difference * sqrt(20.0 / squares);
+    return third_difference(t_s, y);
 }
 
 /* Noise and step of a channel, from rows as they were recorded. */
@@ -496,7 +477,7 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
             const double y2 = raw[row_at(m, k - 1)];
             const double y3 = raw[row_at(m, k)];
             const double step = fabs(y3 - y2);
-            values[n++] = fabs(third_difference(m, k, raw));
+            values[n++] = fabs(difference_at(m, k, raw));
             /* Differences of decimals are not exact. */
             const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
             smallest = moves ? fmin(smallest, step) : smallest;

@@ -1,5 +1,7 @@
 #include "identification/numeric/local_polynomial.h"
 
+#include <math.h>
+
 #include <assert.h>
 
 #include <gsl/gsl_linalg.h>
@@ -63,4 +65,27 @@ enum status local_polynomial(size_t half, size_t order, double *value, double *s
         slope[k] /= (double)half;
     }
     return bad != 0 ? STATUS_E_MATH : STATUS_OK;
+}
+
+/* Times whose distances differ by less are even. */
+static const double SAME_STEP_RATIO = 0.01;
+
+double third_difference(const double t_s[4], const double y[4])
+{
+    const double even_s = (t_s[3] - t_s[0]) / 3.0;
+    double difference = 0.0;
+    double squares = 0.0;
+    if (fmax(fabs(t_s[1] - t_s[0] - even_s), fabs(t_s[3] - t_s[2] - even_s)) <=
+        SAME_STEP_RATIO * even_s) {
+        return y[3] - 3.0 * y[2] + 3.0 * y[1] - y[0];
+    }
+    for (size_t i = 0; i < 4; i++) {
+        double weight = 1.0;
+        for (size_t j = 0; j < 4; j++) {
+            weight *= j == i ? 1.0 : even_s / (t_s[i] - t_s[j]);
+        }
+        difference += weight * y[i];
+        squares += weight * weight;
+    }
+    return difference * sqrt(20.0 / squares);
 }

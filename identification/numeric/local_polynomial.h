@@ -16,4 +16,9 @@ enum { LOCAL_POLYNOMIAL_MAX = 101, LOCAL_POLYNOMIAL_ORDER_MAX = 6 };
  * STATUS_E_MATH when the polynomial cannot be told. */
 MUST_USE enum status local_polynomial(size_t half, size_t order, double *value, double *slope);
 
+/* Of four values at rising times what no parabola through them explains: the third difference,
+ * or, where times are uneven, the divided one of the same size: white noise has 20 times its
+ * variance in it. */
+double third_difference(const double t_s[4], const double y[4]);
+
 #endif
