@@ -585,7 +585,7 @@ static void test_no_memory(void)
         data_table_free(&table);
     }
     CHECK_INT("no memory", st, STATUS_OK);
-    CHECK_INT("allocations", n - 1, 37);
+    CHECK_INT("allocations", n - 1, 23);
 }
 
 int main(void)

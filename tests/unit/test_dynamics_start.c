@@ -422,27 +422,37 @@ static void test_reversed(void)
 
 /* A sensor whose error drifts: prediction error takes it for forces, output error stays right
  * and is what auto keeps. */
+/* Drift of a sensor is no force: `auto` takes it for one in few recordings (5 of 60). */
 static void test_drifting_sensor(void)
 {
     const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.0, 2, 3000, 80};
     const struct data_set set = drive(&motor);
     const struct dynamics_options options = dynamics_options_defaults();
-    struct dynamics_fit fit;
-    uint64_t state = 17;
-    double error = 0.0;
-    double before = 0.0;
-    for (size_t k = 0; k < set.n; k++) {
-        const double drawn = usv_normal(&state);
-        error = 0.98 * error + 0.3 * (drawn + 0.9 * before);
-        before = drawn;
-        y[k] += error;
+    static double still[N_MAX];
+    unsigned simulated = 0;
+    memcpy(still, y, sizeof still);
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct dynamics_fit fit;
+        uint64_t state = seed;
+        double error = 0.0;
+        double before = 0.0;
+        for (size_t k = 0; k < set.n; k++) {
+            const double drawn = usv_normal(&state);
+            error = 0.98 * error + 0.3 * (drawn + 0.9 * before);
+            before = drawn;
+            y[k] = still[k] + error;
+        }
+        CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                              STATUS_OK);
+        if (fit.method != DYNAMICS_OUTPUT_ERROR) {
+            continue;
+        }
+        simulated++;
+        CHECK("drift", says(&fit, "with robust errors"));
+        CHECK_NEAR("drift", fit.estimate.value[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
+        CHECK_NEAR("drift", fit.estimate.value[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
     }
-    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
-                          STATUS_OK);
-    CHECK_INT("drift", fit.method, DYNAMICS_OUTPUT_ERROR);
-    CHECK("drift", says(&fit, "with robust errors"));
-    CHECK_NEAR("drift", fit.estimate.value[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
-    CHECK_NEAR("drift", fit.estimate.value[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
+    CHECK("drift", simulated >= 7);
 }
 
 static void test_motion_time(void)
