@@ -402,8 +402,8 @@ static void test_telemetry(void)
 }
 
 /* A robot whose clock is 5 s ahead and whose messages take 10 to 30 ms; its reply takes 200 ms.
- * The lag of 0.19 s is the network's, and the verdict says so. */
-static void test_unresolved(void)
+ * The lag of 0.19 s is the network's, and the verdict is that of the robots. */
+static void test_network_lag(void)
 {
     static struct script s;
     script_init(&s, 1);
@@ -423,7 +423,8 @@ static void test_unresolved(void)
     CHECK_NEAR("lag", lab_s(entry->entry.lag_us), 0.19, 0, 1e-9);
     CHECK_NEAR("motion", lab_s(entry->entry.motion_us[SIDE_REAL]), 1.0, 0, 1e-9);
     CHECK_NEAR("transport", lab_s(entry->entry.transport_us[SIDE_REAL]), 0.19, 0, 0.01);
-    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "UNRESOLVED");
+    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "SYNC");
+    CHECK_NEAR("explained", lab_s(entry->entry.lag_uncertainty_us), 0.19, 0, 0.01);
 
     /* The same lag with a prompt reply is the robot's. */
     script_clear(&s);
@@ -434,6 +435,107 @@ static void test_unresolved(void)
     lab_step(s.lab, &e, &s.fx);
     entry = script_find(&s, EFFECT_ENTRY, 0);
     CHECK_TEXT("verdict", entry ? verdict_name(entry->entry.verdict) : "", "AHEAD");
+    script_close(&s);
+}
+
+/* A robot whose telemetry comes up to 0.5 s late, and whose reply does not say when it was
+ * sent.
+ */
+static void test_unresolved(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 400; k++) {
+        telemetry(&s, AT(k * 0.1 + 0.1 * (k % 5)), AT(k * 0.1 - 0.01 * (k % 5)), k, "x");
+    }
+    script_command(&s, "r1", AT(50), "c");
+    script_reply(&s, "r1", AT(51.01), SIDE_VIRTUAL, "c", DONE);
+    script_reply(&s, "r1", AT(51.2), SIDE_REAL, "c", DONE);
+    const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "UNRESOLVED");
+    CHECK("hidden", entry->entry.lag_uncertainty_us > entry->entry.lag_us);
+    script_close(&s);
+}
+
+/* The first move of two robots whose clocks nobody knows yet. */
+static void test_first_move(void)
+{
+    static const struct {
+        const char *row;
+        double lap_s[SIDE_COUNT], motion_s[SIDE_COUNT]; /* < 0: not told */
+        enum pair_clock clock;
+        const char *verdict;
+        double uncertainty_s; /* NaN: not known */
+    } rows[] = {
+        {"as the motions", {4.0, 3.8}, {3.98, 3.79}, PAIR_CLOCK_WALL, "AHEAD", 0.013885},
+        {"late by the network", {4.3, 4.0}, {3.99, 3.99}, PAIR_CLOCK_WALL, "SYNC", 0.30399},
+        {"no start told", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"begins a second later", {4.0, 5.2}, {3.9, 3.9}, PAIR_CLOCK_WALL, "BEHIND", 0.692965},
+        {"longer than its lap", {4.0, 3.8}, {4.1, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"no time at all", {4.0, 3.8}, {0.0, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"simulated time", {4.0, 3.8}, {3.9, 3.9}, PAIR_CLOCK_SIMULATION, "AHEAD", NAN},
+        {"in step", {4.0, 3.98}, {3.98, 3.97}, PAIR_CLOCK_WALL, "SYNC", 0.013975},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].source_clock[SIDE_VIRTUAL] = rows[i].clock;
+        script_open(&s);
+        script_command(&s, "r1", AT(20), "c");
+        for (int k = 0; k < SIDE_COUNT; k++) {
+            const bool real = (rows[i].lap_s[SIDE_REAL] < rows[i].lap_s[SIDE_VIRTUAL]) == !k;
+            const enum side side = real ? SIDE_REAL : SIDE_VIRTUAL;
+            const int64_t t_us = AT(20 + rows[i].lap_s[side]);
+            struct event e = script_reply_event("r1", t_us, side, "c", DONE);
+            e.reply.source_us = real ? t_us + 5000000 : t_us - 100000000;
+            if (rows[i].motion_s[side] >= 0.0) {
+                e.reply.source_start_us =
+                    e.reply.source_us - (int64_t)llround(1e6 * rows[i].motion_s[side]);
+            }
+            lab_step(s.lab, &e, &s.fx);
+        }
+        const struct script_effect *effect = script_find(&s, EFFECT_ENTRY, 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(effect);
+        const struct entry *entry = &effect->entry;
+        CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), rows[i].verdict);
+        if (isnan(rows[i].uncertainty_s)) {
+            CHECK_INT(rows[i].row, entry->lag_uncertainty_us, LAB_TIME_NONE);
+        } else {
+            CHECK_NEAR(rows[i].row, lab_s(entry->lag_uncertainty_us), rows[i].uncertainty_s, 0,
+                       2e-6);
+        }
+        script_close(&s);
+    }
+}
+
+/* Two robots at work ignore a second move, and speak of no ids: the first one's laps are those
+ * of the work, the second one's of the refusal. */
+static void test_ignored_without_id(void)
+{
+    static struct script s;
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    script_init(&s, 1);
+    script_open(&s);
+    script_command(&s, "r1", AT(1), "");
+    script_command(&s, "r1", AT(2), "");
+    script_reply(&s, "r1", AT(2.010), SIDE_REAL, "", REPLY_IGNORED);
+    script_reply(&s, "r1", AT(2.011), SIDE_VIRTUAL, "", REPLY_IGNORED);
+    script_reply(&s, "r1", AT(6.0), SIDE_REAL, "", DONE);
+    script_reply(&s, "r1", AT(6.2), SIDE_VIRTUAL, "", DONE);
+    const struct script_effect *ignored = script_find(&s, EFFECT_ENTRY, 0);
+    const struct script_effect *done = script_find(&s, EFFECT_ENTRY, 1);
+    CU_ASSERT_FATAL(ignored && done);
+    CHECK_INT("the second", ignored->entry.t_us, AT(2));
+    CHECK_INT("is the ignored one", ignored->entry.status[SIDE_REAL], REPLY_IGNORED);
+    CHECK_NEAR("real lap", lab_s(done->entry.lap_us[SIDE_REAL]), 5.0, 0, 1e-9);
+    CHECK_NEAR("virtual lap", lab_s(done->entry.lap_us[SIDE_VIRTUAL]), 5.2, 0, 1e-9);
+    CHECK_INT("one move is learnt from",
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_REAL, moves, t_us), 1);
+    CHECK_INT("the one that was made", t_us[0], AT(1));
+    CHECK_INT("no alarm", script_count(&s, EFFECT_ALARM), 0);
     script_close(&s);
 }
 
@@ -636,7 +738,10 @@ int main(void)
     CU_add_test(suite, "machine times", test_machine_times);
     CU_add_test(suite, "connection", test_connection);
     CU_add_test(suite, "telemetry", test_telemetry);
+    CU_add_test(suite, "network lag", test_network_lag);
     CU_add_test(suite, "unresolved", test_unresolved);
+    CU_add_test(suite, "first move", test_first_move);
+    CU_add_test(suite, "ignored without id", test_ignored_without_id);
     CU_add_test(suite, "clock jump", test_clock_jump);
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "absence", test_absence);

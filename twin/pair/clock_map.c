@@ -608,6 +608,11 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
     return us > 0 ? us : 0;
 }
 
+bool clock_map_is_doubted(const struct clock_map *map)
+{
+    return map->above > 0;
+}
+
 ENUM_NAMES(clock_map_state, CLOCK_MAP_LOCKED + 1, "none", "warming", "locked");
 
 /* ---- pace ---------------------------------------------------------------------------------

@@ -116,6 +116,10 @@ double clock_map_sd_us(const struct clock_map *map, int64_t t_us);
 int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
                                int64_t source_us);
 
+/* The newest sample was later than jump_us allows: a slow network, or a clock that was set
+ * back; which of the two is not known yet. */
+bool clock_map_is_doubted(const struct clock_map *map);
+
 /* "none", "warming", "locked"; "unknown" for anything else. Never NULL. */
 extern const struct names clock_map_state_names;
 const char *clock_map_state_name(enum clock_map_state state);

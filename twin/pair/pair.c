@@ -315,7 +315,8 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     if (r->source_us != LAB_TIME_NONE) {
         if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
             slot->transport_us[side] = clock_map_transport_us(map, run->t_us, r->source_us);
-            slot->clock_sd_us[side] = clock_map_sd_us(map, run->t_us);
+            slot->clock_sd_us[side] =
+                clock_map_is_doubted(map) ? nan("") : clock_map_sd_us(map, run->t_us);
         }
         if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us) {
             slot->motion_us[side] = r->source_us - r->source_start_us;

@@ -41,11 +41,31 @@ struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
     return oldest;
 }
 
-/* Replies without an id come in the order of the commands: the oldest that is owed. */
 static bool is_owed(const struct pair_run *run, const struct pair_slot *slot, enum side side)
 {
     (void)run;
     return pair_slot_owed(slot, side);
+}
+
+/* A robot that is at work ignores what comes meanwhile, and says so at once. */
+static struct pair_slot *find_newest_owed(struct pair *pair, enum side side)
+{
+    struct pair_slot *newest = NULL;
+    for (int k = -1; pair_next_open(pair, &k);) {
+        struct pair_slot *slot = &pair->slot[k];
+        if ((!newest || slot->order > newest->order) && pair_slot_owed(slot, side)) {
+            newest = slot;
+        }
+    }
+    return newest;
+}
+
+/* Replies without an id come in the order of the commands: the oldest that is owed; but for
+ * `ignored`. */
+static struct pair_slot *find_without_id(const struct pair_run *run, enum side side)
+{
+    return run->event->reply.status == REPLY_IGNORED ? find_newest_owed(run->pair, side)
+                                                     : pair_oldest_slot(run, side, is_owed);
 }
 
 static void remember_closed(struct pair *pair, const struct pair_closed *closed)
@@ -109,8 +129,7 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
 {
     const enum side side = run->event->side;
     const char *id = run->event->reply.id;
-    struct pair_slot *slot =
-        id[0] ? pair_find_slot(run->pair, id) : pair_oldest_slot(run, side, is_owed);
+    struct pair_slot *slot = id[0] ? pair_find_slot(run->pair, id) : find_without_id(run, side);
     if (!slot) {
         alarm_unmatched(run);
         return NULL;
@@ -136,34 +155,100 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
 /* ---- verdicts -----------------------------------------------------------------------------
  */
 
-/* How much of the lag transport and clocks may explain (docs/model/pair.md, eq. 3): the
- * difference of the two replies' delays beyond the fastest, where both are known, plus what the
- * clock maps leave open. LAB_TIME_NONE when no side's clock is known. */
-static int64_t lag_uncertainty_us(const struct pair *pair, const struct pair_slot *slot)
+/* The lag of the robots themselves, without what the network added (docs/model/pair.md, eq. 2
+ * to 4): the estimate, and by how much it may be off (95 %). */
+struct own_lag {
+    double us;
+    double off_us; /* INFINITY: stamps do not tell */
+    bool guessed;  /* the transport of a reply without a stamp is that of its side's others */
+    bool tells;    /* it is known to the tolerance, or in its sign */
+};
+
+/* Each stamped reply tells by how much it was later than the fastest of its side (eq. 3). */
+static struct own_lag lag_by_clocks(const struct pair *pair, const struct pair_slot *slot,
+                                    double lag_us)
 {
-    double delay[SIDE_COUNT] = {0.0, 0.0};
+    struct own_lag own = {.us = lag_us};
     double variance = 0.0;
-    double unknown_us = 0.0;
     bool any = false;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const struct clock_map *map = &pair->side[s].clock;
-        if (slot->transport_us[s] != LAB_TIME_NONE && slot->clock_sd_us[s] >= 0.0) {
-            delay[s] = (double)slot->transport_us[s];
+        if (slot->transport_us[s] != LAB_TIME_NONE) {
+            const double transport_us = (double)slot->transport_us[s];
+            own.us -= s == SIDE_REAL ? transport_us : -transport_us;
             variance += slot->clock_sd_us[s] * slot->clock_sd_us[s];
             any = true;
         } else if (map->state != CLOCK_MAP_NONE && map->jitter_us > 0.0) {
-            /* This reply had no stamp, but this side's others tell how late they use to be. */
-            unknown_us += map->jitter_us;
-            any = true;
+            own.off_us += map->jitter_us;
+            own.guessed = true;
         }
     }
-    const double u =
-        fabs(delay[SIDE_REAL] - delay[SIDE_VIRTUAL]) + unknown_us + Z95 * sqrt(variance);
-    return any && u < 1e15 ? (int64_t)ceil(u) : LAB_TIME_NONE;
+    own.off_us += Z95 * sqrt(variance);
+    if (!(any || own.guessed) || !(own.off_us < 1e15)) {
+        return (struct own_lag){.us = lag_us, .off_us = INFINITY};
+    }
+    return own;
+}
+
+/* Both moves on the robots' own clocks: no offset is in them, only drift (eq. 4). A robot whose
+ * move takes longer than its lap, or no time, does not stamp as it ought to. */
+static struct own_lag lag_by_motion(const struct pair_slot *slot, const struct pair_params *p,
+                                    double lag_us)
+{
+    double motion_us[SIDE_COUNT];
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const int64_t us = slot->motion_us[s];
+        if (p->source_clock[s] != PAIR_CLOCK_WALL || us == LAB_TIME_NONE || us <= 0 ||
+            us > slot->reply_us[s] - slot->sent_us[s]) {
+            return (struct own_lag){.us = lag_us, .off_us = INFINITY};
+        }
+        motion_us[s] = (double)us;
+    }
+    return (struct own_lag){.us = motion_us[SIDE_REAL] - motion_us[SIDE_VIRTUAL],
+                            .off_us = p->clock.drift_ppm_max * 1e-6 *
+                                      (motion_us[SIDE_REAL] + motion_us[SIDE_VIRTUAL])};
+}
+
+/* The sharper of the two, where the motion does not contradict what the clocks leave open (a
+ * robot that tells of its move too late). What is known neither to the tolerance nor in its
+ * sign is left out: stamps never make a pair less decided than it is without them. */
+static struct own_lag find_own_lag(const struct pair *pair, const struct pair_slot *slot,
+                                   const struct pair_params *p, double lag_us)
+{
+    struct own_lag own = lag_by_clocks(pair, slot, lag_us);
+    const struct own_lag motion = lag_by_motion(slot, p, lag_us);
+    if (motion.off_us < own.off_us && fabs(motion.us - own.us) <= own.off_us) {
+        own = motion;
+    }
+    own.tells = own.off_us <= (double)p->sync_tolerance_us || fabs(own.us) > own.off_us;
+    return own.tells || own.guessed ? own : (struct own_lag){.us = lag_us, .off_us = INFINITY};
+}
+
+/* How much of the lag transport and clocks may explain; LAB_TIME_NONE: not known. */
+static int64_t lag_uncertainty_us(const struct own_lag *own, int64_t lag_us)
+{
+    const double us = fabs((double)lag_us - own->us) + own->off_us;
+    return us < 1e15 ? (int64_t)ceil(us) : LAB_TIME_NONE;
+}
+
+static enum verdict judge_lag(int64_t lag_us, const struct own_lag *own, int64_t tolerance_us)
+{
+    const double tolerance = (double)tolerance_us;
+    const double judged_us = own->tells ? own->us : (double)lag_us;
+    if (fabs((double)lag_us) <= tolerance) {
+        return VERDICT_SYNC;
+    }
+    if (own->guessed && !own->tells) {
+        return VERDICT_UNRESOLVED;
+    }
+    if (fabs(judged_us) <= tolerance) {
+        return VERDICT_SYNC;
+    }
+    return judged_us > 0.0 ? VERDICT_AHEAD : VERDICT_BEHIND;
 }
 
 static enum verdict judge_entry(const struct entry *e, const struct pair_slot *slot,
-                                const struct pair_params *p)
+                                const struct pair_params *p, const struct own_lag *own)
 {
     if (e->timed_out[SIDE_REAL] || e->timed_out[SIDE_VIRTUAL]) {
         return VERDICT_TIMEOUT;
@@ -177,14 +262,7 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     if (slot->away_us > 0) {
         return VERDICT_UNRESOLVED; /* the times are those of the delivery */
     }
-    const int64_t gap_us = e->lag_us < 0 ? -e->lag_us : e->lag_us;
-    if (gap_us <= p->sync_tolerance_us) {
-        return VERDICT_SYNC;
-    }
-    if (e->lag_uncertainty_us != LAB_TIME_NONE && gap_us <= e->lag_uncertainty_us) {
-        return VERDICT_UNRESOLVED;
-    }
-    return e->lag_us > 0 ? VERDICT_AHEAD : VERDICT_BEHIND;
+    return judge_lag(e->lag_us, own, p->sync_tolerance_us);
 }
 
 /* A simulator whose time runs slower than the lab's is late though its model may be right: had
@@ -234,6 +312,7 @@ static struct entry start_entry(const struct pair *pair, int64_t t_us, const cha
 static void fill_entry(const struct pair *pair, const struct pair_params *p,
                        const struct pair_slot *slot, struct entry *e)
 {
+    struct own_lag own = {.off_us = INFINITY};
     *e = start_entry(pair, slot->t_us, slot->id, slot->op, slot->rotation_rad,
                      slot->displacement_m);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
@@ -251,13 +330,14 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     }
     if (e->answered[SIDE_REAL] && e->answered[SIDE_VIRTUAL]) {
         e->lag_us = e->lap_us[SIDE_REAL] - e->lap_us[SIDE_VIRTUAL];
-        e->lag_uncertainty_us = lag_uncertainty_us(pair, slot);
+        own = find_own_lag(pair, slot, p, (double)e->lag_us);
+        e->lag_uncertainty_us = lag_uncertainty_us(&own, e->lag_us);
         if (slot->away_us > 0 && slot->away_us > e->lag_uncertainty_us) {
             e->lag_uncertainty_us = slot->away_us;
         }
     }
     e->interrupted_us = slot->away_us;
-    e->verdict = judge_entry(e, slot, p);
+    e->verdict = judge_entry(e, slot, p, &own);
     e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
 }

@@ -6,7 +6,7 @@ export const VERDICTS = [
     {name: "AHEAD", sign: "▲", tone: "ahead", meaning: "the virtual robot was faster"},
     {name: "BEHIND", sign: "▼", tone: "behind", meaning: "the virtual robot was slower"},
     {name: "SYNC", sign: "●", tone: "sync", meaning: "no further apart than the lab file allows"},
-    {name: "UNRESOLVED", sign: "◇", tone: "unsure", meaning: "the uncertainty hides who was first"},
+    {name: "UNRESOLVED", sign: "◇", tone: "unsure", meaning: "late messages hide who was first"},
     {name: "TIMEOUT", sign: "✕", tone: "bad", meaning: "one robot did not answer"},
     {name: "VIRTUAL_ONLY", sign: "◐", tone: "unsure", meaning: "only the virtual robot takes part"},
     {name: "REAL_ONLY", sign: "◑", tone: "unsure", meaning: "only the real robot takes part"},
