@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_cdf.h>
-
 #include "identification/numeric/hac_covariance.h"
 
 ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
@@ -270,9 +268,8 @@ static void judge_sign(struct estimate *e, const struct model *model,
 /* Standard errors from an estimate to the ends of its 95 % interval. */
 static double find_reach(const struct dynamics_fit *fit)
 {
-    const double freedom =
-        fit->rows > fit->estimate.p ? (double)(fit->rows - fit->estimate.p) : 1.0;
-    return gsl_cdf_tdist_Pinv(0.975, freedom) * hac_widening(fmin(fit->hac_share, 1.0));
+    return estimate_reach((double)fit->rows - (double)fit->estimate.p) *
+           hac_widening(fmin(fit->hac_share, 1.0));
 }
 
 /* A value and its variance, with the interval; NaN where the variance is none. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+
 #include "base/constants.h"
 
 ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
@@ -31,12 +33,20 @@ void estimate_name(struct estimate *estimate, size_t i, const char *name, const 
     (void)snprintf(estimate->symbol[i], ESTIMATE_SYMBOL_MAX, "%s", symbol);
 }
 
-void estimate_set(struct estimate *estimate, size_t i, double value, double se)
+double estimate_reach(double freedom)
 {
+    return !(freedom >= ESTIMATE_FREEDOM_MIN) ? (double)NAN
+           : isinf(freedom)                   ? NORMAL_95
+                                              : gsl_cdf_tdist_Pinv(0.975, freedom);
+}
+
+void estimate_set(struct estimate *estimate, size_t i, double value, double se, double freedom)
+{
+    const double reach = estimate_reach(freedom) * se;
     estimate->value[i] = value;
     estimate->se[i] = se;
-    estimate->lo[i] = value - NORMAL_95 * se;
-    estimate->hi[i] = value + NORMAL_95 * se;
+    estimate->lo[i] = value - reach;
+    estimate->hi[i] = value + reach;
 }
 
 static bool is_told(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)

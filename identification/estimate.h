@@ -20,7 +20,9 @@ enum {
     ESTIMATE_NULLS_MAX = 4,
     ESTIMATE_COMBINATIONS_MAX = 8,
     ESTIMATE_TEXT_MAX = 200,
-    ESTIMATE_TEXTS_MAX = 16
+    ESTIMATE_TEXTS_MAX = 16,
+    /* Degrees of freedom below which no interval is given: too few to tell the errors by. */
+    ESTIMATE_FREEDOM_MIN = 5
 };
 
 enum estimate_verdict { ESTIMATE_PASS, ESTIMATE_MARGINAL, ESTIMATE_FAIL, ESTIMATE_VERDICTS };
@@ -40,7 +42,7 @@ struct estimate {
     double value[ESTIMATE_P_MAX];                  /* NaN when it is part of a null direction */
     double se[ESTIMATE_P_MAX];                     /* that lo and hi rest on */
     double se_white[ESTIMATE_P_MAX];               /* residuals taken for independent */
-    double lo[ESTIMATE_P_MAX], hi[ESTIMATE_P_MAX]; /* 95 % */
+    double lo[ESTIMATE_P_MAX], hi[ESTIMATE_P_MAX]; /* 95 %; NaN: too few data for one */
     double covariance[ESTIMATE_P_MAX][ESTIMATE_P_MAX]; /* se^2 on its diagonal */
     bool identifiable[ESTIMATE_P_MAX]; /* determined, and known well enough to be of use */
     size_t rank;
@@ -65,8 +67,13 @@ const char *estimate_verdict_name(enum estimate_verdict verdict); /* "PASS" … 
 void estimate_start(struct estimate *estimate, size_t p);
 void estimate_name(struct estimate *estimate, size_t i, const char *name, const char *symbol);
 
-/* A value and its error, with an interval of a normal error. */
-void estimate_set(struct estimate *estimate, size_t i, double value, double se);
+/* Standard errors from an estimate to the ends of its 95 % interval: Student's, by what is left
+ * of the data to tell the errors by, INFINITY of errors that are known. NaN below
+ * ESTIMATE_FREEDOM_MIN. */
+double estimate_reach(double freedom);
+
+/* A value and its error, with its interval. */
+void estimate_set(struct estimate *estimate, size_t i, double value, double se, double freedom);
 
 /* Add a reason or advice, cut to its length; dropped when the list says so already. A reason
  * lowers the verdict to what is possible with it. It goes after those that are as bad, and out

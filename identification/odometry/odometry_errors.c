@@ -11,7 +11,6 @@
 
 enum { FIELDS = 7, BLOCKS_MIN = 8, C = ODOMETRY_COLUMNS };
 
-static const double NORMAL_95 = 1.959964;
 static const double TINY = 1e-24;
 /* Poses nearer to each other share a reading of the wheels or an image: what is left of them
  * hangs together, and its growth is no slip. */
@@ -328,14 +327,18 @@ enum status odometry_error_bars(const struct odometry_set *set,
         run_moments(set, point, system, &v, r, m);
         add_run(system->head[r], m, middle);
     }
+    /* Of each pose that does not share its reading with the one before. */
+    const double told = 3.0 * (double)(set->poses / apart);
+    const double reach =
+        estimate_reach(told - (double)(ODOMETRY_P + ODOMETRY_START * set->run_count));
     double covariance[ODOMETRY_P][ODOMETRY_P];
     square_sandwich(inverse[0], middle[0], ODOMETRY_P, covariance[0]);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         memcpy(fit->estimate.covariance[i], covariance[i], sizeof covariance[i]);
         fit->estimate.se_white[i] = sqrt(inverse[i][i]);
         fit->estimate.se[i] = sqrt(fmax(fit->estimate.covariance[i][i], TINY));
-        fit->estimate.lo[i] = point->theta[i] - NORMAL_95 * fit->estimate.se[i];
-        fit->estimate.hi[i] = point->theta[i] + NORMAL_95 * fit->estimate.se[i];
+        fit->estimate.lo[i] = point->theta[i] - reach * fit->estimate.se[i];
+        fit->estimate.hi[i] = point->theta[i] + reach * fit->estimate.se[i];
     }
     fit->noise_m = sqrt(v.position);
     fit->noise_rad = sqrt(v.heading);

@@ -67,8 +67,9 @@ struct travel_fit {
      * reaches zero or below gives an open speed interval: hi is NaN (printed as null).
      * condition: of the column-scaled design restricted to what is identifiable. */
     struct estimate estimate;
-    size_t n;                  /* moves used */
-    size_t refused;            /* not finite, absurdly large, or lap not above zero */
+    size_t n;       /* moves used */
+    size_t refused; /* not finite, absurdly large, or lap not above zero */
+    size_t freedom; /* moves that have weight, beyond the rank: what tells the errors */
     enum travel_method method; /* the one used, never AUTO */
     enum travel_motion motion;
     /* The linear model's own terms, with inverse speeds; NaN unless identifiable, errors also

@@ -6,8 +6,6 @@
 #include "base/constants.h"
 #include "identification/plausible.h"
 
-/* Fewer degrees of freedom than this make intervals too wide to lean on. */
-enum { DOF_MIN = 5 };
 /* A speed that is known no better than this is a guess. */
 static const double HALF_WIDTH_RATIO_MAX = 0.3;
 /* A delay must lie this far below zero, in standard errors and in seconds, to be called
@@ -220,12 +218,15 @@ static void judge_count(struct travel_fit *fit)
     if (fit->n == 0) {
         return;
     }
-    const size_t dof = fit->n - fit->estimate.rank;
-    if (dof < DOF_MIN) {
-        estimate_reason(&fit->estimate, dof == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                        "%zu moves for %zu terms are too few%s", fit->n, fit->estimate.rank,
-                        dof == 0 ? ": nothing is left to tell the errors by" : "");
-        estimate_advise(&fit->estimate, "make at least %zu more moves", DOF_MIN - dof);
+    if (fit->freedom < ESTIMATE_FREEDOM_MIN) {
+        const size_t used = fit->freedom + fit->estimate.rank;
+        estimate_reason(&fit->estimate, fit->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "too few moves: %zu%s for %zu terms, %s", used,
+                        used < fit->n ? " that do not lie far out" : "", fit->estimate.rank,
+                        fit->freedom == 0 ? "nothing is left to tell the errors by"
+                                          : "an interval needs five degrees of freedom");
+        estimate_advise(&fit->estimate, "make at least %zu more moves",
+                        ESTIMATE_FREEDOM_MIN - fit->freedom);
     }
 }
 

@@ -35,9 +35,19 @@ struct room {
 };
 
 /* Student's 95 % quantile; NaN without degrees of freedom. */
-static double find_quantile(size_t n, size_t rank)
+static double find_quantile(size_t freedom)
 {
-    return n > rank ? gsl_cdf_tdist_Pinv(0.975, (double)(n - rank)) : nan("");
+    return freedom > 0 ? gsl_cdf_tdist_Pinv(0.975, (double)freedom) : nan("");
+}
+
+/* A move without weight tells nothing of the errors. */
+static size_t count_freedom(const double *weight, const struct robust_ls_fit *ls)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < ls->n; i++) {
+        used += weight[i] > 0.0;
+    }
+    return used > ls->rank ? used - ls->rank : 0;
 }
 
 /* A speed from its inverse: value and se by the delta method, interval by inversion. Returns
@@ -58,7 +68,7 @@ static double invert_term(struct travel_fit *fit, enum travel_term j)
 
 static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
 {
-    const double t = find_quantile(ls->n, ls->rank);
+    const double t = find_quantile(fit->freedom);
     struct estimate *e = &fit->estimate;
     double slope[TRAVEL_P];
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
@@ -80,6 +90,9 @@ static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
             e->se[j] = fit->beta_se[j];
             e->lo[j] = fit->beta_lo[j];
             e->hi[j] = fit->beta_hi[j];
+        }
+        if (fit->freedom < ESTIMATE_FREEDOM_MIN) {
+            e->lo[j] = e->hi[j] = nan("");
         }
     }
     for (size_t j = 0; j < TRAVEL_P; j++) {
@@ -168,7 +181,7 @@ static void set_combinations(const struct robust_ls_fit *ls, const double *x,
 
 /* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
  * The model lap = t0 + ... with one delay is then what can be said. */
-static void set_one_delay(const struct robust_ls_fit *ls, struct travel_fit *fit)
+static void set_one_delay(struct travel_fit *fit)
 {
     struct estimate *e = &fit->estimate;
     const struct estimate_combination *only = NULL;
@@ -183,11 +196,7 @@ static void set_one_delay(const struct robust_ls_fit *ls, struct travel_fit *fit
         only = &e->combinations[k];
     }
     if (only && !e->identifiable[TRAVEL_T0]) {
-        const double t = find_quantile(ls->n, ls->rank);
-        e->value[TRAVEL_T0] = only->value;
-        e->se[TRAVEL_T0] = only->se;
-        e->lo[TRAVEL_T0] = only->value - t * only->se;
-        e->hi[TRAVEL_T0] = only->value + t * only->se;
+        estimate_set(e, TRAVEL_T0, only->value, only->se, (double)fit->freedom);
         e->covariance[TRAVEL_T0][TRAVEL_T0] = only->se * only->se;
     }
 }
@@ -420,11 +429,12 @@ static enum status fit_design(enum travel_method method, struct room *room,
         return st;
     }
     fit->method = method_used(ls.method);
+    fit->freedom = count_freedom(room->weight, &ls);
     fit->estimate.rank = ls.rank;
     fit->estimate.condition = ls.condition;
     set_terms(&ls, fit);
     set_combinations(&ls, room->x, fit);
-    set_one_delay(&ls, fit);
+    set_one_delay(fit);
     memcpy(fit->estimate.se_white, fit->estimate.se, sizeof fit->estimate.se);
     set_quality(room, ls.sd, fit, &evidence);
     if (method != TRAVEL_AUTO && method != fit->method) {

@@ -46,11 +46,12 @@ static void print_fit(const struct demo_fit *fit)
 {
     char text[48];
     if (isfinite(fit->value) && isfinite(fit->low) && isfinite(fit->high)) {
-        (void)snprintf(text, sizeof text, "%.3f ±%.3f", fit->value,
-                       0.5 * (fit->high - fit->low));
+        const double half = 0.5 * (fit->high - fit->low);
+        (void)snprintf(text, sizeof text, "%.3f %s%.3f", fit->value, half < 0.001 ? "±<" : "±",
+                       fmax(half, 0.001));
         (void)printf("  %14s", text);
     } else {
-        (void)printf("  %13s", "-");
+        (void)printf("  %13s", isfinite(fit->value) ? "too few moves" : "-");
     }
 }
 

@@ -19,7 +19,9 @@ void estimate_page_cell(FILE *out, int width, enum page_form form, int places, d
 static void print_share(FILE *out, double se, double value)
 {
     const double percent = 100.0 * se / fabs(value);
-    if (percent <= 1000.0) {
+    if (percent < 0.005) {
+        (void)fprintf(out, " %7s %%", "< 0.01");
+    } else if (percent <= 1000.0) {
         (void)fprintf(out, " %7.*f %%", percent < 0.995 ? 2 : 1, percent);
     } else {
         (void)fprintf(out, " %7s %%", isnan(percent) ? "-" : "> 1000");

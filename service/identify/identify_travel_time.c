@@ -266,8 +266,10 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
         }
         estimate_page_parameter(out, &fit->estimate, j, words[j]);
         if (inverses[j] && fit->estimate.identifiable[j]) {
+            const bool few = fit->freedom < ESTIMATE_FREEDOM_MIN;
             estimate_page_row(out, "", inverses[j], fit->beta[j], fit->beta_se[j],
-                              fit->beta_lo[j], fit->beta_hi[j], "");
+                              few ? (double)NAN : fit->beta_lo[j],
+                              few ? (double)NAN : fit->beta_hi[j], "");
         }
     }
 }

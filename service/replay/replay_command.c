@@ -200,8 +200,16 @@ static enum status write_csv(struct replay_run *run)
 
 static void print_speed(const char *what, double value, double lo, double hi, const char *unit)
 {
-    if (isfinite(value)) {
-        (void)printf("  %s %.4g [%.4g, %.4g] %s", what, value, lo, hi, unit);
+    if (!isfinite(value)) {
+        return;
+    }
+    (void)printf("  %s %.4g %s", what, value, unit);
+    if (isfinite(lo) && isfinite(hi)) {
+        (void)printf(" [%.4g, %.4g]", lo, hi);
+    } else if (isfinite(lo)) {
+        (void)printf(" [%.4g, -]", lo);
+    } else {
+        (void)fputs(" (too few moves for an interval)", stdout);
     }
 }
 

@@ -620,6 +620,50 @@ static void test_report(void)
     CHECK("report", json_write_end(&w));
 }
 
+/* Few moves that happen to fit say nothing about their errors. */
+static void test_few_moves(void)
+{
+    static const struct {
+        const char *row;
+        size_t moves, far;
+        size_t freedom;
+    } rows[] = {{"as many as terms", 2, 0, 0},
+                {"four left", 6, 0, 4},
+                {"five left", 7, 0, 5},
+                {"twelve left", 14, 0, 12},
+                {"one of them left out", 14, 1, 11}};
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        struct travel_move moves[16];
+        struct travel_fit fit;
+        uint64_t state = 7;
+        for (size_t i = 0; i < rows[k].moves; i++) {
+            moves[i] = (struct travel_move){0.3 + 0.4 * (double)i, 0.0, 0.0};
+            moves[i].lap_s = 0.2 + moves[i].rotation_rad / 2.4 + 0.01 * truth_uniform(&state) +
+                             (i < rows[k].far ? 20.0 : 0.0);
+        }
+        const enum travel_method method = rows[k].far ? TRAVEL_TUKEY : TRAVEL_OLS;
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, rows[k].moves, method, &fit), STATUS_OK);
+        struct estimate *e = &fit.estimate;
+        const bool told = rows[k].freedom >= ESTIMATE_FREEDOM_MIN;
+        CHECK_INT(rows[k].row, fit.freedom, rows[k].freedom);
+        CHECK_NEAR(rows[k].row, e->value[TRAVEL_INV_W], 2.4, 0.05, 0);
+        CHECK_INT(rows[k].row, isfinite(e->lo[TRAVEL_INV_W]), told);
+        CHECK_INT(rows[k].row, isfinite(e->hi[TRAVEL_INV_W]), told);
+        CHECK_INT(rows[k].row, isfinite(e->lo[TRAVEL_T0]), told);
+        CHECK_INT(rows[k].row, says(e->reasons, e->reason_count, "too few moves"), !told);
+    }
+}
+
+/* Tables of Student's law. */
+static void test_reach(void)
+{
+    CHECK_NEAR("five", estimate_reach(5.0), 2.570582, 1e-6, 0);
+    CHECK_NEAR("thirty", estimate_reach(30.0), 2.042272, 1e-6, 0);
+    CHECK_NEAR("known", estimate_reach(INFINITY), 1.959964, 1e-6, 0);
+    CHECK("too few", isnan(estimate_reach(4.0)) && isnan(estimate_reach(0.0)));
+    CHECK("none", isnan(estimate_reach(-3.0)) && isnan(estimate_reach(nan(""))));
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -640,5 +684,7 @@ int main(void)
     CU_add_test(suite, "middle", test_middle);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "report", test_report);
+    CU_add_test(suite, "few moves", test_few_moves);
+    CU_add_test(suite, "reach", test_reach);
     return check_run();
 }

@@ -29,7 +29,7 @@ static void read_filter(const struct model *model, const struct online_filter *f
     estimate_start(e, f->p);
     for (size_t j = 0; j < f->p; j++) {
         (void)dynamics_parameter_name(model, j, e->name[j], ESTIMATE_NAME_MAX);
-        estimate_set(e, j, f->theta[j], online_filter_se(f, j));
+        estimate_set(e, j, f->theta[j], online_filter_se(f, j), INFINITY);
     }
 }
 

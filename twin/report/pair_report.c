@@ -124,17 +124,15 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     for (size_t j = 0; j < set->count; j++) {
         char text[ESTIMATE_NAME_MAX];
         (void)snprintf(e.name[j], sizeof e.name[j], "%s", parameters_term_name(set, j, text));
-        estimate_set(&e, j, set->value[j], set->se[j]);
+        estimate_set(&e, j, set->value[j], set->se[j], (double)set->n - set->count);
     }
     estimate_report_column(w, "values", &e, e.value);
     estimate_report_column(w, "se", &e, e.se);
-    if (set->model > 0) {
-        estimate_report_intervals(w, &e);
-    }
+    estimate_report_intervals(w, &e);
 }
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null; of a model of dynamics
- * with "ci95" beside: docs/model/parameters.md. */
+/* {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null:
+ * docs/model/parameters.md. */
 static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {
     char hash[20];

@@ -7,7 +7,13 @@ import {fitChip} from "./verdicts.js";
 export function valueText(estimate, name) {
     const value = estimate?.values[name];
     const [low, high] = estimate?.ci95?.[name] ?? [];
-    return known(value) ? plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name)) : "–";
+    if (!known(value)) {
+        return "–";
+    }
+    if (estimate.ci95 && !known(low) && !known(high)) {
+        return `${plusMinus(value, null, unitOf(name))} (too few data for an interval)`;
+    }
+    return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name));
 }
 
 export function valueTable(title, estimate) {
@@ -85,7 +91,7 @@ export function accelerating(fit) {
     const law = fit.with_accelerations;
     return law && [el("h3", {}, "With accelerations"), table("With accelerations", [
         {label: "Parameter", cell: name => wordsOf(name)},
-        {label: "Value, ± 95 %", cell: name => plusMinus(law.values[name], 1.96 * law.se[name], unitOf(name)),
+        {label: "Value, ± its error", cell: name => plusMinus(law.values[name], law.se[name], unitOf(name)),
             numeric: true},
     ], Object.keys(law.values).filter(name => known(law.values[name])))];
 }
@@ -96,7 +102,7 @@ export function partTable(parts) {
         {label: "Cut by", cell: c => (c.effort ? `${c.cut} of ${wordsOf(c.effort)}` : c.cut)},
         {label: "Chance", cell: c => figures(c.p, 2), numeric: true},
         {label: "Differs most", cell: c => wordsOf(c.parameter)},
-        {label: "In each part, ± 95 %", cell: c => c.values.map((value, k) => plusMinus(value, 1.96 * c.se[k],
+        {label: "In each part, ± its error", cell: c => c.values.map((value, k) => plusMinus(value, c.se[k],
             unitOf(c.parameter))).join("; ")},
     ], parts)];
 }
@@ -107,7 +113,7 @@ export function asksTable(fit, asks) {
     return [el("h3", {}, title), table(title, [
         {label: "Parameter", cell: name => wordsOf(name)},
         {label: "Fitted, ± 95 %", cell: name => valueText(fit, name), numeric: true},
-        {label: "Held out, ± 95 %", cell: name => plusMinus(asks.values[name], 1.96 * asks.se[name], unitOf(name)),
+        {label: "Held out, ± its error", cell: name => plusMinus(asks.values[name], asks.se[name], unitOf(name)),
             numeric: true},
     ], Object.keys(asks.values))];
 }

@@ -72,7 +72,9 @@ export function plusMinus(value, uncertainty, unit = "") {
         return withUnit(figures(value), unit);
     }
     const n = decimalsFor(uncertainty);
-    return withUnit(`${fixed(value, n)} ± ${fixed(uncertainty, n)}`, unit);
+    const text = fixed(uncertainty, n);
+    // An uncertainty that is nothing, or too small to be written, is said to be small, not to be zero.
+    return withUnit(`${fixed(value, n)} ± ${Number(text) === 0 ? `< ${fixed(10 ** -n, n)}` : text}`, unit);
 }
 
 export function signed(value, decimals) {

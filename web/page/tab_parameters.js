@@ -1,9 +1,8 @@
 // What the simulator is taught: parameter sets, their checks, promotion and the way back.
 
 import {get, send} from "./api.js";
-import {TERMS, checkTable} from "./estimate.js";
-import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit,
-    wordsOf} from "./format.js";
+import {TERMS, checkTable, valueText} from "./estimate.js";
+import {changeText, dateTime, decimalsFor, fixed, known, plural, unitOf, withUnit, wordsOf} from "./format.js";
 import {confirm} from "./token.js";
 import {button, el, empty, marked, muted, places, redraw, section, stage, table} from "./ui.js";
 import {fitChip} from "./verdicts.js";
@@ -33,7 +32,7 @@ function nameOf(model) {
 }
 
 function valueOf(set, name) {
-    return set ? plusMinus(set.values[name], known(set.se[name]) ? 1.96 * set.se[name] : null, unitOf(name)) : "–";
+    return set ? valueText(set, name) : "–";
 }
 
 function fromTo(before, after) {
