@@ -169,6 +169,81 @@ static void test_told(void)
     CHECK_NEAR("not sideways", fastest[1], 0.0, 0.0, 0.0);
 }
 
+/* Whatever the kind: put elsewhere, it is there; not while it moves. */
+static void test_placed(void)
+{
+    const double pose[3] = {3.0, -1.0, 2.5};
+    for (size_t k = 0; k < robot_kind_count; k++) {
+        const struct robot_kind *kind = robot_kinds[k];
+        const struct robot_setup setup = {.seed = 7, .period_us = kind->period_us};
+        const struct event_command go = {
+            .id = "g", .op = "go", .rotation_rad = 1.0, .displacement_m = 0.2};
+        struct robot_sample sample;
+        if (!kind->place) {
+            continue;
+        }
+        kind->init(memory, &setup);
+        CHECK_INT(kind->name, kind->place(memory, pose), STATUS_OK);
+        kind->sample(memory, &sample);
+        for (size_t i = 0; i < 3; i++) {
+            CHECK_NEAR(kind->name, sample.pose[i], pose[i], 0, 1e-12);
+        }
+        if (strstr(kind->operations, "go")) {
+            robot_command(kind, memory, &go, hear, NULL);
+            CHECK_INT(kind->name, kind->place(memory, pose), STATUS_E_STALE);
+            kind->step(memory, hear, NULL);
+            CHECK_INT(kind->name, kind->place(memory, pose), STATUS_E_STALE);
+        }
+    }
+}
+
+/* Put elsewhere at the moment of its reply, while its motors run out, it comes to rest there,
+ * in truth and as it believes; the next move makes up for what is left to the goal that it had.
+ * One that was far off, or halted, has nothing left. */
+static void test_placed_running_out(void)
+{
+    static const struct {
+        const char *row;
+        double off_m, off_rad, kept;
+        bool halted;
+    } rows[] = {{"near", 0.02, 0.03, 1.0, false},
+                {"far", 1.0, 0.03, 0.0, false},
+                {"turned", 0.02, -0.5, 0.0, false},
+                {"halted", 0.02, 0.03, 0.0, true}};
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct robot_setup setup = {.seed = 3, .period_us = 25000};
+    const struct event_command go = {.op = "go", .rotation_rad = 1.0, .displacement_m = 1.0};
+    const struct event_command halt = {.op = "halt"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        diffdrive_kind.init(d, &setup);
+        d->params.wheel_radius_error_ratio = 0.05; /* what it believes is wrong */
+        replies = 0;
+        robot_command(&diffdrive_kind, d, &go, hear, NULL);
+        for (int k = 0; replies == 0 || (rows[i].halted && replies < 2); k++) {
+            if (rows[i].halted && k == 120) {
+                robot_command(&diffdrive_kind, d, &halt, hear, NULL);
+            }
+            diffdrive_kind.step(d, hear, NULL);
+        }
+        const double pose[3] = {last.values[0].number + rows[i].off_m, last.values[1].number,
+                                last.values[2].number + rows[i].off_rad};
+        CHECK("it moves", fabs(d->plant.speed_mps[0]) > 0.01);
+        CHECK_INT(rows[i].row, diffdrive_kind.place(d, pose), STATUS_OK);
+        for (int k = 0; k < 80; k++) {
+            diffdrive_kind.step(d, hear, NULL);
+        }
+        for (size_t a = 0; a < 3; a++) {
+            CHECK_NEAR(rows[i].row, d->plant.pose[a], pose[a], 0, 1e-3);
+            CHECK_NEAR(rows[i].row, d->odometry[a], pose[a], 0, 2e-3);
+        }
+        /* From the way of the goal, which it was about to reach, to where it stands. */
+        const double *cell = d->machine[DIFFDRIVE_MAIN].cell;
+        const double left_m = hypot(cell[L0MAIN_X], cell[L0MAIN_Y]);
+        CHECK_NEAR(rows[i].row, left_m, rows[i].kept * 0.02, 0, 0.012);
+        CHECK_NEAR(rows[i].row, cell[L0MAIN_ANGLE], rows[i].kept * 0.03, 0, 0.03);
+    }
+}
+
 /* A wall ahead: the robot slows down, stops before it, gives up, and never touches it. */
 static void test_wall(void)
 {
@@ -252,6 +327,8 @@ int main(void)
     CU_ADD_TEST(suite, test_life);
     CU_ADD_TEST(suite, test_travel_times);
     CU_ADD_TEST(suite, test_told);
+    CU_ADD_TEST(suite, test_placed);
+    CU_ADD_TEST(suite, test_placed_running_out);
     CU_ADD_TEST(suite, test_wall);
     CU_ADD_TEST(suite, test_sweep);
     return check_run();

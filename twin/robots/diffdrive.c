@@ -8,6 +8,8 @@
 
 #define TURN_LIMIT_RAD  1e3 /* of one command */
 #define WAY_LIMIT_M     1e4
+#define ARRIVED_M       0.1 /* a pose so near to the goal is one of a robot that arrived … */
+#define ARRIVED_RAD     0.1
 #define ECHO_PATIENCE   4.0 /* a reading that takes so many times longer never comes */
 #define ECHO_PATIENCE_S 0.1 /* and at least that */
 
@@ -108,6 +110,7 @@ static void tell_answer(struct round *r)
                        d->params.patience_ratio);
     }
     d->is_working = false;
+    d->has_arrived = answer == L0MAIN_ANSWER_DONE;
     r->sink(r->context, &reply);
 }
 
@@ -281,6 +284,68 @@ static void init_robot(void *memory, const struct robot_setup *setup)
     reset_machines(d);
 }
 
+/* Where it stands now to come to rest at `rest` after this turn and way. */
+static void stand_before(const double rest[3], double turn_rad, double way_m, double pose[3])
+{
+    const double along_rad = rest[2] - turn_rad / 2.0;
+    pose[0] = rest[0] - way_m * cos(along_rad);
+    pose[1] = rest[1] - way_m * sin(along_rad);
+    pose[2] = robot_wrap_rad(rest[2] - turn_rad);
+}
+
+/* What L0Main has left of its move is seen from its goal. A robot that arrived keeps that goal,
+ * as the one whose place it takes does, and makes up for what it now has left of the way; far
+ * from there, or broken off, nothing is left. before: odometry until now. */
+static void keep_goal(struct diffdrive *d, const double before[3], const double rest[3])
+{
+    struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
+    double goal[3];
+    memcpy(goal, rest, sizeof goal);
+    const double psi_rad = before[2] - m->cell[L0MAIN_ANGLE];
+    const double x_m =
+        before[0] - m->cell[L0MAIN_X] * cos(psi_rad) + m->cell[L0MAIN_Y] * sin(psi_rad);
+    const double y_m =
+        before[1] - m->cell[L0MAIN_X] * sin(psi_rad) - m->cell[L0MAIN_Y] * cos(psi_rad);
+    if (d->has_arrived && hypot(x_m - rest[0], y_m - rest[1]) < ARRIVED_M &&
+        fabs(robot_wrap_rad(psi_rad - rest[2])) < ARRIVED_RAD) {
+        goal[0] = x_m;
+        goal[1] = y_m;
+        goal[2] = psi_rad;
+    }
+    const double ahead_m = d->odometry[0] - goal[0];
+    const double aside_m = d->odometry[1] - goal[1];
+    const struct diffdrive_pose seen = {.angle_rad = robot_wrap_rad(d->odometry[2] - goal[2]),
+                                        .x_m = ahead_m * cos(goal[2]) + aside_m * sin(goal[2]),
+                                        .y_m = aside_m * cos(goal[2]) - ahead_m * sin(goal[2])};
+    efsm_init_cell(m, L0MAIN_ANGLE, seen.angle_rad);
+    efsm_init_cell(m, L0MAIN_X, seen.x_m);
+    efsm_init_cell(m, L0MAIN_Y, seen.y_m);
+    efsm_init_cell(m, L0MAIN_ERROR, diffdrive_heading_error(&seen));
+}
+
+/* The motors may still run out: body and odometry are set so that both come to rest there. */
+static enum status place_robot(void *memory, const double pose[3])
+{
+    struct diffdrive *d = memory;
+    double to_come[DIFFDRIVE_WHEELS];
+    double before[3];
+    double turn_rad = 0.0;
+    double way_m = 0.0;
+    if (d->is_working || d->queue_count > 0 ||
+        d->machine[DIFFDRIVE_MAIN].state != L0MAIN_LISTEN) {
+        return STATUS_E_STALE;
+    }
+    diffdrive_plant_coast(&d->plant, &d->params, &turn_rad, &way_m);
+    diffdrive_plant_expect(&d->plant, &d->params, to_come);
+    const struct diffdrive_motion believed =
+        diffdrive_moved(&d->params, to_come[DIFFDRIVE_LEFT], to_come[DIFFDRIVE_RIGHT]);
+    memcpy(before, d->odometry, sizeof before);
+    stand_before(pose, turn_rad, way_m, d->plant.pose);
+    stand_before(pose, believed.angle_rad, believed.distance_m, d->odometry);
+    keep_goal(d, before, pose);
+    return STATUS_OK;
+}
+
 static void read_encoders(struct diffdrive *d)
 {
     double counts[DIFFDRIVE_WHEELS];
@@ -359,6 +424,7 @@ const struct robot_kind diffdrive_kind = {
     .init = init_robot,
     .command = take_command,
     .effort = NULL,
+    .place = place_robot,
     .step = step_robot,
     .sample = sample_robot,
     .machines = list_machines,

@@ -43,6 +43,7 @@ struct diffdrive {
     struct diffdrive_command working;  /* the one in work … */
     bool is_working;
     int64_t working_since_us;
+    bool has_arrived; /* the last one in work ended where it should */
 
     double odometry[3]; /* x_m, y_m, psi_rad since the start, as the robot believes */
     struct diffdrive_motion moved; /* in the last period */

@@ -52,6 +52,12 @@ static double true_track_m(const struct diffdrive_params *p)
     return p->track_m * (1.0 + p->track_error_ratio);
 }
 
+static double true_count_m(const struct diffdrive_params *p)
+{
+    return 2.0 * PI * p->wheel_radius_m * (1.0 + p->wheel_radius_error_ratio) /
+           p->encoder_counts;
+}
+
 static void move_body(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                       double left_m, double right_m)
 {
@@ -92,8 +98,7 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
     const double h_s = (double)period_us * 1e-6 / (double)steps;
     const double kept = pow(RIPPLE_KEPT, h_s * 1e3);
     const double fresh = p->ripple_ratio * sqrt(1.0 - kept * kept);
-    const double count_m =
-        2.0 * PI * p->wheel_radius_m * (1.0 + p->wheel_radius_error_ratio) / p->encoder_counts;
+    const double count_m = true_count_m(p);
     const double from_x_m = plant->pose[0];
     const double from_y_m = plant->pose[1];
     for (int64_t k = 0; k < steps; k++) {
@@ -134,6 +139,23 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
     const double right_mps = plant->speed_mps[DIFFDRIVE_RIGHT];
     *forward_mps = (left_mps + right_mps) / 2.0;
     *turn_radps = (right_mps - left_mps) / true_track_m(p);
+}
+
+void diffdrive_plant_coast(const struct diffdrive_plant *plant,
+                           const struct diffdrive_params *p, double *turn_rad, double *way_m)
+{
+    diffdrive_plant_velocity(plant, p, way_m, turn_rad);
+    *way_m *= p->motor_lag_s;
+    *turn_rad *= p->motor_lag_s;
+}
+
+void diffdrive_plant_expect(const struct diffdrive_plant *plant,
+                            const struct diffdrive_params *p, double counts[DIFFDRIVE_WHEELS])
+{
+    for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
+        counts[i] = plant->counts[i] - plant->told[i] +
+                    plant->speed_mps[i] * p->motor_lag_s / true_count_m(p);
+    }
 }
 
 double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,

@@ -57,6 +57,13 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
 /* Whole encoder counts since the last reading. */
 void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE_WHEELS]);
 
+/* What the body will yet do when the motors are left alone from now on … */
+void diffdrive_plant_coast(const struct diffdrive_plant *plant,
+                           const struct diffdrive_params *p, double *turn_rad, double *way_m);
+/* … and the encoder counts that will be read of it, with those that were not read yet. */
+void diffdrive_plant_expect(const struct diffdrive_plant *plant,
+                            const struct diffdrive_params *p, double counts[DIFFDRIVE_WHEELS]);
+
 /* Body velocity: forward and counter-clockwise. */
 void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
                               const struct diffdrive_params *p, double *forward_mps,

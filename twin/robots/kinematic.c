@@ -181,6 +181,16 @@ static void end_task(struct kinematic *k, robot_sink *sink, void *context)
     sink(context, &reply);
 }
 
+static enum status place_robot(void *memory, const double pose[AXES])
+{
+    struct kinematic *k = memory;
+    if (k->count > 0) {
+        return STATUS_E_STALE;
+    }
+    memcpy(k->pose, pose, sizeof k->pose);
+    return STATUS_OK;
+}
+
 /* --- the kind ---------------------------------------------------------------------------- */
 
 /* clang-format off */
@@ -233,6 +243,7 @@ const struct robot_kind kinematic_kind = {
     .operations = "go, lidar, halt",
     .init = init_robot,
     .command = take_command,
+    .place = place_robot,
     .step = step_robot,
     .sample = sample_robot,
 };

@@ -149,6 +149,14 @@ static enum status take_effort(void *memory, const double *tau, size_t count)
     return STATUS_OK;
 }
 
+/* It drifts on from there. */
+static enum status place_vessel(void *memory, const double pose[USV3_AXES])
+{
+    struct vessel *v = memory;
+    memcpy(v->pose, pose, sizeof v->pose);
+    return STATUS_OK;
+}
+
 static void take_parameter(void *memory, size_t index, double before)
 {
     struct vessel *v = memory;
@@ -264,6 +272,7 @@ const struct robot_kind usv3_kind = {
     .init = init_vessel,
     .command = take_command,
     .effort = take_effort,
+    .place = place_vessel,
     .changed = take_parameter,
     .step = step_vessel,
     .sample = sample_vessel,
