@@ -139,6 +139,9 @@ static const struct option_row pair_rows[] = {
     PAIR(tolerances, NUMBERS(0.0, 1e9),
      "Instead of both, for values of this name (`psi_rad`) or, with a `_` in front, this unit (`_rad`): names go "
      "before units, longer ones before shorter ones. `{_rad: 0.05, _m: 0.02}`."),
+    PAIR(correct, CHOICE("off", "off|after_inconsistency|each_move"),
+     "After which moves the simulator is told where the real robot stands: none; those after which the two robots' "
+     "x_m, y_m or psi_rad do not agree; each."),
     PAIR(outstanding_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX), "Commands open at once; one more is an alarm."),
     PAIR(queue_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX),
      "Link mode: commands that wait for a busy side; one more is an alarm."),
@@ -298,6 +301,7 @@ _Static_assert(offsetof(struct lab_pair, params) == 0, "rows must fit a struct p
 /* The choices above are written out: they must follow the enums. */
 _Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
 _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
+_Static_assert(PAIR_CORRECT_COUNT == 3 && PAIR_CORRECT_EACH_MOVE == 2, "corrections");
 _Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
 _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
 _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");

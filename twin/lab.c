@@ -9,7 +9,7 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 9 };
+enum { LAB_LAYOUT = 10 };
 
 /* A command with an id that comes again within this time, unchanged, was sent again by a client
  * whose broker went away before it acknowledged. */
@@ -306,6 +306,7 @@ void pair_fire(const struct pair_parts *x, const struct pair_params *p,
     if (x->following) {
         pair_following_fire(x->following, &run);
     }
+    pair_correct_fire(&run);
     pair_fire_timeouts(&run);
     pair_update_deadline(&run, earliest_deadline(x));
 }

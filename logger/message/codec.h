@@ -25,6 +25,7 @@ enum codec_kind {
     CODEC_REPLY,      /* the merged one, to L1 */
     CODEC_NOTICE,     /* to L1: the two replies differ */
     CODEC_PARAMETERS, /* to the simulator */
+    CODEC_POSE,       /* where the simulated robot stands, to the simulator */
     CODEC_CONTROL,    /* an effort, to the simulator */
     CODEC_PROBE,      /* of a robot's clock */
     CODEC_KIND_COUNT

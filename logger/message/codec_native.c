@@ -424,6 +424,21 @@ static const struct payload_member ack_members[] = {
 static const struct payload_kind ack_kind = {"ack", EVENT_ACK, PAYLOAD_PART(ack, ack_members),
                                              "\"version\" is missing", NULL};
 
+/* ---- pose ---- */
+
+/* clang-format off */
+static const struct payload_member pose_ack_members[] = {
+    {.name = "correction", .required = true, .type = PAYLOAD_WHOLE, PAYLOAD_IN(ack.version), .max = 9e15,
+     .expected = "a \"correction\" of 0 or more was expected"},
+    {.name = "applied", .type = PAYLOAD_OTHER, .scan = scan_applied},
+    {.name = "refused", .type = PAYLOAD_OTHER, .scan = scan_refused},
+};
+/* clang-format on */
+
+static const struct payload_kind pose_ack_kind = {"pose_ack", EVENT_POSE_ACK,
+                                                  PAYLOAD_PART(ack, pose_ack_members),
+                                                  "\"correction\" is missing", NULL};
+
 /* ---- topics ---- */
 
 static const struct topic_row {
@@ -439,6 +454,7 @@ static const struct topic_row {
     {"real/connection", SIDE_REAL, &connection_kind},
     {"virtual/connection", SIDE_VIRTUAL, &connection_kind},
     {"virtual/parameters/ack", SIDE_VIRTUAL, &ack_kind},
+    {"virtual/pose/ack", SIDE_VIRTUAL, &pose_ack_kind},
     {"real/echo", SIDE_REAL, &echo_kind},
     {"virtual/echo", SIDE_VIRTUAL, &echo_kind},
 };
@@ -496,6 +512,7 @@ static bool encode_native(const struct codec_out *out, struct codec_message *mes
         [CODEC_COMMAND] = {"command", true}, [CODEC_REPLY] = {"reply", false},
         [CODEC_NOTICE] = {"notice", false},  [CODEC_PARAMETERS] = {"parameters", true},
         [CODEC_CONTROL] = {"control", true}, [CODEC_PROBE] = {"probe", true},
+        [CODEC_POSE] = {"pose", true},
     };
     const bool of_side = rows[out->kind].of_side && out->side < SIDE_COUNT;
     const int n =
@@ -514,7 +531,8 @@ const struct codec codec_native = {
                {"+/+/telemetry", 0},
                {"+/+/connection", 1},
                {"+/+/echo", 1},
-               {"+/+/parameters/ack", 1}},
+               {"+/+/parameters/ack", 1},
+               {"+/+/pose/ack", 1}},
     .decode = decode_native,
     .is_sample = is_native_sample,
     .encode = encode_native,

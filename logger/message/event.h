@@ -38,6 +38,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_CONNECTION, "connection") /* a robot came or went (retained, last will) */         \
     X(EVENT_ECHO, "echo") /* a robot's answer to a clock probe */                              \
     X(EVENT_ACK, "ack") /* the simulator's answer to a parameter set */                        \
+    X(EVENT_POSE_ACK, "pose_ack") /* the simulator's answer to where it was put */             \
     X(EVENT_REQUEST, "request") /* a wish about parameter sets, by HTTP */                     \
     X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
@@ -133,7 +134,7 @@ struct event_echo {
 };
 
 struct event_ack {
-    int64_t version;
+    int64_t version; /* of the parameters; of EVENT_POSE_ACK the correction's number */
     uint32_t applied, refused;
     /* hash_text() of the names applied */
     uint64_t applied_hash[EVENT_APPLIED_MAX];

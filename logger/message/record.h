@@ -56,6 +56,8 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_CLOCK_JUMP, "clock_jump") /* a robot's clock was set */                            \
     X(ALARM_DRIFT, "drift") /* travel times changed */                                         \
     X(ALARM_PARAMETERS, "parameters") /* the simulator refused parameters */                   \
+    /* the simulator refused to be put where the real robot stands, or did not answer */       \
+    X(ALARM_CORRECTION, "correction")                                                          \
     /* the simulated robot cannot be driven after the real one, or can again */                \
     X(ALARM_FOLLOWING, "following")                                                            \
     X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */
@@ -90,6 +92,9 @@ struct entry {
     enum verdict verdict;
     enum consistency consistency;
     char differs[ENTRY_DIFFERS_MAX]; /* in what, when INCONSISTENT; "" */
+    /* The simulator was told where the real robot stands: this correction's number; 0: not. */
+    uint64_t correction;
+    double correction_m, correction_rad; /* how far it stood from there; the turn to it */
 };
 
 enum { ALARM_DETAIL_MAX = 200 };

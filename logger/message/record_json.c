@@ -11,6 +11,7 @@ static const char *const ENTRY_COLUMNS[] = {
         "lag_uncertainty_s", "real_motion_s",
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
+    "correction", "correction_m", "correction_rad",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -98,6 +99,11 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     if (entry->consistency == INCONSISTENT) {
         json_write_text(w, "differs", entry->differs);
     }
+    if (entry->correction > 0) {
+        json_write_int(w, "correction", (int64_t)entry->correction);
+        json_write_real(w, "correction_m", entry->correction_m);
+        json_write_real(w, "correction_rad", entry->correction_rad);
+    }
     json_write_close(w);
 }
 
@@ -147,6 +153,10 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_ACK:
         json_write_int(w, "version", event->ack.version);
+        json_write_text(w, "detail", event->ack.reason);
+        break;
+    case EVENT_POSE_ACK:
+        json_write_int(w, "correction", event->ack.version);
         json_write_text(w, "detail", event->ack.reason);
         break;
     case EVENT_REQUEST:

@@ -257,6 +257,9 @@ static void emit_message(struct daemon *d, const struct effect *effect)
         emit_command(d, effect);
     } else if (effect->kind == EFFECT_PROBE) {
         emit_probe(d, effect);
+    } else if (effect->kind == EFFECT_POSE) {
+        send_out(d, effect->pair, CODEC_POSE, effect->side, effect->payload.text,
+                 effect->payload.bytes, 1);
     } else {
         send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
                  SIDE_COUNT, effect->payload.text, effect->payload.bytes, 1);
@@ -320,6 +323,7 @@ void outbox_emit(void *context, const struct effect *effect)
     case EFFECT_REPLY:
     case EFFECT_NOTICE:
     case EFFECT_PROBE:
+    case EFFECT_POSE:
         emit_message(d, effect);
         break;
     case EFFECT_CALIBRATION:

@@ -52,6 +52,7 @@ void fleet_list_topics(const struct fleet *f, struct fleet_topics *out)
     }
     if (o->sides[SIDE_VIRTUAL]) {
         add_topic(f, out, side_name(SIDE_VIRTUAL), "parameters", 1);
+        add_topic(f, out, side_name(SIDE_VIRTUAL), "pose", 1);
     }
 }
 
@@ -142,6 +143,17 @@ static void obey_parameters(struct fleet *f, struct fleet_robot *r, const struct
     fleet_apply_parameters(f, r, h->message);
 }
 
+static bool read_pose(struct heard *h)
+{
+    const size_t bytes = h->message->payload_bytes;
+    return bytes > 0 && bytes == h->message->kept_bytes;
+}
+
+static void obey_pose(struct fleet *f, struct fleet_robot *r, const struct heard *h)
+{
+    fleet_apply_pose(f, r, h->message);
+}
+
 static const struct {
     const char *word;
     bool (*read)(struct heard *h); /* false, after a complaint, when it says nothing */
@@ -149,6 +161,7 @@ static const struct {
 } words[] = {{"command", read_command, obey_command},
              {"probe", read_probe, obey_probe},
              {"control", read_effort, obey_effort},
+             {"pose", read_pose, obey_pose},
              {"parameters", read_parameters, obey_parameters}};
 
 /* --- who is meant ------------------------------------------------------------------------ */

@@ -11,7 +11,7 @@
 enum {
     FLEET_OUTBOX_MIN = 1024, /* messages that wait for their transport … */
     FLEET_OUTBOX_EACH = 16,  /* … and so many more for each robot */
-    FLEET_TOPICS_MAX = 8,
+    FLEET_TOPICS_MAX = 10,
     FLEET_PRESENCE_MAX = 128
 };
 
@@ -42,6 +42,7 @@ struct fleet_robot {
     int64_t down_until_us;  /* while it restarts; 0: it is up */
     int64_t clock_lost_us;  /* its clock stood still meanwhile */
     uint32_t boots;
+    char answered[EVENT_ID_MAX]; /* the command that it answered last */
 };
 
 struct fleet_counts {
@@ -100,6 +101,9 @@ void fleet_write_presence(const struct fleet_robot *r, bool online,
 /* "<prefix>/<pair>/<side>/<word>" */
 void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
                  char out[MESSAGE_TOPIC_MAX]);
+
+/* Put it where the message says and say whether that was possible. */
+void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct message *message);
 
 /* Apply the parameter set in a message and say what was applied and what refused. */
 void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,

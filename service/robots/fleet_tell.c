@@ -133,6 +133,7 @@ void fleet_tell_reply(void *context, const struct robot_reply *reply)
                             .sim_us = reply->end_us - f->start_us,
                             .value_count = reply->value_count};
     (void)snprintf(e.id, sizeof e.id, "%s", reply->id);
+    memcpy(r->answered, e.id, sizeof r->answered);
     for (size_t i = 0; i < reply->value_count; i++) {
         (void)snprintf(e.values[i].name, sizeof e.values[i].name, "%s", reply->values[i].name);
         e.values[i].number = reply->values[i].number;
@@ -367,5 +368,62 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
         json_write_close(&w);
         (void)say_word(f, r, "parameters/ack", 1, lab_clock_now_us(), &w);
     }
+    json_decref(document);
+}
+
+/* --- pose -------------------------------------------------------------------------------- */
+
+/* Why it cannot be put there; NULL when it was. */
+static const char *refuse_pose(struct fleet *f, struct fleet_robot *r, const char *id,
+                               const double pose[3])
+{
+    if (!f->options.kind->place) {
+        return "such a robot cannot be put anywhere";
+    }
+    if (strcmp(id, r->answered) != 0) {
+        return "it answered another command since";
+    }
+    return f->options.kind->place(r->memory, pose) == STATUS_OK ? NULL : "it is in work";
+}
+
+void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct message *message)
+{
+    static const char *const names[] = {"x_m", "y_m", "psi_rad"};
+    char text[PAYLOAD_MAX];
+    struct json_writer w;
+    json_int_t number = 0;
+    double pose[3] = {0.0, 0.0, 0.0};
+    json_t *document =
+        json_loadb(message->payload, message->kept_bytes, JSON_REJECT_DUPLICATES, NULL);
+    if (!document || json_unpack(document, "{s:I, s:F, s:F, s:F}", "correction", &number, "x_m",
+                                 &pose[0], "y_m", &pose[1], "psi_rad", &pose[2]) != 0) {
+        (void)fprintf(stderr,
+                      "tandem: robot %s/%s: pose: a whole \"correction\" and the numbers "
+                      "\"x_m\", \"y_m\" and \"psi_rad\" were expected\n",
+                      f->pairs[r->pair], side_name(r->side));
+        f->counts.malformed++;
+        json_decref(document);
+        return;
+    }
+    const char *id = json_string_value(json_object_get(document, "id"));
+    const char *why = refuse_pose(f, r, id ? id : "", pose);
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_int(&w, "correction", number);
+    json_write_array(&w, "applied");
+    for (size_t i = 0; !why && i < COUNT(names); i++) {
+        json_write_text(&w, NULL, names[i]);
+    }
+    json_write_close(&w);
+    json_write_array(&w, "refused");
+    if (why) {
+        json_write_object(&w, NULL);
+        json_write_text(&w, "name", "pose");
+        json_write_text(&w, "reason", why);
+        json_write_close(&w);
+    }
+    json_write_close(&w);
+    json_write_close(&w);
+    (void)say_word(f, r, "pose/ack", 1, lab_clock_now_us(), &w);
     json_decref(document);
 }

@@ -181,7 +181,7 @@ static const char *const description =
     "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked state\n"
     "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say online\n"
     "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control where\n"
-    "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters.\n"
+    "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters and pose.\n"
     "  With --count one connection serves all robots; its last will is the first robot's.\n";
 
 static const char *const examples =

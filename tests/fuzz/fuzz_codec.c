@@ -90,6 +90,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
     case EFFECT_REPLY:
     case EFFECT_PARAMETERS:
     case EFFECT_CONTROL:
+    case EFFECT_POSE:
         fuzz_json(effect->payload.text, effect->payload.bytes);
         break;
     case EFFECT_CHANGE:
@@ -145,6 +146,7 @@ static void fuzz_limits(const struct event *e)
         fuzz_axes(e->telemetry.tau, e->telemetry.tau_count);
         fuzz_axes(e->telemetry.pose, e->telemetry.pose_count);
         break;
+    case EVENT_POSE_ACK:
     case EVENT_ACK:
         assert(e->ack.version >= 0);
         assert(memchr(e->ack.reason, '\0', sizeof e->ack.reason));

@@ -40,6 +40,7 @@ static void note(void *context, const struct effect *effect)
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;
     case EFFECT_NOTICE:
+    case EFFECT_POSE:
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;
     case EFFECT_PARAMETERS:

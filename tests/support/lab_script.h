@@ -53,7 +53,8 @@ static inline void script_emit(void *context, const struct effect *effect)
     } else if (effect->kind == EFFECT_PROBE) {
         kept->probe = effect->probe;
     } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY ||
-               effect->kind == EFFECT_NOTICE || effect->kind == EFFECT_PARAMETERS) {
+               effect->kind == EFFECT_NOTICE || effect->kind == EFFECT_POSE ||
+               effect->kind == EFFECT_PARAMETERS) {
         (void)snprintf(kept->payload, sizeof kept->payload, "%.*s", (int)effect->payload.bytes,
                        effect->payload.text);
     }

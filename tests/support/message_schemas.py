@@ -7,6 +7,7 @@ import jsonschema
 OF_TOPIC = {"command": "command", "reply": "merged_reply", "notice": "notice", "entry": "entry", "alarm": "alarm",
             "change": "change", "calibration": "calibration", "calibration/dynamics": "dynamics", "fidelity": "fidelity",
             "virtual/parameters": "parameters", "virtual/parameters/ack": "ack",
+            "virtual/pose": "pose", "virtual/pose/ack": "pose_ack",
             **{f"{side}/{word}": word for side in ("real", "virtual")
                for word in ("command", "reply", "telemetry", "connection", "probe", "echo", "control", "machines")}}
 

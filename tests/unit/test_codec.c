@@ -52,6 +52,9 @@ static void test_kinds(void)
          "{\"version\":3,\"applied\":[\"t0_s\"],\"refused\":[{\"name\":\"x\",\"reason\":"
          "\"unknown\"}]}",
          1, EVENT_ACK, SIDE_VIRTUAL},
+        {"tandem/v1/r1/virtual/pose/ack",
+         "{\"correction\":3,\"refused\":[{\"name\":\"x_m\",\"reason\":\"in work\"}]}", 1,
+         EVENT_POSE_ACK, SIDE_VIRTUAL},
         {"tandem/v1/$lab/request", "{\"pair\":\"r1\",\"action\":\"promote\",\"version\":2}", 1,
          EVENT_REQUEST, SIDE_COUNT},
         {"tandem/v1/r1/real/command", "{\"op\":\"go\"}", 0, EVENT_COMMAND, SIDE_REAL},
@@ -376,6 +379,7 @@ static void test_out(void)
         {CODEC_REPLY, SIDE_COUNT, "r1/reply"},
         {CODEC_NOTICE, SIDE_COUNT, "r1/notice"},
         {CODEC_PARAMETERS, SIDE_VIRTUAL, "r1/virtual/parameters"},
+        {CODEC_POSE, SIDE_VIRTUAL, "r1/virtual/pose"},
         {CODEC_CONTROL, SIDE_VIRTUAL, "r1/virtual/control"},
         {CODEC_PROBE, SIDE_REAL, "r1/real/probe"},
     };

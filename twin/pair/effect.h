@@ -29,6 +29,8 @@
     X(EFFECT_CHANGE, "change")                                                                 \
     /* send payload to the simulator's parameters topic, retained */                           \
     X(EFFECT_PARAMETERS, "parameters")                                                         \
+    /* tell the simulator, by payload, where its robot stands */                               \
+    X(EFFECT_POSE, "pose")                                                                     \
     /* begin fit number `job` of the dynamics of `side`, on its frozen window */               \
     X(EFFECT_FIT, "fit")                                                                       \
     /* send payload, an effort, to the simulator's control topic */                            \

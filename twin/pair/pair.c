@@ -29,6 +29,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->last_lag_us = LAB_TIME_NONE;
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
+    pair->correction.awaited_us = LAB_TIME_MAX;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &pair->side[s];
         side->seen_us = LAB_TIME_NONE;
@@ -164,6 +165,9 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
 {
     struct pair *pair = run->pair;
     int64_t deadline_us = other_us;
+    if (pair->correction.awaited_us < deadline_us) {
+        deadline_us = pair->correction.awaited_us;
+    }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
@@ -322,7 +326,11 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
             slot->motion_us[side] = r->source_us - r->source_start_us;
         }
     }
-    if (!slot->answered[other] || slot->timed_out[other]) {
+    const bool second = slot->answered[other] && !slot->timed_out[other];
+    if (second) {
+        pair_read_poses(slot, other, r, run->p, &run->news->poses);
+    }
+    if (!second) {
         pair_keep_values(slot, r);
     } else if (pair_reply_differs(slot, other, r, run->p, run->news->differs)) {
         slot->consistency = INCONSISTENT;
@@ -482,10 +490,15 @@ static void on_malformed(const struct pair_run *run)
 }
 
 static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
-    [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
-    [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
-    [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
-    [EVENT_MALFORMED] = on_malformed, [EVENT_STOP] = stop_probes,
+    [EVENT_COMMAND] = on_command,
+    [EVENT_REPLY] = on_reply,
+    [EVENT_TELEMETRY] = on_telemetry,
+    [EVENT_CONNECTION] = on_connection,
+    [EVENT_ECHO] = on_echo,
+    [EVENT_ACK] = pair_acknowledge,
+    [EVENT_MALFORMED] = on_malformed,
+    [EVENT_STOP] = stop_probes,
+    [EVENT_POSE_ACK] = pair_correct_acknowledge,
 };
 
 void pair_take(const struct pair_run *run)

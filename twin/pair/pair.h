@@ -114,6 +114,15 @@ struct pair_counts {
     uint64_t alarms;                  /* recorded */
 };
 
+/* The simulator told where the real robot stands (pair_correct.c). */
+struct pair_correction {
+    uint64_t sent, applied, refused, unanswered;
+    uint64_t closed_order; /* 1 + the newest command that was closed; 0: none */
+    int64_t awaited_us;    /* the last one's answer is due; LAB_TIME_MAX: none is */
+    bool told;             /* that answers are missing, since the last one came */
+    char id[EVENT_ID_MAX]; /* of the command that the last one followed */
+};
+
 /* Ordered by how often a field is touched: a lab of thousands of pairs lives outside the
  * caches. */
 struct pair {
@@ -147,6 +156,7 @@ struct pair {
         int64_t t_us;
         uint64_t suppressed;
     } alarm_rate[ALARM_TYPE_COUNT];
+    struct pair_correction correction;
     struct parameter_book parameters; /* of travel times */
     bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
     struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */

@@ -474,6 +474,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
         /* It is closed by the reply that was found to differ. */
         memcpy(e.differs, run->news->differs, sizeof e.differs);
     }
+    pair_correct(run, slot, &e);
     emit_entry(run, &e);
     remember_closed(
         pair, &(struct pair_closed){slot->id[0] ? hash_text(slot->id) : 0,

@@ -44,6 +44,14 @@ enum pair_mode {
     PAIR_MODE_COUNT
 };
 
+/* When is the simulator told where the real robot stands? */
+enum pair_correct {
+    PAIR_CORRECT_OFF,
+    PAIR_CORRECT_AFTER_INCONSISTENCY, /* after a move to poses that do not agree */
+    PAIR_CORRECT_EACH_MOVE,
+    PAIR_CORRECT_COUNT
+};
+
 enum pair_record {
     PAIR_SMART, /* entries and alarms */
     PAIR_ALL,   /* every event as well */
@@ -140,6 +148,7 @@ struct pair_params {
     enum pair_record record;
     enum pair_presence expected[SIDE_COUNT];
     enum pair_clock source_clock[SIDE_COUNT];
+    enum pair_correct correct;
     int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
     int64_t timeout_us;           /* > 0, from a side's command to its reply */
     double value_tolerance_abs;   /* >= 0: reply values closer than this agree */

@@ -13,6 +13,13 @@
 #include "twin/pair/pair.h"
 #include "twin/pair/pair_machines.h"
 
+/* Where both robots say that they stand after a command: x_m, y_m, psi_rad. */
+struct pair_poses {
+    bool known; /* each told all three */
+    bool agree;
+    double of[SIDE_COUNT][3];
+};
+
 /* What an event brought to light, for the rooms above. */
 struct pair_news {
     bool restarted; /* its side's robot began anew */
@@ -20,6 +27,7 @@ struct pair_news {
     bool old;       /* telemetry: its number was here before, or a later one was */
     bool repeated;  /* telemetry: its number is that of the sample before */
     char differs[ENTRY_DIFFERS_MAX]; /* replies: in what they do not agree; "" */
+    struct pair_poses poses;         /* replies: by the command's second one */
 };
 
 /* The step in progress. */
@@ -94,6 +102,21 @@ void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
 bool pair_reply_differs(const struct pair_slot *slot, enum side first,
                         const struct event_reply *reply, const struct pair_params *p,
                         char differs[ENTRY_DIFFERS_MAX]);
+
+/* Where both robots stand, by the reply of side `first` and that of the other. */
+void pair_read_poses(const struct pair_slot *slot, enum side first,
+                     const struct event_reply *reply, const struct pair_params *p,
+                     struct pair_poses *poses);
+
+/* ---- pair_correct.c: the simulated robot is put where the real one stands ---- */
+
+/* A command is closed, with this entry: tell the simulator, where that is asked for, and write
+ * it into the entry. */
+void pair_correct(const struct pair_run *run, const struct pair_slot *slot, struct entry *e);
+/* The simulator's answer. */
+void pair_correct_acknowledge(const struct pair_run *run);
+/* Tell that an answer is missing when it is overdue. */
+void pair_correct_fire(const struct pair_run *run);
 
 /* ---- pair_parameters.c ---- */
 

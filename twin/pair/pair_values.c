@@ -160,6 +160,43 @@ static void compare_value(struct difference_list *list, const struct pair_slot *
     }
 }
 
+/* The number of this name, however deep it lies; NULL. */
+static const struct event_value *find_number(const struct event_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->value_count; i++) {
+        const struct event_value *v = &reply->values[i];
+        if (v->kind == VALUE_NUMBER && is_called(v->name, strlen(v->name), name)) {
+            return v;
+        }
+    }
+    return NULL;
+}
+
+void pair_read_poses(const struct pair_slot *slot, enum side first,
+                     const struct event_reply *reply, const struct pair_params *p,
+                     struct pair_poses *poses)
+{
+    static const char *const names[] = {"x_m", "y_m", "psi_rad"};
+    const enum side second = first == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
+    size_t known = 0;
+    poses->agree = true;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct event_value *v = find_number(reply, names[i]);
+        size_t k = 0;
+        while (v && k < slot->value_count && slot->value[k].place != v->place) {
+            k++;
+        }
+        if (v && k < slot->value_count && slot->value_kind[k] == VALUE_NUMBER) {
+            poses->of[first][i] = slot->value[k].number;
+            poses->of[second][i] = v->number;
+            poses->agree =
+                poses->agree && numbers_agree(v->name, slot->value[k].number, v->number, p);
+            known++;
+        }
+    }
+    poses->known = known == COUNT(names);
+}
+
 static void compare_values(struct difference_list *list, const struct pair_slot *slot,
                            enum side first, const struct event_reply *reply,
                            const struct pair_params *p)

@@ -406,6 +406,21 @@ static void write_following(struct json_writer *w, const struct pair_following *
     json_write_close(w);
 }
 
+static void write_correction(struct json_writer *w, const struct pair *pair,
+                             const struct pair_params *p)
+{
+#define CORRECTED(field) JSON_MEMBER(struct pair_correction, field)
+    static const struct json_member counted[] = {CORRECTED(sent), CORRECTED(applied),
+                                                 CORRECTED(refused), CORRECTED(unanswered)};
+    if (!json_write_known(w, "correction", p->correct != PAIR_CORRECT_OFF)) {
+        return;
+    }
+    json_write_text(w, "after",
+                    p->correct == PAIR_CORRECT_EACH_MOVE ? "each_move" : "after_inconsistency");
+    json_write_members(w, counted, COUNT(counted), &pair->correction);
+    json_write_close(w);
+}
+
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_following *following, const struct pair_params *p)
 {
@@ -437,5 +452,6 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     write_side(w, "real", &pair->side[SIDE_REAL]);
     write_side(w, "virtual", &pair->side[SIDE_VIRTUAL]);
     write_following(w, following, p);
+    write_correction(w, pair, p);
     json_write_close(w);
 }

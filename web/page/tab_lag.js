@@ -210,6 +210,10 @@ function remark(e) {
     if (e.differs) {
         words.push(`not the same: ${e.differs}`);
     }
+    if (known(e.correction)) {
+        words.push(`the simulator was told where the real robot stands (it was ${e.correction_m.toFixed(3)} m and ` +
+            `${e.correction_rad.toFixed(3)} rad off)`);
+    }
     if (known(e.interrupted_s)) {
         words.push("the daemon was away meanwhile");
     }

@@ -1,0 +1,123 @@
+/* The state of the twin: the simulator is told where the real robot stands, so that what one
+ * move left between the two does not add up with the next (docs/model/pair.md). */
+#include <math.h>
+#include <string.h>
+
+#include "base/constants.h"
+#include "logger/message/json_write.h"
+#include "twin/pair/pair_run.h"
+
+enum { POSE_BYTES = 6 * EVENT_ID_MAX + 192 };
+
+/* After this command the simulator stands still: it was sent nothing that is not closed, and
+ * what was closed is older. A command that waits in link mode goes out behind the pose. */
+static bool is_still(const struct pair *pair, const struct pair_slot *closing)
+{
+    if (pair->correction.closed_order > closing->order) {
+        return false;
+    }
+    for (int k = -1; pair_next_open(pair, &k);) {
+        if (&pair->slot[k] != closing && pair->slot[k].sent[SIDE_VIRTUAL]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_move(const struct entry *e)
+{
+    return strcmp(e->op, "go") == 0 || strcmp(e->op, "halt") == 0;
+}
+
+/* Poses that waited until somebody listened again may be old. */
+static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
+                      const struct entry *e)
+{
+    const struct pair_poses *poses = run->news ? &run->news->poses : NULL;
+    return run->p->correct != PAIR_CORRECT_OFF && poses && poses->known && is_move(e) &&
+           (run->p->correct == PAIR_CORRECT_EACH_MOVE || !poses->agree) && slot->away_us == 0 &&
+           is_still(run->pair, slot);
+}
+
+/* The one before was not answered, and will not be waited for. Told once, until one is. */
+static void give_up(const struct pair_run *run)
+{
+    struct pair_correction *c = &run->pair->correction;
+    c->awaited_us = LAB_TIME_MAX;
+    c->unanswered++;
+    if (!c->told) {
+        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
+                   "the simulator did not acknowledge correction %llu within %g s; "
+                   "not told again until it acknowledges one",
+                   (unsigned long long)c->sent, lab_s(run->p->timeout_us));
+        c->told = true;
+    }
+}
+
+static void send_pose(const struct pair_run *run, const double pose[3])
+{
+    const struct pair_correction *c = &run->pair->correction;
+    char text[POSE_BYTES];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_int(&w, "correction", (int64_t)c->sent);
+    json_write_text(&w, "id", c->id[0] ? c->id : NULL);
+    json_write_seconds(&w, "t", run->t_us);
+    json_write_real(&w, "x_m", pose[0]);
+    json_write_real(&w, "y_m", pose[1]);
+    json_write_real(&w, "psi_rad", pose[2]);
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        pair_emit_payload(run, EFFECT_POSE, SIDE_VIRTUAL, text, w.used);
+    }
+}
+
+void pair_correct(const struct pair_run *run, const struct pair_slot *slot, struct entry *e)
+{
+    struct pair_correction *c = &run->pair->correction;
+    const bool wanted = is_wanted(run, slot, e);
+    if (slot->order >= c->closed_order) {
+        c->closed_order = slot->order + 1;
+    }
+    if (!wanted) {
+        return;
+    }
+    const double *real = run->news->poses.of[SIDE_REAL];
+    const double *virtual = run->news->poses.of[SIDE_VIRTUAL];
+    if (c->awaited_us != LAB_TIME_MAX) {
+        give_up(run);
+    }
+    c->sent++;
+    c->awaited_us = run->t_us + run->p->timeout_us;
+    memcpy(c->id, slot->id, sizeof c->id);
+    e->correction = c->sent;
+    e->correction_m = hypot(real[0] - virtual[0], real[1] - virtual[1]);
+    e->correction_rad = remainder(real[2] - virtual[2], 2.0 * PI);
+    send_pose(run, real);
+}
+
+void pair_correct_acknowledge(const struct pair_run *run)
+{
+    struct pair_correction *c = &run->pair->correction;
+    const struct event_ack *a = &run->event->ack;
+    if (c->awaited_us == LAB_TIME_MAX || a->version != (int64_t)c->sent) {
+        return; /* of one that was given up, or of somebody else's */
+    }
+    c->awaited_us = LAB_TIME_MAX;
+    c->told = false;
+    c->refused += a->refused > 0;
+    c->applied += a->refused == 0;
+    if (a->refused > 0) {
+        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
+                   "the simulator refused correction %llu: %s", (unsigned long long)c->sent,
+                   a->reason);
+    }
+}
+
+void pair_correct_fire(const struct pair_run *run)
+{
+    if (run->pair->correction.awaited_us <= run->t_us) {
+        give_up(run);
+    }
+}
