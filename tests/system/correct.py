@@ -131,8 +131,9 @@ def main():
         each = check_corrected(rig, "each", entries, messages)
         silent_simulator(rig)
         rig.stop_daemon()
-        used = check_messages(load(SOURCE), "tandem/v1", [(f"tandem/v1/{pair}/{topic}", m) for pair in ("each", "silent")
-                                                          for topic, m in heard(pair) if m != {"correction": "three"}])
+        said = [(f"tandem/v1/{pair}/{topic}", m) for pair in ("each", "silent") for topic, m in heard(pair)
+                if m != {"correction": "three"}]
+        used = check_messages(load(SOURCE), "tandem/v1", said)
         assert {"pose", "pose_ack", "command", "reply"} <= used, used
         again = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").glob("*.jsonl"))))["pairs"]
         assert again["each"]["entries"] == entries, "the replay sees the same"
