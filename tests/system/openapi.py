@@ -22,7 +22,7 @@ from rig import Rig, SOURCE
 TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
 PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5}
-  r2: {mode: link, timeout_s: 1}
+  r2: {mode: link, timeout_s: 1, correct: after_inconsistency}
   wheels: {}
   boat:
     kind: usv3
@@ -105,12 +105,14 @@ class Lab:
 
 
 def contradict(rig):
-    """Two robots by hand of which L1 hears that they do not say the same."""
+    """Two robots by hand of which L1 hears that they do not say the same; the simulator is told where the real one stands."""
     rig.wait(lambda: len(rig.records("r2", "entries")) == 1, "the command before has timed out", 10)
     rig.publish("tandem/v1/r2/command", {"id": "c2", "op": "go"})
     rig.wait(lambda: rig.get("/api/v1/pairs/r2")["outstanding"] == 1, "it is under way", 5)
-    rig.publish("tandem/v1/r2/real/reply", {"id": "c2", "status": "done"})
-    rig.publish("tandem/v1/r2/virtual/reply", {"id": "c2", "status": "blocked"})
+    pose = {"x_m": 0.5, "y_m": 0, "psi_rad": 1.57}
+    rig.publish("tandem/v1/r2/real/reply", {"id": "c2", "status": "done", "values": pose})
+    rig.publish("tandem/v1/r2/virtual/reply", {"id": "c2", "status": "blocked", "values": {**pose, "x_m": 0.25}})
+    rig.publish("tandem/v1/r2/virtual/pose/ack", {"correction": 1, "applied": ["x_m", "y_m", "psi_rad"], "refused": []})
 
 
 def fill(lab):
