@@ -205,6 +205,11 @@ static void test_answers(void)
     answer(&s, AT(104), 2, 1);
     CHECK_INT("refused", c->refused, 1);
     CHECK_INT("is told", alarms(&s), 1);
+    make_move(&s, AT(150), "go", 1.5, true);
+    answer(&s, AT(154), 3, 1);
+    CHECK_INT("once", alarms(&s), 1);
+    make_move(&s, AT(160), "go", 1.5, true);
+    answer(&s, AT(164), 4, 0);
     script_clear(&s);
     for (int k = 0; k < 5; k++) { /* by the deadline, then by the next move */
         make_move(&s, AT(200 + (k < 3 ? 100 * k : 400 + 5 * k)), "go", 1.5, true);

@@ -119,7 +119,7 @@ struct pair_correction {
     uint64_t sent, applied, refused, unanswered;
     uint64_t closed_order; /* 1 + the newest command that was closed; 0: none */
     int64_t awaited_us;    /* the last one's answer is due; LAB_TIME_MAX: none is */
-    bool told;             /* that answers are missing, since the last one came */
+    bool told;             /* that it was not put there, since it was */
     char id[EVENT_ID_MAX]; /* of the command that the last one followed */
 };
 

@@ -1,6 +1,7 @@
 /* The state of the twin: the simulator is told where the real robot stands, so that what one
  * move left between the two does not add up with the next (docs/model/pair.md). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/constants.h"
@@ -39,19 +40,26 @@ static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
            is_still(run->pair, slot);
 }
 
-/* The one before was not answered, and will not be waited for. Told once, until one is. */
+/* It was not put there. Told once, until it is: a simulator that cannot be, or does not know
+ * the message, would say so with every move. */
+static void tell_failure(const struct pair_run *run, const char *what)
+{
+    struct pair_correction *c = &run->pair->correction;
+    if (!c->told) {
+        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
+                   "the simulator %s (correction %llu); not told again until it applies one",
+                   what, (unsigned long long)c->sent);
+    }
+    c->told = true;
+}
+
+/* Its answer is not waited for any longer. */
 static void give_up(const struct pair_run *run)
 {
     struct pair_correction *c = &run->pair->correction;
     c->awaited_us = LAB_TIME_MAX;
     c->unanswered++;
-    if (!c->told) {
-        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
-                   "the simulator did not acknowledge correction %llu within %g s; "
-                   "not told again until it acknowledges one",
-                   (unsigned long long)c->sent, lab_s(run->p->timeout_us));
-        c->told = true;
-    }
+    tell_failure(run, "did not say that it put its robot where the real one stands");
 }
 
 static void send_pose(const struct pair_run *run, const double pose[3])
@@ -105,13 +113,14 @@ void pair_correct_acknowledge(const struct pair_run *run)
         return; /* of one that was given up, or of somebody else's */
     }
     c->awaited_us = LAB_TIME_MAX;
-    c->told = false;
-    c->refused += a->refused > 0;
-    c->applied += a->refused == 0;
     if (a->refused > 0) {
-        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
-                   "the simulator refused correction %llu: %s", (unsigned long long)c->sent,
-                   a->reason);
+        char what[sizeof a->reason + 16];
+        (void)snprintf(what, sizeof what, "refused: %s", a->reason);
+        c->refused++;
+        tell_failure(run, what);
+    } else {
+        c->applied++;
+        c->told = false;
     }
 }
 
