@@ -168,6 +168,9 @@ static const struct option_row pair_rows[] = {
     {"parameters.promote", CHOICE("manual", "manual|auto"), IN_PAIR(params.promote),
      "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass "
      "their checks."},
+    {"parameters.form", CHOICE("auto", "absolute|relative|auto"), IN_PAIR(params.form),
+     "How the simulator applies travel times: values as they are, adjust against its own start values, or as its "
+     "acknowledgements tell (which, when they do not, is absolute)."},
     {"parameters.propose_every", WHOLE("", "10", 1.0, 1000000.0), IN_PAIR(params.propose_every),
      "auto: moves of the real robot between two proposals."},
 
@@ -307,4 +310,5 @@ _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
 _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");
 _Static_assert(EFFORT_HOLD_COUNT == 3 && EFFORT_HOLD_AUTO == 2, "holds");
 _Static_assert(DYNAMICS_SIDES_COUNT == 3 && DYNAMICS_SIDES_BOTH == 2, "sides");
+_Static_assert(PARAMETERS_FORM_COUNT == 2 && PARAMETERS_RELATIVE == 1, "forms");
 _Static_assert(TRAVEL_METHOD_COUNT == 4 && TRAVEL_AUTO == 3, "methods");

@@ -416,6 +416,8 @@ static bool scan_refused(struct json_scan *s, struct event *e)
 static const struct payload_member ack_members[] = {
     {.name = "version", .required = true, .type = PAYLOAD_WHOLE, PAYLOAD_IN(ack.version), .max = UINT32_MAX,
      .expected = "a \"version\" of 0 or more was expected"},
+    {.name = "form", .type = PAYLOAD_NAME, PAYLOAD_IN(ack.form), .names = &parameter_form_names,
+     .absent = PARAMETERS_FORM_COUNT, .expected = "a \"form\" of absolute or relative was expected"},
     {.name = "applied", .type = PAYLOAD_OTHER, .scan = scan_applied},
     {.name = "refused", .type = PAYLOAD_OTHER, .scan = scan_refused},
 };

@@ -133,8 +133,16 @@ struct event_echo {
     int64_t source_us;          /* robot's clock when the echo left */
 };
 
+/* How a simulator applies a parameter set. */
+enum parameter_form {
+    PARAMETERS_ABSOLUTE, /* its values as they are */
+    PARAMETERS_RELATIVE, /* its adjust, against the simulator's own start values */
+    PARAMETERS_FORM_COUNT
+};
+
 struct event_ack {
     int64_t version; /* of the parameters; of EVENT_POSE_ACK the correction's number */
+    int8_t form; /* enum parameter_form, its COUNT when it does not tell */
     uint32_t applied, refused;
     /* hash_text() of the names applied */
     uint64_t applied_hash[EVENT_APPLIED_MAX];
@@ -225,6 +233,9 @@ const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */
 
 extern const struct names request_action_names;
 const char *request_action_name(enum request_action action); /* "propose", "promote" … */
+
+extern const struct names parameter_form_names;
+const char *parameter_form_name(enum parameter_form form); /* "absolute", "relative" */
 
 extern const struct names follower_rejection_names;
 const char *follower_rejection_name(enum follower_rejection rejection); /* "none" … */

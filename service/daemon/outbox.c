@@ -209,7 +209,8 @@ static void send_active(struct daemon *d, uint32_t pair)
     json_write_start(&w, text, sizeof text, NULL, NULL);
     const struct pair_dynamics *dynamics = lab_dynamics(d->lab, pair);
     const bool ever =
-        pair_write_parameters(&w, lab_pair(d->lab, pair), dynamics ? &dynamics->sets : NULL);
+        pair_write_parameters(&w, lab_pair(d->lab, pair), lab_pair_params(d->lab, pair),
+                              dynamics ? &dynamics->sets : NULL);
     if (ever && json_write_end(&w)) {
         send_parameters(d, pair, text, w.used);
     }

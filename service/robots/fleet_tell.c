@@ -303,46 +303,87 @@ static double value_of(const struct robot_kind *kind, const char *name, const js
     return nan("");
 }
 
-/* Writes "applied" and "refused" while it applies. */
-static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values,
+/* Where what is written of a set while it is applied goes. */
+struct applying {
+    struct fleet *fleet;
+    struct fleet_robot *robot;
+    struct json_writer *applied, refused;
+    int refused_count;
+};
+
+static void apply_value(struct applying *a, const char *name, double value)
+{
+    char reason[ROBOT_REASON_MAX] = "";
+    if (robot_set(a->fleet->options.kind, a->robot->memory, name, value, reason) == STATUS_OK) {
+        json_write_text(a->applied, NULL, name);
+        a->fleet->counts.applied++;
+        return;
+    }
+    a->fleet->counts.refused++;
+    if (a->refused_count++ < REFUSED_MAX) {
+        json_write_object(&a->refused, NULL);
+        json_write_text(&a->refused, "name", name);
+        json_write_text(&a->refused, "reason", reason);
+        json_write_close(&a->refused);
+    }
+}
+
+/* Its own value times the factor, and more by what is added; what that leaves the range by, the
+ * robot cannot do. NaN, which is refused, when the change is none. */
+static double adjusted_value(const struct fleet *f, const struct fleet_robot *r,
+                             const char *name, const json_t *change)
+{
+    const int index = robot_parameter_find(f->options.kind, name);
+    const json_t *factor = json_object_get(change, "factor");
+    const json_t *add = json_object_get(change, "add");
+    const bool wrong = (factor && !json_is_number(factor)) || (add && !json_is_number(add));
+    if (index < 0 || wrong || (!factor && !add) || f->options.kind->parameters[index].choices) {
+        return nan("");
+    }
+    const struct robot_parameter *row = &f->options.kind->parameters[index];
+    const double value = r->parameters[index] * (factor ? json_number_value(factor) : 1.0) +
+                         (add ? json_number_value(add) : 0.0);
+    return isfinite(value) ? fmin(fmax(value, row->min), row->max) : value;
+}
+
+/* Writes "applied" and "refused" while it applies; of a name that stands in both, adjust. */
+static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values, json_t *adjust,
                          struct json_writer *w)
 {
-    const struct robot_kind *kind = f->options.kind;
     char text[PAYLOAD_MAX];
-    struct json_writer refused;
-    int refused_count = 0;
+    struct applying a = {.fleet = f, .robot = r, .applied = w};
     const char *name = NULL;
     json_t *value = NULL;
-    json_write_start(&refused, text, sizeof text, NULL, NULL);
-    json_write_array(&refused, NULL);
+    json_write_start(&a.refused, text, sizeof text, NULL, NULL);
+    json_write_array(&a.refused, NULL);
     json_write_array(w, "applied");
+    json_object_foreach(adjust, name, value)
+    {
+        apply_value(&a, name, adjusted_value(f, r, name, value));
+    }
     json_object_foreach(values, name, value)
     {
-        char reason[ROBOT_REASON_MAX] = "";
-        if (robot_set(kind, r->memory, name, value_of(kind, name, value), reason) ==
-            STATUS_OK) {
-            json_write_text(w, NULL, name);
-            f->counts.applied++;
-            continue;
-        }
-        f->counts.refused++;
-        if (refused_count++ < REFUSED_MAX) {
-            json_write_object(&refused, NULL);
-            json_write_text(&refused, "name", name);
-            json_write_text(&refused, "reason", reason);
-            json_write_close(&refused);
+        if (!json_object_get(adjust, name)) {
+            apply_value(&a, name, value_of(f->options.kind, name, value));
         }
     }
     json_write_close(w);
-    json_write_close(&refused);
-    w->overflow = !json_write_end(&refused) || w->overflow;
-    json_write_raw(w, "refused", text, refused.used);
+    json_write_close(&a.refused);
+    w->overflow = !json_write_end(&a.refused) || w->overflow;
+    json_write_raw(w, "refused", text, a.refused.used);
+}
+
+/* All its own parameters again. */
+static void restore_values(const struct fleet *f, struct fleet_robot *r)
+{
+    for (size_t i = 0; i < f->options.kind->parameter_count; i++) {
+        robot_set_parameter(f->options.kind, r->memory, i, r->parameters[i]);
+    }
 }
 
 void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
                             const struct message *message)
 {
-    const struct robot_kind *kind = f->options.kind;
     char text[PAYLOAD_MAX];
     struct json_writer w;
     json_error_t error;
@@ -350,21 +391,26 @@ void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
         json_loadb(message->payload, message->kept_bytes, JSON_REJECT_DUPLICATES, &error);
     const json_t *version = json_object_get(document, "version");
     json_t *values = json_object_get(document, "values");
-    if (!json_is_integer(version) || (values && !json_is_object(values))) {
+    json_t *adjust = json_object_get(document, "adjust");
+    if (!json_is_integer(version) || (values && !json_is_object(values)) ||
+        (adjust && !json_is_object(adjust))) {
         (void)fprintf(stderr, "tandem: robot %s/%s: parameters: %s\n", f->pairs[r->pair],
                       side_name(r->side),
-                      document ? "a whole \"version\" and an object \"values\" were expected"
+                      document ? "a whole \"version\" and objects \"values\" and \"adjust\" "
+                                 "were expected"
                                : error.text);
         f->counts.malformed++;
     } else {
-        const bool restore = json_integer_value(version) == 0 && json_object_size(values) == 0;
-        for (size_t i = 0; i < kind->parameter_count && restore; i++) {
-            robot_set_parameter(kind, r->memory, i, r->parameters[i]);
+        if (json_integer_value(version) == 0 && json_object_size(values) == 0) {
+            restore_values(f, r);
         }
         json_write_start(&w, text, sizeof text, NULL, NULL);
         json_write_object(&w, NULL);
         json_write_int(&w, "version", json_integer_value(version));
-        apply_values(f, r, values, &w);
+        apply_values(f, r, values, adjust, &w);
+        if (json_object_size(adjust) > 0) {
+            json_write_text(&w, "form", parameter_form_name(PARAMETERS_RELATIVE));
+        }
         json_write_close(&w);
         (void)say_word(f, r, "parameters/ack", 1, lab_clock_now_us(), &w);
     }

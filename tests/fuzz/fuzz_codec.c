@@ -149,6 +149,7 @@ static void fuzz_limits(const struct event *e)
     case EVENT_POSE_ACK:
     case EVENT_ACK:
         assert(e->ack.version >= 0);
+        assert(e->ack.form >= 0 && e->ack.form <= PARAMETERS_FORM_COUNT);
         assert(memchr(e->ack.reason, '\0', sizeof e->ack.reason));
         break;
     case EVENT_REQUEST:

@@ -63,6 +63,7 @@ static const struct {
     TABLE(pair_mode_names),
     TABLE(parameter_action_names),
     TABLE(parameter_check_names),
+    TABLE(parameter_form_names),
     TABLE(parameter_state_names),
     TABLE(position_kind_names),
     TABLE(query_parameter_names),

@@ -288,18 +288,28 @@ static void request(struct script *s, double t_s, enum request_action action, ui
 }
 
 /* Start-ups that are none are as often estimated below zero as above. */
-static void test_no_delay_below_zero(void)
+static void test_payload(void)
 {
     static struct parameter_set set = {
-        .version = 4, .count = TRAVEL_P, .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
-    char text[512] = "";
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    parameters_write_payload(&w, &set, NULL);
-    CHECK("room", json_write_end(&w));
-    CHECK_TEXT("as it goes out", text,
-               "{\"version\":4,\"model\":\"travel_time\",\"values\":{\"t0_s\":0,\"ta_s\":0.01,"
-               "\"tr_s\":0,\"angular_speed_radps\":0.5,\"linear_speed_mps\":2}}");
+        .version = 4,
+        .count = TRAVEL_P,
+        .told = {{-0.002, 0.01, -0.0005, 0.5, 2.0}, {-0.25, 0.125, NAN, 1.5, 0.75}}};
+    static const char head[] =
+        "{\"version\":4,\"model\":\"travel_time\",\"values\":{\"t0_s\":0,\"ta_s\":0.01,"
+        "\"tr_s\":0,\"angular_speed_radps\":0.5,\"linear_speed_mps\":2}";
+    static const char tail[] =
+        ",\"adjust\":{\"t0_s\":{\"add\":-0.25},\"ta_s\":{\"add\":0.125},"
+        "\"angular_speed_radps\":{\"factor\":1.5},\"linear_speed_mps\":{\"factor\":0.75}}";
+    for (int adjust = 0; adjust < 2; adjust++) {
+        char text[512] = "";
+        char want[512];
+        struct json_writer w;
+        json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+        parameters_write_payload(&w, &set, NULL, adjust == 1);
+        CHECK("room", json_write_end(&w));
+        (void)snprintf(want, sizeof want, "%s%s}", head, adjust == 1 ? tail : "");
+        CHECK_TEXT("as it goes out", text, want);
+    }
 }
 
 static void test_by_hand(void)
@@ -361,7 +371,7 @@ int main(void)
     CU_add_test(suite, "checks", test_checks);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "book", test_book);
-    CU_add_test(suite, "no delay below zero", test_no_delay_below_zero);
+    CU_add_test(suite, "payload", test_payload);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "auto", test_auto);
     return check_run();

@@ -30,6 +30,8 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
     pair->correction.awaited_us = LAB_TIME_MAX;
+    pair->virtual_since_us = LAB_TIME_NONE;
+    pair->virtual_unsure_us = LAB_TIME_NONE;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &pair->side[s];
         side->seen_us = LAB_TIME_NONE;
@@ -367,6 +369,9 @@ static void restart_side(const struct pair_run *run, struct pair_side *side)
     clock_map_restart(&side->clock);
     side->pace = (struct pace){0};
     run->news->restarted = true;
+    if (run->event->side == SIDE_VIRTUAL) {
+        pair_tell_again(run);
+    }
 }
 
 static void note_boot(const struct pair_run *run, struct pair_side *side, const char *boot)

@@ -158,6 +158,12 @@ struct pair {
     } alarm_rate[ALARM_TYPE_COUNT];
     struct pair_correction correction;
     struct parameter_book parameters; /* of travel times */
+    struct parameter_force force;     /* of those, what the simulator acknowledged */
+    /* Moves that the virtual robot was told before describe another one; LAB_TIME_NONE: none.
+     */
+    int64_t virtual_since_us;
+    /* Since then it may run on other parameters than those acknowledged; LAB_TIME_NONE: no. */
+    int64_t virtual_unsure_us;
     bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
     struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */
 };
@@ -203,7 +209,7 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
 /* What the simulator shall be told of the sets in force, those of a model of dynamics (NULL:
  * none are kept) beside those of travel times. Returns whether any ever was. */
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
-                           const struct parameter_book *dynamics);
+                           const struct pair_params *p, const struct parameter_book *dynamics);
 
 extern const struct names pair_kind_names;
 const char *pair_kind_name(enum pair_kind kind);

@@ -415,7 +415,10 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     row->lap_s[s] = nanf("");
     /* A lap that was not watched says nothing; the robot's own clock still does. */
     const bool unwatched = e->interrupted_us > 0 && e->motion_us[s] == LAB_TIME_NONE;
-    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched) {
+    /* Begun with other parameters than those in force, or nobody knows with which. */
+    const int64_t sent_us = e->t_us + (e->wait_us[s] != LAB_TIME_NONE ? e->wait_us[s] : 0);
+    const bool past = s == SIDE_VIRTUAL && sent_us < run->pair->virtual_since_us;
+    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched || past) {
         side->moves_excluded++;
         return false;
     }

@@ -6,6 +6,11 @@
 
 /* Fewer moves say nothing about held-out error. */
 enum { PROPOSE_MOVES_MIN = 20 };
+/* Of the virtual robot; fewer are no fit to be built upon. */
+enum { VIRTUAL_MOVES_MIN = 10 };
+/* Sets in a row that Tandem promotes only for how the simulator takes them: what two do not
+ * mend, it cannot do. */
+enum { REFINED_MAX = 2 };
 
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
 {
@@ -53,11 +58,11 @@ uint32_t pair_parameters_version(const struct pair *pair, const struct parameter
 }
 
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
-                           const struct parameter_book *dynamics)
+                           const struct pair_params *p, const struct parameter_book *dynamics)
 {
     const struct parameter_set *set[2];
     find_sets(pair, dynamics, set);
-    parameters_write_payload(w, set[0], set[1]);
+    parameters_write_payload(w, set[0], set[1], p->form != PARAMETERS_ABSOLUTE);
     return pair->parameters.promotions > 0 || (dynamics && dynamics->promotions > 0);
 }
 
@@ -66,21 +71,46 @@ static void send_parameters(const struct pair_run *run)
     char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    (void)pair_write_parameters(&w, run->pair, run->dynamics);
+    (void)pair_write_parameters(&w, run->pair, run->p, run->dynamics);
     if (json_write_end(&w)) {
         pair_emit_payload(run, EFFECT_PARAMETERS, SIDE_VIRTUAL, text, w.used);
     }
 }
 
-/* The simulator moves otherwise from now on: what was learnt about it is past. */
-static void forget_virtual(const struct pair_run *run)
+/* The simulator moves otherwise from now on: what was learnt about it from that lab time on is
+ * past. */
+static void forget_virtual(const struct pair_run *run, int64_t from_us)
 {
     struct pair *pair = run->pair;
-    pair->window_version++;
+    bool any = from_us == LAB_TIME_NONE;
     for (uint32_t k = 0; k < pair->window_count; k++) {
-        pair->window[(pair->window_first + k) % run->p->window].lap_s[SIDE_VIRTUAL] = nanf("");
+        struct pair_move *row = &pair->window[(pair->window_first + k) % run->p->window];
+        if (row->t_us >= from_us) {
+            any = any || !isnan(row->lap_s[SIDE_VIRTUAL]);
+            row->lap_s[SIDE_VIRTUAL] = nanf("");
+        }
     }
-    travel_kalman_reset(&pair->side[SIDE_VIRTUAL].kalman, &run->p->kalman);
+    pair->virtual_since_us = run->t_us;
+    if (any) {
+        pair->window_version++;
+        travel_kalman_reset(&pair->side[SIDE_VIRTUAL].kalman, &run->p->kalman);
+    }
+}
+
+static void doubt_virtual(const struct pair_run *run)
+{
+    if (run->pair->virtual_unsure_us == LAB_TIME_NONE) {
+        run->pair->virtual_unsure_us = run->t_us;
+    }
+}
+
+void pair_tell_again(const struct pair_run *run)
+{
+    if (run->pair->parameters.promotions > 0 ||
+        (run->dynamics && run->dynamics->promotions > 0)) {
+        doubt_virtual(run);
+        send_parameters(run);
+    }
 }
 
 void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
@@ -95,12 +125,27 @@ void pair_put_in_force(const struct pair_run *run, enum parameter_action action,
     run->pair->dynamics_sets_last = dynamics;
     send_parameters(run);
     if (!dynamics) {
-        forget_virtual(run);
+        forget_virtual(run, LAB_TIME_NONE);
+        doubt_virtual(run);
     }
 }
 
+/* How the virtual robot does with what is in force: nobody knows until it is acknowledged. */
+static void judge_virtual(const struct pair_run *run, struct parameter_virtual *out)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    struct travel_fit fit;
+    int64_t t_us[2];
+    const size_t n = pair_moves(run->pair, run->p, SIDE_VIRTUAL, moves, t_us);
+    const bool sure = run->pair->virtual_unsure_us == LAB_TIME_NONE;
+    const bool known = sure && n >= VIRTUAL_MOVES_MIN &&
+                       travel_time_fit(moves, n, run->p->method, &fit) == STATUS_OK;
+    parameters_judge_virtual(&run->pair->force, known ? &fit : NULL, out);
+}
+
 /* Returns the candidate, or NULL after saying why there is none. */
-static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by)
+static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
+                                                  const struct parameter_virtual *virtual)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
     int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
@@ -120,6 +165,11 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         decline_wish(run, by, 0, "the fit could not be computed");
         return NULL;
     }
+    if (run->p->form == PARAMETERS_RELATIVE && !virtual->adjustable) {
+        parameters_note(&checks, CHECK_EXCITATION, ESTIMATE_FAIL,
+                        "the virtual robot's moves under acknowledged parameters do not "
+                        "determine its speeds, which parameters.form: relative rests on");
+    }
     struct parameter_change change = {.by = by, .fit = &fit, .checks = &checks, .detail = ""};
     if (checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
@@ -128,7 +178,14 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         return NULL;
     }
     change.action = PARAMETERS_PROPOSED;
-    change.set = parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
+    struct parameter_set *set =
+        parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
+    parameters_adjust(&run->pair->force, virtual, set->value, &set->told);
+    if (virtual->missed && !parameters_is_news(&run->pair->parameters, set)) {
+        set->refined =
+            (uint8_t)(parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE)->refined + 1);
+    }
+    change.set = set;
     change.version = change.set->version;
     pair_emit_change(run, &change);
     return change.set;
@@ -136,7 +193,9 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
 
 void pair_propose(const struct pair_run *run)
 {
-    (void)make_candidate(run, asked_by(run));
+    struct parameter_virtual virtual;
+    judge_virtual(run, &virtual);
+    (void)make_candidate(run, asked_by(run), &virtual);
 }
 
 bool pair_change_set(const struct pair_run *run, bool dynamics)
@@ -187,6 +246,27 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics)
     return true;
 }
 
+/* What it applied of the set that it was told last is in force from now on. */
+static void take_in_force(const struct pair_run *run, const struct event_ack *a)
+{
+    struct pair *pair = run->pair;
+    const struct parameter_set *set = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
+    const int form = a->form < PARAMETERS_FORM_COUNT ? a->form : (int)run->p->form;
+    bool other = false;
+    if (set) {
+        other =
+            parameters_take(&pair->force, &set->told, set->value, set->se, a,
+                            form == PARAMETERS_RELATIVE && run->p->form != PARAMETERS_ABSOLUTE);
+    } else if (a->version == 0) {
+        other = pair->force.applied != 0;
+        memset(&pair->force, 0, sizeof pair->force);
+    }
+    if (other || pair->virtual_unsure_us != LAB_TIME_NONE) {
+        forget_virtual(run, other ? LAB_TIME_NONE : pair->virtual_unsure_us);
+        pair->virtual_unsure_us = LAB_TIME_NONE;
+    }
+}
+
 void pair_acknowledge(const struct pair_run *run)
 {
     const struct event_ack *a = &run->event->ack;
@@ -204,6 +284,9 @@ void pair_acknowledge(const struct pair_run *run)
                                                      .by = "virtual",
                                                      .version = (uint32_t)a->version,
                                                      .detail = detail});
+    if (a->version == pair_parameters_version(run->pair, run->dynamics)) {
+        take_in_force(run, a);
+    }
 }
 
 void pair_consider_parameters(const struct pair_run *run)
@@ -214,10 +297,13 @@ void pair_consider_parameters(const struct pair_run *run)
         return;
     }
     run->pair->since_proposed = 0;
-    const struct parameter_set *set = make_candidate(run, "auto");
+    struct parameter_virtual virtual;
+    judge_virtual(run, &virtual);
+    const struct parameter_set *set = make_candidate(run, "auto", &virtual);
     const char *why = "";
+    const bool refines = set && set->refined > 0 && set->refined <= REFINED_MAX;
     if (set && set->verdict == (uint8_t)ESTIMATE_PASS &&
-        parameters_is_news(&run->pair->parameters, set)) {
+        (refines || parameters_is_news(&run->pair->parameters, set))) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
         pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, false);
     }

@@ -164,8 +164,9 @@ struct pair_params {
     enum travel_method method;
     uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
     enum pair_promotion promote;
-    uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
-    uint32_t publish_every; /* >= 1: entries between two calibration effects */
+    enum parameter_form form; /* its COUNT: what the simulator's ack tells, else absolute */
+    uint32_t propose_every;   /* auto: >= 1 moves of the real robot between two proposals */
+    uint32_t publish_every;   /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
     char codec[CODEC_NAME_MAX]; /* what its robots speak: a name of codecs.h */

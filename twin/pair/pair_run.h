@@ -132,6 +132,9 @@ void pair_decline(const struct pair_run *run, const char *why);
 /* Of what the simulator was told last: the newest set in force; 0: its own parameters. */
 uint32_t pair_parameters_version(const struct pair *pair,
                                  const struct parameter_book *dynamics);
+/* The simulator began anew, and may run on its own parameters until it acknowledges a set: it
+ * is told what is in force, if anything ever was. */
+void pair_tell_again(const struct pair_run *run);
 /* The simulator's answer to a set. */
 void pair_acknowledge(const struct pair_run *run);
 /* The real robot made another usable move: in auto mode it may be time to propose. */

@@ -234,11 +234,10 @@ struct parameter_set *parameters_add(struct parameter_book *book, const struct m
     return set;
 }
 
-const struct parameter_set *parameters_propose(struct parameter_book *book,
-                                               const struct parameter_data *data,
-                                               const struct travel_fit *fit,
-                                               const struct parameter_checks *checks,
-                                               int64_t t_us)
+struct parameter_set *parameters_propose(struct parameter_book *book,
+                                         const struct parameter_data *data,
+                                         const struct travel_fit *fit,
+                                         const struct parameter_checks *checks, int64_t t_us)
 {
     struct parameter_set *set = parameters_add(book, NULL, ++book->last_version, t_us);
     set->method = (uint8_t)fit->method;
@@ -251,6 +250,8 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         set->value[j] = fit->estimate.value[j];
         set->se[j] = fit->estimate.se[j];
+        set->told.value[j] = set->value[j];
+        set->told.adjust[j] = nan("");
     }
     return set;
 }
@@ -362,11 +363,12 @@ static void write_values(struct json_writer *w, const struct parameter_set *set)
         const bool in_t0 =
             travel && (j == TRAVEL_TA || j == TRAVEL_TR) && isfinite(set->value[TRAVEL_T0]);
         const bool delay = travel && j <= TRAVEL_TR;
-        if (isfinite(set->value[j])) {
+        const double told = travel ? set->told.value[j] : set->value[j];
+        if (isfinite(told)) {
             /* Below zero within its error, or it had failed its checks: no simulator waits less
              * than not at all. */
             json_write_real(w, parameters_term_name(set, j, text),
-                            delay ? fmax(set->value[j], 0.0) : set->value[j]);
+                            delay ? fmax(told, 0.0) : told);
         } else if (in_t0) {
             json_write_real(w, parameters_term_name(set, j, text), 0.0);
         }
@@ -374,8 +376,11 @@ static void write_values(struct json_writer *w, const struct parameter_set *set)
 }
 
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
-                              const struct parameter_set *other)
+                              const struct parameter_set *other, bool adjust)
 {
+    const struct parameter_set *travel = set && set->model == 0       ? set
+                                         : other && other->model == 0 ? other
+                                                                      : NULL;
     json_write_object(w, NULL);
     json_write_int(w, "version", set ? set->version : 0);
     json_write_text(w, "model", set ? parameters_model_name(set) : "travel_time");
@@ -387,5 +392,8 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
         write_values(w, other);
     }
     json_write_close(w);
+    if (travel && adjust) {
+        parameters_write_adjust(w, &travel->told);
+    }
     json_write_close(w);
 }

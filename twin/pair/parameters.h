@@ -20,6 +20,7 @@
 #include "identification/dynamics_fit.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"
+#include "twin/pair/parameter_adjust.h"
 
 enum { PARAMETERS_KEPT = 4, PARAMETERS_DETAIL_MAX = 160 };
 
@@ -37,6 +38,7 @@ struct parameter_set {
     uint8_t verdict;  /* enum estimate_verdict of its checks */
     uint8_t model;    /* 0: travel times; else 1 + place as of model_at() */
     uint8_t count;    /* of values */
+    uint8_t refined;  /* so many sets in a row only mended how the simulator takes them */
     uint16_t n;       /* moves, or samples (at most 65535) */
     int64_t made_us;
     int64_t since_us, until_us; /* of the moves it rests on */
@@ -45,6 +47,7 @@ struct parameter_set {
     /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; of a model its
      * parameters, then a constant effort per axis where they were fitted; NaN: unknown. */
     double value[DYNAMICS_P_MAX], se[DYNAMICS_P_MAX]; /* [count] */
+    struct parameter_told told; /* of travel times: what the simulator is asked for */
 };
 
 struct parameter_book { /* all zero is empty */
@@ -100,12 +103,11 @@ struct parameter_set *parameters_add(struct parameter_book *book, const struct m
 const char *parameters_first_failure(const struct parameter_checks *checks);
 
 /* Put a fit that passed (not FAIL) into the book as the candidate; an older candidate retires.
- * Returns the new set. */
-const struct parameter_set *parameters_propose(struct parameter_book *book,
-                                               const struct parameter_data *data,
-                                               const struct travel_fit *fit,
-                                               const struct parameter_checks *checks,
-                                               int64_t t_us);
+ * The simulator is told the values as they are. Returns the new set. */
+struct parameter_set *parameters_propose(struct parameter_book *book,
+                                         const struct parameter_data *data,
+                                         const struct travel_fit *fit,
+                                         const struct parameter_checks *checks, int64_t t_us);
 
 /* Make a set active; version 0: the candidate. NULL with *why when there is no such set, or it
  * is active already. */
@@ -161,10 +163,11 @@ extern const struct names parameter_action_names;
 const char *parameter_action_name(enum parameter_action action);
 
 /* What goes to the simulator: the values of every set in force, its version and model those of
- * the newest one. set NULL: version 0 without values, "your own parameters". other: the set of
- * another model that is in force beside it; NULL: none. */
+ * the newest one, and with `adjust` what of it is known relatively. set NULL: version 0 without
+ * values, "your own parameters". other: the set of another model that is in force beside it;
+ * NULL: none. */
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
-                              const struct parameter_set *other);
+                              const struct parameter_set *other, bool adjust);
 
 /* "travel_time", or the model's name. */
 const char *parameters_model_name(const struct parameter_set *set);

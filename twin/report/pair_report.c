@@ -129,9 +129,14 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     estimate_report_column(w, "values", &e, e.value);
     estimate_report_column(w, "se", &e, e.se);
     estimate_report_intervals(w, &e);
+    if (set->model == 0) {
+        estimate_report_column(w, "told", &e, set->told.value);
+        parameters_write_adjust(w, &set->told);
+    }
 }
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null:
+/* {"version","model","state","made_t",…,"values":{…},"se":{…},"ci95":{…}} or null; of travel
+ * times with what the simulator is asked for: "told", "adjust".
  * docs/model/parameters.md. */
 static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {

@@ -35,6 +35,18 @@ function valueOf(set, name) {
     return set ? valueText(set, name) : "–";
 }
 
+// What the simulator is asked for, so that it does as the real robot: a value, or a change of its own.
+function toldText(set, name) {
+    const unit = unitOf(name);
+    const told = set.told[name];
+    const {factor, add} = set.adjust?.[name] ?? {};
+    return [
+        known(told) && withUnit(fixed(unit === "s" ? Math.max(told, 0) : told, 3), unit),
+        known(factor) && `own × ${fixed(factor, 3)}`,
+        known(add) && `own ${add < 0 ? "−" : "+"} ${withUnit(fixed(Math.abs(add), 3), unit)}`,
+    ].filter(Boolean).join(" or ") || "–";
+}
+
 function fromTo(before, after) {
     return el("ul", {class: "words-list"}, Object.keys(after.values).filter(name => known(after.values[name]))
         .map(name => {
@@ -137,6 +149,8 @@ function book(model, {promote, active, candidate}, changes, doer) {
             {label: "In force, ± 95 %", cell: name => valueOf(active, name), numeric: true},
             {label: "Candidate, ± 95 %", cell: name => valueOf(candidate, name), numeric: true},
             {label: "Change", cell: name => changeText(active?.values[name], candidate?.values[name]), numeric: true},
+            ...some.told ? [{label: `Told to the simulator, set ${some.version}`,
+                cell: name => toldText(some, name)}] : [],
         ], Object.keys(some.values)),
         checks && [el("h3", {}, `Checks of set ${some.version}`), checkTable(`Checks of set ${some.version}`, checks)]);
 }

@@ -1,0 +1,375 @@
+/* Promotion to simulators that keep something of their own: start and stop times that nobody
+ * can set, wheels that slip. The loop is closed: what the lab asks for changes how the virtual
+ * robot moves. */
+#include "tests/support/lab_script.h"
+
+#include "base/hash.h"
+#include "twin/pair/parameters.h"
+
+#define AT(s) ((int64_t)((s)*1e6) + 1000000000)
+
+enum { STEPS_MAX = 400 };
+
+/* A lap is t0 + start[0] + [turn](ta + start[1] + turn / (slip w)) + …: told are its settings,
+ * which were `own` when it began. */
+struct sim {
+    const char *row;
+    int form;         /* as its ack tells it */
+    bool takes;       /* its adjust, where there is one */
+    unsigned refuses; /* bit j: term j */
+    double start[3], slip;
+    double own[TRAVEL_P], told[TRAVEL_P];
+};
+
+struct stage {
+    struct script s;
+    struct sim sim;
+    double real[TRAVEL_P]; /* the real robot's, totals */
+    int move;              /* next */
+    double lag_s;          /* mean |real - virtual| of the moves made last */
+};
+
+static double sum_lap(const double p[TRAVEL_P], double turn, double drive)
+{
+    return p[TRAVEL_T0] + (turn > 0.0 ? p[TRAVEL_TA] + turn / p[TRAVEL_INV_W] : 0.0) +
+           (drive > 0.0 ? p[TRAVEL_TR] + drive / p[TRAVEL_INV_V] : 0.0);
+}
+
+static double sim_lap(const struct sim *m, double turn, double drive)
+{
+    double p[TRAVEL_P];
+    for (int j = 0; j < TRAVEL_P; j++) {
+        p[j] = j < TRAVEL_INV_W ? m->told[j] + m->start[j] : m->told[j] * m->slip;
+    }
+    return sum_lap(p, turn, drive);
+}
+
+static double noise_s(int k)
+{
+    return 0.01 * ((double)(k * 37 % 11) / 5.0 - 1.0);
+}
+
+static void make_moves(struct stage *g, int count)
+{
+    double sum_s = 0.0;
+    for (int k = g->move; k < g->move + count; k++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "c%d", k);
+        struct event e = script_event("r1", AT(20 * k), EVENT_COMMAND, SIDE_COUNT);
+        (void)snprintf(e.command.id, sizeof e.command.id, "%s", id);
+        (void)snprintf(e.command.op, sizeof e.command.op, "go");
+        e.command.rotation_rad = k % 3 == 1 ? 0.0 : 0.4 + 0.3 * (double)(k % 7);
+        e.command.displacement_m = k % 3 == 0 ? 0.0 : 0.2 + 0.15 * (double)(k % 5);
+        e.hash = (uint64_t)k + 1;
+        const double lap[SIDE_COUNT] = {
+            sum_lap(g->real, e.command.rotation_rad, e.command.displacement_m) + noise_s(k),
+            sim_lap(&g->sim, e.command.rotation_rad, e.command.displacement_m) +
+                noise_s(k + 5)};
+        const enum side first = lap[SIDE_REAL] < lap[SIDE_VIRTUAL] ? SIDE_REAL : SIDE_VIRTUAL;
+        sum_s += fabs(lap[SIDE_REAL] - lap[SIDE_VIRTUAL]);
+        lab_step(g->s.lab, &e, &g->s.fx);
+        script_reply(&g->s, "r1", AT(20 * k + lap[first]), first, id, REPLY_DONE);
+        script_reply(&g->s, "r1", AT(20 * k + lap[!first]),
+                     first == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL, id, REPLY_DONE);
+    }
+    g->move += count;
+    g->lag_s = sum_s / count;
+}
+
+static const struct parameter_set *active(struct stage *g)
+{
+    return parameters_find(&lab_pair(g->s.lab, 0)->parameters, PARAMETERS_ACTIVE);
+}
+
+/* Apply what is in force, and acknowledge it `later_s` after the last move. */
+static void apply_set(struct stage *g, double later_s)
+{
+    const struct parameter_set *set = active(g);
+    struct sim *m = &g->sim;
+    struct event e =
+        script_event("r1", AT(20 * g->move - 10 + later_s), EVENT_ACK, SIDE_VIRTUAL);
+    e.ack.form = (int8_t)m->form;
+    e.ack.version = set ? set->version : 0;
+    for (int j = 0; set && j < TRAVEL_P; j++) {
+        const bool relative = m->takes && isfinite(set->told.adjust[j]);
+        const double value = !relative          ? set->told.value[j]
+                             : j < TRAVEL_INV_W ? m->own[j] + set->told.adjust[j]
+                                                : m->own[j] * set->told.adjust[j];
+        if (m->refuses >> j & 1U) {
+            e.ack.refused++;
+        } else if (isfinite(value)) {
+            m->told[j] = j < TRAVEL_INV_W ? fmax(value, 0.0) : value;
+            e.ack.applied_hash[e.ack.applied++] =
+                hash_text(travel_term_name((enum travel_term)j));
+        }
+    }
+    if (!set) {
+        memcpy(m->told, m->own, sizeof m->told);
+    }
+    lab_step(g->s.lab, &e, &g->s.fx);
+}
+
+static void wish(struct stage *g, enum request_action action)
+{
+    struct event e = script_event("r1", AT(20 * g->move - 12), EVENT_REQUEST, SIDE_COUNT);
+    e.request.action = action;
+    lab_step(g->s.lab, &e, &g->s.fx);
+}
+
+static void promote(struct stage *g)
+{
+    wish(g, REQUEST_PROPOSE);
+    wish(g, REQUEST_PROMOTE);
+    apply_set(g, 0.0);
+}
+
+static void open_stage(struct stage *g, const struct sim *sim, enum pair_promotion promotion)
+{
+    static const double real[TRAVEL_P] = {0.1, 0.35, 0.25, 1.27, 0.28};
+    script_init(&g->s, 1);
+    g->s.params[0].promote = promotion;
+    g->s.params[0].propose_every = 10;
+    script_open(&g->s);
+    g->sim = *sim;
+    memcpy(g->sim.told, g->sim.own, sizeof g->sim.told);
+    memcpy(g->real, real, sizeof g->real);
+    g->move = 1;
+}
+
+/* What of a simulator cannot be set is 0.24 s of a turn, 0.18 s of a drive, and slip. */
+static const struct sim sims[] = {
+    {"relative",
+     PARAMETERS_RELATIVE,
+     true,
+     0,
+     {0.02, 0.22, 0.16},
+     0.85,
+     {0.05, 0, 0, 1.5, 0.3},
+     {0}},
+    {"relative, delays refused",
+     PARAMETERS_RELATIVE,
+     true,
+     7,
+     {0.1, 0.35, 0.25},
+     0.85,
+     {0, 0, 0, 1.8, 0.25},
+     {0}},
+    {"absolute",
+     PARAMETERS_ABSOLUTE,
+     false,
+     0,
+     {0.02, 0.22, 0.16},
+     0.85,
+     {0.05, 0, 0, 1.5, 0.3},
+     {0}},
+    {"absolute, says nothing of it",
+     PARAMETERS_FORM_COUNT,
+     false,
+     0,
+     {0.02, 0.22, 0.16},
+     0.85,
+     {0, 0.3, 0, 1.5, 0.3},
+     {0}},
+};
+
+/* Second promotions and rollbacks lead where first ones lead. */
+static void test_by_hand(void)
+{
+    for (size_t i = 0; i < COUNT(sims); i++) {
+        static struct stage g;
+        open_stage(&g, &sims[i], PAIR_PROMOTE_MANUAL);
+        make_moves(&g, 40);
+        CHECK("far away before", g.lag_s > 0.08);
+        promote(&g);
+        make_moves(&g, 30);
+        /* Settings taken as they are need moves made under them. */
+        CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
+        promote(&g);
+        make_moves(&g, 30);
+        CHECK(sims[i].row, g.lag_s <= 0.03);
+        struct sim second = g.sim;
+        promote(&g);
+        make_moves(&g, 30);
+        CHECK(sims[i].row, g.lag_s <= 0.03);
+        wish(&g, REQUEST_ROLLBACK);
+        apply_set(&g, 0.0);
+        for (int j = 0; j < TRAVEL_P; j++) {
+            CHECK_NEAR("the second one again", g.sim.told[j], second.told[j], 0, 1e-12);
+        }
+        apply_set(&g, 1.0);
+        CHECK_NEAR("applied twice", g.sim.told[TRAVEL_INV_V], second.told[TRAVEL_INV_V], 0,
+                   1e-12);
+        wish(&g, REQUEST_ROLLBACK);
+        wish(&g, REQUEST_ROLLBACK);
+        apply_set(&g, 0.0);
+        CHECK_NEAR("its own", g.sim.told[TRAVEL_INV_V], sims[i].own[TRAVEL_INV_V], 0, 1e-12);
+        CHECK_INT("nothing in force", lab_pair(g.s.lab, 0)->force.applied, 0);
+        make_moves(&g, 30);
+        promote(&g);
+        make_moves(&g, 30);
+        CHECK_INT(sims[i].row, g.lag_s <= 0.05, sims[i].takes);
+        script_close(&g.s);
+    }
+}
+
+/* Promotion by itself mends what a simulator makes of it, and comes to an end. */
+static void test_by_itself(void)
+{
+    for (size_t i = 0; i < COUNT(sims); i++) {
+        static struct stage g;
+        open_stage(&g, &sims[i], PAIR_PROMOTE_AUTO);
+        uint64_t promotions = 0;
+        while (g.move < STEPS_MAX) {
+            make_moves(&g, 1);
+            const uint64_t now = lab_pair(g.s.lab, 0)->parameters.promotions;
+            if (now != promotions) {
+                apply_set(&g, 0.0);
+                promotions = now;
+            }
+        }
+        CHECK("promoted, and not for ever", promotions >= 1 && promotions <= 3);
+        make_moves(&g, 30);
+        CHECK(sims[i].row, g.lag_s <= 0.03);
+        /* The real robot slows down. */
+        g.real[TRAVEL_INV_V] *= 0.8;
+        for (int k = 0; k < STEPS_MAX; k++) {
+            make_moves(&g, 1);
+            if (lab_pair(g.s.lab, 0)->parameters.promotions != promotions) {
+                promotions = lab_pair(g.s.lab, 0)->parameters.promotions;
+                apply_set(&g, 0.0);
+            }
+        }
+        make_moves(&g, 30);
+        CHECK(sims[i].row, g.lag_s <= 0.03);
+        script_close(&g.s);
+    }
+}
+
+/* What a simulator refuses, or does not acknowledge, is not in force; nor is what an older
+ * acknowledgement names. */
+static void test_acknowledged_only(void)
+{
+    static struct stage g;
+    open_stage(&g, &sims[1], PAIR_PROMOTE_MANUAL);
+    make_moves(&g, 40);
+    wish(&g, REQUEST_PROPOSE);
+    wish(&g, REQUEST_PROMOTE);
+    const struct pair *pair = lab_pair(g.s.lab, 0);
+    CHECK_INT("told, not taken", pair->force.applied, 0);
+    CHECK("known", isfinite(active(&g)->told.adjust[TRAVEL_INV_V]));
+    make_moves(&g, 30);
+    wish(&g, REQUEST_PROPOSE);
+    wish(&g, REQUEST_PROMOTE);
+    CHECK("nobody knows what it runs on", isnan(active(&g)->told.adjust[TRAVEL_INV_V]));
+    struct event e = script_event("r1", AT(20 * g.move - 11), EVENT_ACK, SIDE_VIRTUAL);
+    e.ack = (struct event_ack){
+        .version = 1, .applied = 1, .applied_hash = {hash_text("linear_speed_mps")}};
+    lab_step(g.s.lab, &e, &g.s.fx);
+    CHECK_INT("an older one", pair->force.applied, 0);
+    e.ack = (struct event_ack){.version = 2, .refused = 5};
+    lab_step(g.s.lab, &e, &g.s.fx);
+    CHECK_INT("all refused", pair->force.applied, 0);
+    make_moves(&g, 30);
+    promote(&g);
+    CHECK_INT("both speeds", pair->force.applied, 1 << TRAVEL_INV_W | 1 << TRAVEL_INV_V);
+    CHECK_INT("by adjust", pair->force.relative, pair->force.applied);
+    script_close(&g.s);
+}
+
+/* The moves of the virtual robot that the window still has. */
+static size_t virtual_moves(struct stage *g)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    return pair_moves(lab_pair(g->s.lab, 0), &g->s.params[0], SIDE_VIRTUAL, moves, t_us);
+}
+
+static void boot(struct stage *g, const char *mark, double later_s)
+{
+    struct event e =
+        script_event("r1", AT(20 * g->move - 10 + later_s), EVENT_CONNECTION, SIDE_VIRTUAL);
+    e.connection.online = true;
+    (void)snprintf(e.connection.boot, sizeof e.connection.boot, "%s", mark);
+    lab_step(g->s.lab, &e, &g->s.fx);
+}
+
+/* A fit rests on moves under what is in force: not on one that was under way, not on those
+ * between a reboot and the acknowledgement after it. */
+static void test_moves_in_force(void)
+{
+    static struct stage g;
+    open_stage(&g, &sims[0], PAIR_PROMOTE_MANUAL);
+    boot(&g, "a", 0.0);
+    make_moves(&g, 40);
+    promote(&g);
+    CHECK_INT("none yet", virtual_moves(&g), 0);
+    make_moves(&g, 10);
+    CHECK_INT("ten", virtual_moves(&g), 10);
+    apply_set(&g, 0.5);
+    CHECK_INT("told again: as it was", virtual_moves(&g), 10);
+    /* It begins anew with its own parameters, and is told again. */
+    script_clear(&g.s);
+    boot(&g, "b", 1.0);
+    CHECK_INT("told", script_count(&g.s, EFFECT_PARAMETERS), 1);
+    const struct sim before = g.sim;
+    memcpy(g.sim.told, g.sim.own, sizeof g.sim.told);
+    make_moves(&g, 4);
+    apply_set(&g, 0.0);
+    CHECK_NEAR("as before", g.sim.told[TRAVEL_INV_W], before.told[TRAVEL_INV_W], 0, 1e-12);
+    CHECK_INT("without those four", virtual_moves(&g), 10);
+    make_moves(&g, 5);
+    CHECK_INT("and five more", virtual_moves(&g), 15);
+    /* A command that was sent before the set came. */
+    struct event e = script_event("r1", AT(20 * g.move - 15), EVENT_COMMAND, SIDE_COUNT);
+    (void)snprintf(e.command.id, sizeof e.command.id, "under way");
+    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    e.command.displacement_m = 1.0;
+    e.hash = 12345678;
+    lab_step(g.s.lab, &e, &g.s.fx);
+    promote(&g);
+    script_reply(&g.s, "r1", AT(20 * g.move - 9), SIDE_VIRTUAL, "under way", REPLY_DONE);
+    script_reply(&g.s, "r1", AT(20 * g.move - 8), SIDE_REAL, "under way", REPLY_DONE);
+    CHECK_INT("does not count", virtual_moves(&g), 0);
+    script_close(&g.s);
+}
+
+/* What the lab file says goes before what acknowledgements leave open. */
+static void test_form(void)
+{
+    static struct stage g;
+    open_stage(&g, &sims[0], PAIR_PROMOTE_MANUAL);
+    script_close(&g.s);
+    script_init(&g.s, 1);
+    g.s.params[0].form = PARAMETERS_ABSOLUTE;
+    script_open(&g.s);
+    g.move = 1;
+    make_moves(&g, 40);
+    wish(&g, REQUEST_PROPOSE);
+    wish(&g, REQUEST_PROMOTE);
+    CHECK("no adjust", !strstr(script_find(&g.s, EFFECT_PARAMETERS, 0)->payload, "adjust"));
+    apply_set(&g, 0.0);
+    CHECK_INT("absolute", lab_pair(g.s.lab, 0)->force.relative, 0);
+    script_close(&g.s);
+    script_init(&g.s, 1);
+    g.s.params[0].form = PARAMETERS_RELATIVE;
+    script_open(&g.s);
+    g.sim.form = PARAMETERS_FORM_COUNT;
+    memcpy(g.sim.told, g.sim.own, sizeof g.sim.told);
+    g.move = 1;
+    make_moves(&g, 40);
+    promote(&g);
+    CHECK_INT("relative", lab_pair(g.s.lab, 0)->force.relative, (1 << TRAVEL_P) - 1);
+    script_close(&g.s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("promotion", NULL, NULL);
+    CU_add_test(suite, "by hand", test_by_hand);
+    CU_add_test(suite, "by itself", test_by_itself);
+    CU_add_test(suite, "acknowledged only", test_acknowledged_only);
+    CU_add_test(suite, "moves in force", test_moves_in_force);
+    CU_add_test(suite, "form", test_form);
+    return check_run();
+}
