@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector_ulong.h>
 
@@ -121,8 +120,7 @@ static bool is_complete(const struct maker *m, size_t k)
 
 static double find_median(double *values, size_t n)
 {
-    gsl_sort(values, 1, n);
-    return n > 0 ? gsl_stats_median_from_sorted_data(values, 1, n) : (double)NAN;
+    return n > 0 ? gsl_stats_median(values, 1, n) : (double)NAN;
 }
 
 /* The usual distance of stamps: median of those above zero; NaN when there is none. */
@@ -242,17 +240,15 @@ static bool derives_velocity(const struct data_raw *raw)
 /* Of what is finite. */
 static double sd_of(const double *x, size_t n)
 {
-    double sum = 0.0;
+    double mean = 0.0;
     double squares = 0.0;
     size_t count = 0;
     for (size_t k = 0; k < n; k++) {
-        sum += isfinite(x[k]) ? x[k] : 0.0;
-        count += isfinite(x[k]) ? 1 : 0;
-    }
-    const double mean = sum / (double)count;
-    for (size_t k = 0; k < n; k++) {
-        const double off = isfinite(x[k]) ? x[k] - mean : 0.0;
-        squares += off * off;
+        if (isfinite(x[k])) {
+            const double off = x[k] - mean;
+            mean += off / (double)++count;
+            squares += off * (x[k] - mean);
+        }
     }
     return count > 1 ? sqrt(squares / (double)(count - 1)) : 0.0;
 }

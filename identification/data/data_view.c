@@ -51,6 +51,23 @@ static double busy_at(const struct data_set *set, const double *scale, size_t k)
     return sum;
 }
 
+struct data_set data_view_piece(const struct data_set *set, size_t from, size_t n)
+{
+    struct data_set part = *set;
+    part.n = n;
+    part.t_s += from;
+    for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
+        part.nu[a] = part.nu[a] ? part.nu[a] + from : NULL;
+        part.tau[a] = part.tau[a] ? part.tau[a] + from : NULL;
+        part.pose[a] = part.pose[a] ? part.pose[a] + from : NULL;
+    }
+    part.run_count = part.part_count = 1;
+    part.run_part[0] = 0;
+    part.run_start[0] = 0;
+    part.run_start[1] = n;
+    return part;
+}
+
 struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size_t *from)
 {
     double scale[MODEL_AXES_MAX];
@@ -75,19 +92,7 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
             }
         }
     }
-    struct data_set part = *set;
-    part.n = length;
-    part.t_s += *from;
-    for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
-        part.nu[a] = part.nu[a] ? part.nu[a] + *from : NULL;
-        part.tau[a] = part.tau[a] ? part.tau[a] + *from : NULL;
-        part.pose[a] = part.pose[a] ? part.pose[a] + *from : NULL;
-    }
-    part.run_count = part.part_count = 1;
-    part.run_part[0] = 0;
-    part.run_start[0] = 0;
-    part.run_start[1] = length;
-    return part;
+    return data_view_piece(set, *from, length);
 }
 
 /* The sample so many before k, inside first .. last. */

@@ -15,6 +15,9 @@
  * DATA_RUN_MIN. */
 struct data_set data_view_first(const struct data_set *set, size_t n_max);
 
+/* n samples of a single run, from a place in the set on. */
+struct data_set data_view_piece(const struct data_set *set, size_t from, size_t n);
+
 /* The piece of a single run, of n_max samples or as long as the run, over which efforts change
  * most, each effort by its own change over the whole set; the first of equals. from: where in
  * the set it begins, out. Cost O(n). */

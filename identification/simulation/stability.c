@@ -12,6 +12,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "identification/data/data_view.h"
 #include "identification/numeric/agreement.h"
 #include "identification/numeric/svd.h"
 #include "identification/simulation/prediction_filter.h"
@@ -651,26 +652,15 @@ static enum status pass_pieces(const struct model *model, const struct dynamics_
     enum status st = STATUS_OK;
     *ran = true;
     for (size_t piece = 0; piece < PIECES && st == STATUS_OK && *ran; piece++) {
-        struct data_set part = *set;
         size_t run = 0;
         const size_t first = set->n / PIECES * piece;
         while (set->run_start[run + 1] <= first) {
             run++;
         }
-        const size_t end = first + PIECE_SAMPLES < set->run_start[run + 1]
-                               ? first + PIECE_SAMPLES
-                               : set->run_start[run + 1];
+        const size_t left = set->run_start[run + 1] - first;
+        const size_t n = left < PIECE_SAMPLES ? left : PIECE_SAMPLES;
+        const struct data_set part = data_view_piece(set, first, n);
         work->first = first;
-        part.n = end - first;
-        part.run_count = 1;
-        part.run_start[0] = 0;
-        part.run_start[1] = part.n;
-        part.t_s += first;
-        for (size_t a = 0; a < set->axes; a++) {
-            part.nu[a] += first;
-            part.tau[a] += first;
-            part.pose[a] = set->pose[a] ? set->pose[a] + first : NULL;
-        }
         st = part.n < DATA_RUN_MIN ? STATUS_OK
                                    : pass_piece(model, fit, noise, &options, &part, work, ran);
     }
