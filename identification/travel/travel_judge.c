@@ -433,9 +433,33 @@ static bool judge_order(struct travel_fit *fit, const struct travel_law *law)
     return true;
 }
 
-static void judge_bend(struct travel_fit *fit)
+/* Outliers that are all of a kind are no outliers. */
+static void judge_kind_aside(struct travel_fit *fit, const struct travel_law *law)
+{
+    static const char *const words[TRAVEL_CAUSES][2] = {
+        {"smaller rotations", "larger rotations"},
+        {"shorter drives", "longer drives"},
+        {"early in the table", "late in the table"},
+    };
+    if (!travel_law_leaves_a_kind(law)) {
+        return;
+    }
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "the %zu outliers share a cause: they are %s, more than by chance",
+                    law->aside, words[law->aside_cause][law->aside_more ? 1 : 0]);
+    estimate_advise(&fit->estimate,
+                    "look what these moves share: they may be a part of the law");
+}
+
+static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
 {
     if (!fit->accelerating.known) {
+        if (travel_law_bends(law)) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                            "laps bend with the size of the move (chance %.2g)", law->bend_p);
+            estimate_advise(&fit->estimate, "make more moves of short and of middle size: "
+                                            "whether the robot accelerates shows there");
+        }
         return;
     }
     estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
@@ -505,7 +529,8 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
     judge_signs(fit);
     judge_residuals(fit, evidence);
     judge_aside(fit, evidence);
-    judge_bend(fit);
+    judge_bend(fit, &evidence->law);
+    judge_kind_aside(fit, &evidence->law);
     if (evidence->law.tested) {
         advise_middle(fit, evidence);
     }

@@ -1,5 +1,6 @@
 #include "identification/travel/travel_law.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@ enum {
 
 /* A move this many standard deviations out is a late reply, unless there are many. */
 static const double FAR_SD = 10.0;
-/* Of robots that reply late one time in twenty a table has more than a tenth of such moves every
- * now and then, a short one above all. */
+/* Of robots that reply late one time in twenty a table has more than a tenth of such moves
+ * every now and then, a short one above all. */
 static const double MANY_RATIO = 0.1;
 static const double LATE_RATIO = 0.05;
 static const double LATE_CHANCE = 0.02;
@@ -98,6 +99,40 @@ static enum status test_added(struct wider *w, double *f, double *p, double out[
         out[k] = robust_ls_estimable(&fit, unit) ? fit.beta[w->problem->p + k] : 0.0;
     }
     return STATUS_OK;
+}
+
+/* More moves than a few are a part of the law. */
+static void count_all_of_many(struct wider *w)
+{
+    const size_t n = w->problem->n;
+    if (travel_law_many(n - (size_t)w->rows, n)) {
+        for (size_t i = 0; i < n; i++) {
+            w->counts[i] = 1.0;
+        }
+        w->rows = (double)n;
+    }
+}
+
+/* Plain least squares of what counts. */
+static enum status fit_plain(struct wider *w)
+{
+    struct robust_ls_fit plain;
+    const enum status st = fit_wider(w, 0, &plain, &w->plain_rss);
+    w->plain_rank = plain.rank;
+    w->t0_s = st == STATUS_OK ? plain.beta[TRAVEL_T0] : nan("");
+    for (size_t k = 0; k < TRAVEL_SIZES && st == STATUS_OK; k++) {
+        double unit[ROBUST_LS_P_MAX] = {0.0};
+        unit[sizes[k]] = 1.0;
+        w->inverse[k] = robust_ls_estimable(&plain, unit) ? plain.beta[sizes[k]] : (double)NAN;
+    }
+    for (size_t i = 0; i < w->problem->n && st == STATUS_OK; i++) {
+        double left = w->problem->y[i];
+        for (size_t j = 0; j < w->problem->p; j++) {
+            left -= plain.beta[j] * w->problem->x[i * w->problem->p + j];
+        }
+        w->residual[i] = left;
+    }
+    return st;
 }
 
 static void set_shares(const struct wider *w, const double coefficient[ADDED_MAX],
@@ -244,6 +279,8 @@ static enum status test_kinds(struct wider *w, struct travel_law *law)
 static const double DRIFT_CHANCE = 0.003;
 static const double STEP_CHANCE = 0.005;
 static const double SPREAD_CHANCE = 0.005;
+static const double BEND_CHANCE = 0.001;
+static const double ASIDE_CHANCE = 0.005;
 static const double MAY_SPREAD_CHANCE = 0.1;
 /* Of the squares that one kind of moves leaves, two kinds leave so little. */
 static const double KINDS_RATIO = 0.15;
@@ -285,14 +322,48 @@ bool travel_law_spreads(const struct travel_law *law)
     return law->spread_p < SPREAD_CHANCE && share_matters(law->variation, MATTERS);
 }
 
+bool travel_law_bends(const struct travel_law *law)
+{
+    return law->tested && law->bend_p < BEND_CHANCE;
+}
+
+bool travel_law_leaves_a_kind(const struct travel_law *law)
+{
+    return law->tested && law->aside_p < ASIDE_CHANCE;
+}
+
 /* ---- the law with accelerations ---- */
 
-enum { ACCELERATING_P = 1 + 2 * TRAVEL_SIZES, ITERATIONS = 60 };
-/* A step that moves no logarithm by more ends the search. */
+enum {
+    ACCELERATING_P = 1 + 2 * TRAVEL_SIZES,
+    DELAYED_P = ACCELERATING_P + TRAVEL_SIZES, /* the same with ta and tr */
+    ITERATIONS = 60
+};
+/* A step that moves no logarithm by more ends the search, or no share of the squares: an
+ * acceleration too quick to be seen moves on for ever. */
 static const double STEP_ENOUGH = 1e-7;
+static const double FALL_ENOUGH = 1e-7;
 static const double STEP_MAX = 0.5;
+static const double TUKEY_C = 4.685;
+static const double MAD_TO_SD = 1.4826;
+/* A move keeps to a law within so many standard deviations. */
+static const double NEAR_SD = 5.0;
+/* So many moves further out than this share a cause, or none. */
+static const double ASIDE_SD = 4.0;
+enum { ASIDE_MIN = 3 };
 
-/* Unknowns: t0, then the logarithms of speed and acceleration of each size. */
+/* Unknowns: t0, then the logarithms of speed and acceleration of each size; then ta and tr.
+ * The law of a robot that accelerates has none of these two: what starts from rest has no other
+ * start. With them it contains the law of constant speeds, too. */
+struct bent {
+    size_t p; /* ACCELERATING_P, or DELAYED_P */
+    double q[DELAYED_P];
+};
+
+static_assert((size_t)DELAYED_P <= ROBUST_LS_P_MAX && (size_t)DELAYED_P <= TRAVEL_P + ADDED_MAX,
+              "room for its columns");
+static const enum travel_term delays[TRAVEL_SIZES] = {TRAVEL_TA, TRAVEL_TR};
+
 static double travel_of(double size, double speed, double acceleration, double by[2])
 {
     if (!(size > 0.0)) {
@@ -309,38 +380,45 @@ static double travel_of(double size, double speed, double acceleration, double b
     return 2.0 * sqrt(size / acceleration);
 }
 
-/* Jacobian and residuals at q; returns the weighted sum of squares. */
-static double set_rows(const struct wider *w, const double q[ACCELERATING_P])
+/* What the law takes for a move; row [p]: its slopes. */
+static double bent_lap(const struct wider *w, const struct bent *at, size_t i, double *row)
+{
+    double lap = at->q[0];
+    row[0] = 1.0;
+    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+        const double *log_of = at->q + 1 + 2 * k;
+        lap += travel_of(size_of(w->problem, i, k), exp(log_of[0]), exp(log_of[1]),
+                         row + 1 + 2 * k);
+        if (at->p == DELAYED_P) {
+            row[ACCELERATING_P + k] = w->problem->x[i * w->problem->p + delays[k]];
+            lap += at->q[ACCELERATING_P + k] * row[ACCELERATING_P + k];
+        }
+    }
+    return lap;
+}
+
+/* Jacobian and residuals there; returns the weighted sum of squares. */
+static double set_rows(const struct wider *w, const struct bent *at)
 {
     double sum = 0.0;
     for (size_t i = 0; i < w->problem->n; i++) {
-        const double root = w->counts[i];
-        double lap = q[0];
-        double *row = w->x + i * ACCELERATING_P;
-        row[0] = root;
-        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-            double by[2];
-            lap +=
-                travel_of(size_of(w->problem, i, k), exp(q[1 + 2 * k]), exp(q[2 + 2 * k]), by);
-            row[1 + 2 * k] = root * by[0];
-            row[2 + 2 * k] = root * by[1];
-        }
-        w->y[i] = root * (w->problem->y[i] - lap);
+        double *row = w->x + i * at->p;
+        w->y[i] = w->counts[i] * (w->problem->y[i] - bent_lap(w, at, i, row));
         sum += w->y[i] * w->y[i];
+        for (size_t j = 0; j < at->p; j++) {
+            row[j] *= w->counts[i];
+        }
     }
     return sum;
 }
 
 /* One Gauss-Newton step, halved until it helps; *length: of what was taken. */
-static enum status take_step(struct wider *w, double q[ACCELERATING_P],
-                             struct robust_ls_fit *fit, double *length)
+static enum status take_step(struct wider *w, struct bent *at, struct robust_ls_fit *fit,
+                             double *length)
 {
-    const struct robust_ls_problem step = {.x = w->x,
-                                           .y = w->y,
-                                           .n = w->problem->n,
-                                           .p = ACCELERATING_P,
-                                           .floor = w->problem->floor};
-    const double before = set_rows(w, q);
+    const struct robust_ls_problem step = {
+        .x = w->x, .y = w->y, .n = w->problem->n, .p = at->p, .floor = w->problem->floor};
+    const double before = set_rows(w, at);
     const enum status st = robust_ls_run(&step, ROBUST_LS_OLS, NULL, NULL, fit);
     double share = 1.0;
     *length = 0.0;
@@ -348,33 +426,35 @@ static enum status take_step(struct wider *w, double q[ACCELERATING_P],
         share = fmin(share, STEP_MAX / fmax(fabs(fit->beta[j]), STEP_MAX));
     }
     for (int halved = 0; halved < 30 && st == STATUS_OK; halved++, share *= 0.5) {
-        double there[ACCELERATING_P];
-        for (size_t j = 0; j < ACCELERATING_P; j++) {
-            there[j] = q[j] + share * fit->beta[j];
+        struct bent there = *at;
+        for (size_t j = 0; j < at->p; j++) {
+            there.q[j] = at->q[j] + share * fit->beta[j];
             *length = fmax(*length, share * fabs(fit->beta[j]));
         }
-        if (set_rows(w, there) <= before) {
-            memcpy(q, there, sizeof there);
+        const double after = set_rows(w, &there);
+        if (after <= before) {
+            *at = there;
+            *length = before - after > FALL_ENOUGH * before ? *length : 0.0;
             return st;
         }
         *length = 0.0;
     }
-    (void)set_rows(w, q);
+    (void)set_rows(w, at);
     return st;
 }
 
-static void take_result(const struct wider *w, const double q[ACCELERATING_P],
+static void take_result(const struct wider *w, const struct bent *at,
                         const struct robust_ls_fit *fit, struct travel_accelerating *out)
 {
     const double left = w->rows - (double)fit->rank;
-    out->t0_s = q[0];
-    out->residual_s_sd = sqrt(set_rows(w, q) / left);
+    out->t0_s = at->q[0];
+    out->residual_s_sd = sqrt(set_rows(w, at) / left);
     for (size_t j = 0; j < ACCELERATING_P; j++) {
         double unit[ROBUST_LS_P_MAX] = {0.0};
         unit[j] = 1.0;
         const bool known = robust_ls_estimable(fit, unit);
         const double se = known ? robust_ls_se(fit, unit) : nan("");
-        const double value = known ? exp(q[j]) : nan("");
+        const double value = known ? exp(at->q[j]) : nan("");
         const size_t k = (j - 1) / 2;
         if (j == 0) {
             out->t0_se_s = se;
@@ -393,29 +473,153 @@ static void take_result(const struct wider *w, const double q[ACCELERATING_P],
     out->known = left > 0.0 && out->gain > BEND_MIN && out->t0_se_s >= 0.0;
 }
 
-static enum status find_accelerating(struct wider *w, struct travel_accelerating *out)
+/* What the law leaves of all moves, into w->residual, and the robust scale of it. */
+static double measure_residuals(struct wider *w, const struct bent *at)
 {
-    struct robust_ls_fit fit = {.n = 0};
-    double q[ACCELERATING_P] = {0.5 * w->t0_s};
+    const size_t n = w->problem->n;
+    double *sorted = w->z;
+    for (size_t i = 0; i < n; i++) {
+        double row[DELAYED_P];
+        w->residual[i] = w->problem->y[i] - bent_lap(w, at, i, row);
+        sorted[i] = fabs(w->residual[i]);
+    }
+    /* As many as there are unknowns are small whatever the noise is. */
+    return fmax(MAD_TO_SD * gsl_stats_select(sorted, 1, n, (n + at->p) / 2), w->problem->floor);
+}
+
+/* Steps until none helps. robust: moves weigh as Tukey has it, by what this law leaves of
+ * them; else as they count. */
+static enum status descend_from(struct wider *w, bool robust, struct bent *at,
+                                struct robust_ls_fit *fit)
+{
     double length = 1.0;
     enum status st = STATUS_OK;
-    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-        double largest = 0.0;
-        for (size_t i = 0; i < w->problem->n; i++) {
-            largest = fmax(largest, size_of(w->problem, i, k));
-        }
-        const double speed = w->inverse[k] > 0.0 ? 1.0 / w->inverse[k] : 1.0;
-        q[1 + 2 * k] = log(1.1 * speed);
-        /* Speed is reached over a fifth of the longest move. */
-        q[2 + 2 * k] = log(5.0 * speed * speed / fmax(largest, 1e-3));
-    }
     for (int i = 0; i < ITERATIONS && st == STATUS_OK && length > STEP_ENOUGH; i++) {
-        st = take_step(w, q, &fit, &length);
-    }
-    if (st == STATUS_OK && !(length > STEP_ENOUGH)) {
-        take_result(w, q, &fit, out);
+        const double reach = robust ? TUKEY_C * measure_residuals(w, at) : 0.0;
+        for (size_t j = 0; j < w->problem->n && robust; j++) {
+            const double z = w->residual[j] / reach;
+            w->counts[j] = fmax(1.0 - z * z, 0.0);
+        }
+        st = take_step(w, at, fit, &length);
     }
     return st;
+}
+
+/* Takes what is found from there when most moves keep closer to it. */
+static enum status try_start(struct wider *w, struct bent at, struct bent *best, double *scale)
+{
+    struct robust_ls_fit fit;
+    const enum status st = descend_from(w, true, &at, &fit);
+    const double here = st == STATUS_OK ? measure_residuals(w, &at) : HUGE_VAL;
+    if (here < *scale) {
+        *scale = here;
+        *best = at;
+    }
+    /* A start that leads nowhere is one of several. */
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+/* The bent law to which most moves keep closest, best->p of unknowns. A start in *best is one
+ * of those tried. */
+static enum status search_bent(struct wider *w, struct bent *best)
+{
+    /* Full speed is reached over such a share of the longest move, and is so much more than
+     * that of the law without. */
+    static const double starts[][2] = {{0.2, 1.1}, {1.0, 1.5}, {0.03, 1.0}, {0.5, 0.7}};
+    double largest[TRAVEL_SIZES] = {1e-3, 1e-3};
+    double scale = HUGE_VAL;
+    for (size_t i = 0; i < w->problem->n * TRAVEL_SIZES; i++) {
+        const size_t k = i % TRAVEL_SIZES;
+        largest[k] = fmax(largest[k], size_of(w->problem, i / TRAVEL_SIZES, k));
+    }
+    enum status st = best->p == DELAYED_P ? try_start(w, *best, best, &scale) : STATUS_OK;
+    for (size_t s = 0; s < COUNT(starts) && st == STATUS_OK; s++) {
+        struct bent at = {.p = best->p, .q = {0.5 * w->t0_s}};
+        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+            const double speed = w->inverse[k] > 0.0 ? starts[s][1] / w->inverse[k] : 1.0;
+            at.q[1 + 2 * k] = log(speed);
+            at.q[2 + 2 * k] = log(speed * speed / (starts[s][0] * largest[k]));
+        }
+        st = try_start(w, at, best, &scale);
+    }
+    return st == STATUS_OK && !(scale < HUGE_VAL) ? STATUS_E_MATH : st;
+}
+
+/* A move counts that keeps to either law: late replies keep to neither, and short moves of a
+ * robot that accelerates to one alone. */
+static void count_either(struct wider *w, const double *residual, double near)
+{
+    const size_t n = w->problem->n;
+    w->rows = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        w->counts[i] = fmin(fabs(residual[i]), fabs(w->residual[i])) > near ? 0.0 : 1.0;
+        w->rows += w->counts[i];
+    }
+    count_all_of_many(w);
+}
+
+/* Chance of `more` squares than `rss`, which TRAVEL_SIZES more unknowns leave. */
+static double chance_of(const struct wider *w, double more, double rss)
+{
+    const double left = w->rows - (double)(w->plain_rank + TRAVEL_SIZES);
+    /* What cannot be timed is no evidence. */
+    const double noise = fmax(rss / left, w->problem->floor * w->problem->floor);
+    return left >= DOF_TESTED ? gsl_cdf_fdist_Q(fmax((more - rss) / noise / TRAVEL_SIZES, 0.0),
+                                                TRAVEL_SIZES, left)
+                              : 1.0;
+}
+
+static enum status find_accelerating(struct wider *w, const double *residual, double sd,
+                                     struct travel_law *law, struct travel_accelerating *out)
+{
+    struct robust_ls_fit fit;
+    struct bent law_of = {.p = ACCELERATING_P};
+    enum status st = search_bent(w, &law_of);
+    struct bent wide = law_of;
+    wide.p = DELAYED_P;
+    st = st == STATUS_OK ? search_bent(w, &wide) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const double near = fmin(measure_residuals(w, &wide), fmax(sd, w->problem->floor));
+    count_either(w, residual, NEAR_SD * near);
+    st = fit_plain(w);
+    st = st == STATUS_OK ? descend_from(w, false, &wide, &fit) : st;
+    const double wide_rss = st == STATUS_OK ? set_rows(w, &wide) : 0.0;
+    st = st == STATUS_OK ? descend_from(w, false, &law_of, &fit) : st;
+    if (st == STATUS_OK) {
+        law->bend_p = chance_of(w, w->plain_rss, wide_rss);
+        take_result(w, &law_of, &fit, out);
+        out->known = out->known && chance_of(w, set_rows(w, &law_of), wide_rss) > BEND_CHANCE;
+    }
+    return st;
+}
+
+/* Whether moves that a fit leaves aside share a cause: by ranks, against the sizes of the moves
+ * and against their order. */
+static void test_aside(struct wider *w, const double *residual, double sd,
+                       struct travel_law *law)
+{
+    const size_t n = w->problem->n;
+    const double far = ASIDE_SD * fmax(sd, w->problem->floor);
+    double *aside = w->y;
+    double *cause = w->z;
+    for (size_t i = 0; i < n; i++) {
+        aside[i] = fabs(residual[i]) > far ? 1.0 : 0.0;
+        law->aside += fabs(residual[i]) > far ? 1 : 0;
+    }
+    for (size_t k = 0; k < TRAVEL_CAUSES && law->aside >= ASIDE_MIN; k++) {
+        for (size_t i = 0; i < n; i++) {
+            cause[i] = k < TRAVEL_SIZES ? size_of(w->problem, i, k) : (double)i;
+        }
+        const double rho = gsl_stats_spearman(cause, 1, aside, 1, n, w->x);
+        const double p = 2.0 * gsl_cdf_ugaussian_Q(fabs(rho) * sqrt((double)(n - 1)));
+        if (TRAVEL_CAUSES * p < law->aside_p) {
+            law->aside_p = TRAVEL_CAUSES * p;
+            law->aside_cause = k;
+            law->aside_more = rho > 0.0;
+        }
+    }
 }
 
 /* What counts: all moves but a few that lie far out. More than a few are a part of the law. */
@@ -428,48 +632,22 @@ static void count_rows(struct wider *w, const double *residual, double sd)
         counts[i] = fabs(residual[i]) > far ? 0.0 : 1.0;
         w->rows += counts[i];
     }
-    if (travel_law_many(n - (size_t)w->rows, n)) {
-        for (size_t i = 0; i < n; i++) {
-            counts[i] = 1.0;
-        }
-        w->rows = (double)n;
-    }
+    count_all_of_many(w);
 }
 
-/* Plain least squares of what counts. */
-static enum status fit_plain(struct wider *w)
-{
-    struct robust_ls_fit plain;
-    const enum status st = fit_wider(w, 0, &plain, &w->plain_rss);
-    w->plain_rank = plain.rank;
-    w->t0_s = st == STATUS_OK ? plain.beta[TRAVEL_T0] : nan("");
-    for (size_t k = 0; k < TRAVEL_SIZES && st == STATUS_OK; k++) {
-        double unit[ROBUST_LS_P_MAX] = {0.0};
-        unit[sizes[k]] = 1.0;
-        w->inverse[k] = robust_ls_estimable(&plain, unit) ? plain.beta[sizes[k]] : (double)NAN;
-    }
-    for (size_t i = 0; i < w->problem->n && st == STATUS_OK; i++) {
-        double left = w->problem->y[i];
-        for (size_t j = 0; j < w->problem->p; j++) {
-            left -= plain.beta[j] * w->problem->x[i * w->problem->p + j];
-        }
-        w->residual[i] = left;
-    }
-    return st;
-}
-
-static enum status run_tests(struct wider *w, struct travel_law *law,
-                             struct travel_accelerating *accelerating)
+static enum status run_tests(struct wider *w, const double *residual, double sd,
+                             struct travel_law *law, struct travel_accelerating *accelerating)
 {
     enum status st = fit_plain(w);
     if (st != STATUS_OK || w->rows < (double)(w->plain_rank + ADDED_MAX + DOF_TESTED)) {
         return st;
     }
     law->tested = true;
+    test_aside(w, residual, sd, law);
     st = test_order(w, law);
     st = st == STATUS_OK ? test_spread(w, law) : st;
     st = st == STATUS_OK ? test_kinds(w, law) : st;
-    return st == STATUS_OK ? find_accelerating(w, accelerating) : st;
+    return st == STATUS_OK ? find_accelerating(w, residual, sd, law, accelerating) : st;
 }
 
 enum status travel_law_test(const struct robust_ls_problem *problem, const double *residual,
@@ -480,8 +658,12 @@ enum status travel_law_test(const struct robust_ls_problem *problem, const doubl
     const size_t wide = problem->p + ADDED_MAX;
     gsl_vector *memory = gsl_vector_calloc(n * (wide + ADDED_MAX + 3));
     enum status st = STATUS_E_NOMEM;
-    *law =
-        (struct travel_law){.trend_p = 1.0, .step_p = 1.0, .spread_p = 1.0, .kinds_ratio = 1.0};
+    *law = (struct travel_law){.trend_p = 1.0,
+                               .step_p = 1.0,
+                               .spread_p = 1.0,
+                               .bend_p = 1.0,
+                               .aside_p = 1.0,
+                               .kinds_ratio = 1.0};
     *accelerating = (struct travel_accelerating){.known = false};
     if (memory) {
         double *const x = memory->data;
@@ -493,7 +675,7 @@ enum status travel_law_test(const struct robust_ls_problem *problem, const doubl
                           .counts = y + n + n * ADDED_MAX,
                           .residual = y + 2 * n + n * ADDED_MAX};
         count_rows(&w, residual, sd);
-        st = run_tests(&w, law, accelerating);
+        st = run_tests(&w, residual, sd, law, accelerating);
     }
     gsl_vector_free(memory);
     return st;

@@ -552,6 +552,116 @@ static void test_middle(void)
     }
 }
 
+/* What a move takes that starts and ends at rest. */
+static double accelerated_s(double size, double speed, double acceleration)
+{
+    return !(size > 0.0)                         ? 0.0
+           : size > speed * speed / acceleration ? size / speed + speed / acceleration
+                                                 : 2.0 * sqrt(size / acceleration);
+}
+
+/* A robot that accelerates is told by its short moves, which plain laws take for outliers; so
+ * it is with late replies among them, and with a start of its own for turns and for drives. */
+static void test_accelerates(void)
+{
+    static const struct {
+        const char *row;
+        double v, a, w, aw, noise_s, delay_s, late;
+    } rows[] = {
+        {"quiet", 0.4, 0.5, 1.2, 2.0, 0.01, 0.0, 0.0},
+        {"very quiet", 0.4, 0.5, 1.2, 2.0, 0.005, 0.0, 0.0},
+        {"noisy", 0.5, 0.5, 1.2, 2.0, 0.03, 0.0, 0.0},
+        {"late replies", 0.4, 0.5, 1.2, 2.0, 0.01, 0.0, 0.05},
+        {"quick", 1.0, 3.0, 2.0, 4.0, 0.01, 0.0, 0.0},
+        {"slow to start", 1.0, 0.3, 2.0, 0.8, 0.02, 0.0, 0.0},
+        {"delays", 0.4, 0.5, 1.2, 2.0, 0.01, 0.15, 0.0},
+    };
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            struct travel_move moves[60];
+            struct travel_fit fit;
+            uint64_t state = 77 * seed;
+            for (size_t i = 0; i < COUNT(moves); i++) {
+                const double turn = i % 3 == 1 ? 0.0 : 0.1 + 3.0 * truth_uniform(&state);
+                const double drive = i % 3 == 0 ? 0.0 : 0.05 + 1.4 * truth_uniform(&state);
+                moves[i] = (struct travel_move){turn, drive, 0.2};
+                moves[i].lap_s += accelerated_s(turn, rows[r].w, rows[r].aw) +
+                                  accelerated_s(drive, rows[r].v, rows[r].a) +
+                                  (i % 3 == 2 ? 2.0 : 1.0) * rows[r].delay_s +
+                                  rows[r].noise_s * truth_normal(&state);
+                moves[i].lap_s += truth_uniform(&state) < rows[r].late ? 1.5 : 0.0;
+            }
+            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
+                                  STATUS_OK);
+            CHECK(rows[r].row, fit.estimate.verdict != ESTIMATE_PASS);
+            CHECK(rows[r].row, says(fit.estimate.reasons, fit.estimate.reason_count, "bend"));
+            /* Where many moves reach full speed, and nothing else starts late. */
+            if (fit.accelerating.known && rows[r].v * rows[r].v < 0.7 * rows[r].a &&
+                !(rows[r].delay_s > 0.0)) {
+                CHECK_NEAR(rows[r].row, fit.accelerating.speed[1], rows[r].v, 0.0, 0.15);
+            }
+        }
+    }
+}
+
+static bool strays_short(const struct travel_move *move, size_t i)
+{
+    (void)i;
+    return move->displacement_m < 0.25;
+}
+
+static bool strays_large(const struct travel_move *move, size_t i)
+{
+    (void)i;
+    return fabs(move->rotation_rad) > 2.7;
+}
+
+static bool strays_late(const struct travel_move *move, size_t i)
+{
+    (void)move;
+    return i >= MOVES_MAX - 6;
+}
+
+static bool strays_anywhere(const struct travel_move *move, size_t i)
+{
+    (void)move;
+    return i % 11 == 3;
+}
+
+/* Outliers that share a cause are none: those of short drives, of large turns, of one part of
+ * the table; the same number anywhere is what outliers are. */
+static void test_kind_aside(void)
+{
+    static const struct {
+        const char *row, *words;
+        bool (*strays)(const struct travel_move *move, size_t i);
+    } rows[] = {
+        {"short", "they are shorter drives", strays_short},
+        {"large", "they are larger rotations", strays_large},
+        {"late", "they are late in the table", strays_late},
+        {"anywhere", NULL, strays_anywhere},
+    };
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        struct travel_move moves[MOVES_MAX];
+        struct travel_fit fit;
+        uint64_t state = 6;
+        truth_moves(&state, MIX_BOTH, TRUTH_GAUSS, 0.01, moves, COUNT(moves));
+        size_t strayed = 0;
+        for (size_t i = 0; i < COUNT(moves); i++) {
+            if (strayed < 6 && rows[r].strays(&moves[i], i)) {
+                moves[i].lap_s += 0.5;
+                strayed++;
+            }
+        }
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, COUNT(moves), TRAVEL_AUTO, &fit),
+                              STATUS_OK);
+        CHECK_INT(rows[r].row,
+                  says(fit.estimate.reasons, fit.estimate.reason_count,
+                       rows[r].words ? rows[r].words : "share a cause"),
+                  rows[r].words != NULL);
+    }
+}
+
 static void test_names(void)
 {
     for (int i = 0; i < TRAVEL_METHOD_COUNT; i++) {
@@ -682,6 +792,8 @@ int main(void)
     CU_add_test(suite, "motion", test_motion);
     CU_add_test(suite, "composites", test_composites);
     CU_add_test(suite, "middle", test_middle);
+    CU_add_test(suite, "accelerates", test_accelerates);
+    CU_add_test(suite, "kind aside", test_kind_aside);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "report", test_report);
     CU_add_test(suite, "few moves", test_few_moves);
