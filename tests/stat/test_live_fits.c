@@ -148,9 +148,9 @@ static void show_fit(const struct row *row, const struct dynamics_side *side)
     const struct dynamics_result *r = &side->result;
     for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
         if (r->checks.check[k].verdict != ESTIMATE_PASS) {
-            (void)printf("  %s: %s %s: %s\n", row->name, parameter_check_name(k),
-                         estimate_verdict_name(r->checks.check[k].verdict),
-                         r->checks.check[k].detail);
+            (void)printf(
+                "  %s: %s %s: %s\n", row->name, parameter_check_name((enum parameter_check)k),
+                estimate_verdict_name(r->checks.check[k].verdict), r->checks.check[k].detail);
         }
     }
 }

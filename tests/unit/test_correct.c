@@ -142,10 +142,10 @@ static void test_open_in_observe(void)
     script_command(&s, "r1", AT(11), "c");
     script_command(&s, "r1", AT(12), "d");
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        reply_pose(&s, AT(13 + side), side, "d", 1.0 + side, 0.0);
+        reply_pose(&s, AT(13 + side), side, "d", 1.0 + (double)side, 0.0);
     }
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        reply_pose(&s, AT(15 + side), side, "c", 1.0 + side, 0.0);
+        reply_pose(&s, AT(15 + side), side, "c", 1.0 + (double)side, 0.0);
     }
     CHECK_INT("d was closed before the older c", script_count(&s, EFFECT_POSE), 1);
     script_close(&s);
@@ -172,11 +172,11 @@ static void test_open_in_link(void)
     script_command_op(&s, "r1", AT(5), "h", "halt");
     script_clear(&s);
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        reply_pose(&s, AT(6), side, "b", 1.0 + side, 0.0);
+        reply_pose(&s, AT(6), side, "b", 1.0 + (double)side, 0.0);
     }
     CHECK_INT("the halt is at work", script_count(&s, EFFECT_POSE), 0);
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        reply_pose(&s, AT(7), side, "h", 1.0 + side, 0.0);
+        reply_pose(&s, AT(7), side, "h", 1.0 + (double)side, 0.0);
     }
     CHECK_INT("now it stands", script_count(&s, EFFECT_POSE), 1);
     script_close(&s);
