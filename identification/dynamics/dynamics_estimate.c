@@ -200,15 +200,16 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
 /* Sticking and controllers leave residuals that hardly change from one to the next. Where they
  * do change, what is left is no such thing, and a regression, which knows no delay, would be
  * further off than the simulation. */
-static bool is_at_home(const struct contest *c)
+bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *fit,
+                         const struct search_report *report)
 {
     bool moves_on = true;
-    for (size_t i = 0; i < c->job->model->axis_count; i++) {
-        moves_on = moves_on && fabs(c->oe.axis[i].correlation) <= STICKS_FROM;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        moves_on = moves_on && fabs(report->axis[i].correlation) <= STICKS_FROM;
     }
-    const bool ended = c->simulated.stop == DYNAMICS_STOP_CONVERGED ||
-                       c->simulated.stop == DYNAMICS_STOP_STALLED;
-    return c->simulated.method == DYNAMICS_OUTPUT_ERROR && ended && (c->oe.white || moves_on);
+    const bool ended =
+        fit->stop == DYNAMICS_STOP_CONVERGED || fit->stop == DYNAMICS_STOP_STALLED;
+    return fit->method == DYNAMICS_OUTPUT_ERROR && ended && (report->white || moves_on);
 }
 
 static enum status choose_method(const struct estimate_job *job, struct dynamics_fit *fit)
@@ -220,7 +221,8 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     if (st != STATUS_OK) {
         return st;
     }
-    if (job->model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
+    if (job->model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED &&
+        !estimate_is_at_home(job->model, &c.simulated, &c.oe)) {
         return prefer_regression(job, weak.method, fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
@@ -352,7 +354,8 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
     if (st != STATUS_OK && st != STATUS_E_MATH) {
         return st;
     }
-    const bool stuck = st == STATUS_OK && job->model->sticks && !is_at_home(&c);
+    const bool stuck = st == STATUS_OK && job->model->sticks &&
+                       !estimate_is_at_home(job->model, &c.simulated, &c.oe);
     if (st == STATUS_OK && !stuck && c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
         c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
         isfinite(c.simulated.delay_s)) {

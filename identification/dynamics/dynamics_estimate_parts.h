@@ -55,6 +55,12 @@ MUST_USE enum status estimate_by_simulation(const struct estimate_job *job,
                                             struct dynamics_fit *fit,
                                             struct search_report *report);
 
+/* Whether simulation is the way to estimate a model that sticks: what it leaves is white, or at
+ * least changes from one sample to the next, which it does not where the joint sticks or a
+ * controller drives it. fit and report as of estimate_by_simulation(). */
+bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *fit,
+                         const struct search_report *report);
+
 /* All samples count alike. method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 MUST_USE enum status estimate_plainly(const struct estimate_job *job,
                                       enum dynamics_method method, struct dynamics_fit *fit);

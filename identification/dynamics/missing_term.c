@@ -8,6 +8,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/numeric/local_polynomial.h"
 
@@ -27,6 +28,8 @@ static const double CONDITION_MAX = 30.0;
 static const double MOVED_RATIO = 0.02;
 /* Of the half of an interval: an interval of 95 % that is off by so much holds 88 %. */
 static const double REACH_MAX = 0.4;
+/* Of its value: what moves by more is wrong, however wide its interval. */
+static const double SHIFT_MAX = 0.05;
 /* At its largest, of the root mean square of the efforts: less is worth no more than a note. */
 static const double SIZE_MAX = 0.05;
 
@@ -163,15 +166,17 @@ static double find_size(const struct missing_friction *term, const struct data_s
     return fabs(term->value) * most / sqrt(squares / (double)set->n);
 }
 
-/* By the fit that tests it. */
+/* By the fit that tests it. A regression takes noise for what is like a term, a simulation does
+ * not. */
 static bool is_there(const struct model_parameter *term, const struct dynamics_fit *test,
                      size_t i)
 {
-    const double z = test->estimate.value[i] / sqrt(test->estimate.covariance[i][i]);
+    const double se = fmax(sqrt(test->estimate.covariance[i][i]), test->se_hac[i]);
+    const double z = test->estimate.value[i] / se;
     const double chance =
         term->sign == MODEL_ANY ? 2.0 * gsl_cdf_ugaussian_Q(fabs(z)) : gsl_cdf_ugaussian_Q(z);
     return chance < FALSE_ALARMS / MODEL_RICHER_MAX &&
-           test->estimate.condition <= CONDITION_MAX;
+           (test->method == DYNAMICS_OUTPUT_ERROR || test->estimate.condition <= CONDITION_MAX);
 }
 
 /* What the term makes of the parameters that the model has without it. */
@@ -200,14 +205,73 @@ static void compare_friction(const struct model *model, const struct dynamics_fi
     }
 }
 
+/* With delay and without windows, so that it tells of what is over within some samples: the
+ * model with the term, simulated. It holds where what it leaves is no sticking and no
+ * controller. */
+static enum status simulate_friction(const struct data_set *set,
+                                     const struct dynamics_options *options,
+                                     struct missing_friction *found, struct dynamics_fit *fit,
+                                     bool *holds)
+{
+    struct dynamics_fit start;
+    struct search_report report;
+    const struct estimate_job job = {found->model, set, options};
+    *holds = false;
+    if (set->n > ESTIMATE_SAMPLES_MAX) {
+        return STATUS_OK;
+    }
+    const enum status st = estimate_by_simulation(&job, &start, fit, &report);
+    *holds = st == STATUS_OK && estimate_is_whole(fit) && !report.delay_at_bound &&
+             estimate_is_at_home(found->model, fit, &report);
+    return st;
+}
+
+/* What fits share of one model with a term more. */
+struct trial {
+    const struct model *model;
+    const struct dynamics_fit *fit;
+    const struct data_set *set, *late; /* efforts as late as the fit has them */
+    const struct dynamics_options *options;
+    struct dynamics_fit plain; /* of the model, by weak */
+};
+
+/* By simulation where that holds; else, where the joint sticks or is controlled, by weak. */
+static enum status try_friction(const struct trial *trial, struct missing_friction *found)
+{
+    struct missing_term with;
+    struct dynamics_fit rich;
+    struct dynamics_fit test;
+    struct dynamics_options as_asked = *trial->options;
+    bool holds = false;
+    as_asked.asked_load = true;
+    enum status st = simulate_friction(trial->set, trial->options, found, &rich, &holds);
+    if (holds) {
+        compare_friction(trial->model, trial->fit, trial->fit, &rich, &rich, found);
+    } else if (st != STATUS_E_NOMEM) {
+        st = dynamics_linear_fit(found->model, trial->late, DYNAMICS_WEAK, trial->options,
+                                 &rich);
+        st = st == STATUS_OK ? dynamics_linear_fit(found->model, trial->late, DYNAMICS_WEAK,
+                                                   &as_asked, &test)
+                             : st;
+        if (st == STATUS_OK) {
+            compare_friction(trial->model, trial->fit, &trial->plain, &rich, &test, found);
+        }
+    }
+    if (st == STATUS_OK) {
+        missing_term_find(found->model, &rich, trial->late, &with);
+        found->effort_r2 = with.effort_r2;
+        found->size = find_size(found, trial->late);
+    }
+    return st;
+}
+
 enum status missing_term_try(const struct model *model, const struct dynamics_fit *fit,
                              const struct data_set *set, const struct dynamics_options *options,
                              struct missing_term *missing)
 {
     struct data_set late = *set;
-    struct dynamics_fit plain;
-    struct dynamics_options as_asked = *options;
-    as_asked.asked_load = true;
+    struct trial trial = {
+        .model = model, .fit = fit, .set = set, .late = &late, .options = options};
     gsl_vector *tau = gsl_vector_alloc(set->axes * set->n);
     if (!tau) {
         return STATUS_E_NOMEM;
@@ -215,24 +279,14 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
     if (isfinite(fit->delay_s)) {
         data_view_late(&late, fit->delay_s, tau->data);
     }
-    enum status st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK, options, &plain);
+    enum status st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK, options, &trial.plain);
     for (size_t k = 0; k < COUNT(model->richer) && st == STATUS_OK; k++) {
         struct missing_friction found = {.model = model->richer[k]};
-        struct missing_term with;
-        struct dynamics_fit rich;
-        struct dynamics_fit test;
         if (!found.model || !data_set_suits(set, found.model)) {
             continue;
         }
-        st = dynamics_linear_fit(found.model, &late, DYNAMICS_WEAK, options, &rich);
-        st = st == STATUS_OK
-                 ? dynamics_linear_fit(found.model, &late, DYNAMICS_WEAK, &as_asked, &test)
-                 : st;
+        st = try_friction(&trial, &found);
         if (st == STATUS_OK) {
-            compare_friction(model, fit, &plain, &rich, &test, &found);
-            missing_term_find(found.model, &rich, &late, &with);
-            found.effort_r2 = with.effort_r2;
-            found.size = find_size(&found, &late);
             missing->friction[k] = found;
         }
     }
@@ -243,7 +297,7 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
 /* It makes an interval wrong, or is an effort that whoever uses the model would miss. */
 static bool makes_difference(const struct missing_friction *one)
 {
-    return one->reach > REACH_MAX || one->size > SIZE_MAX;
+    return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > SIZE_MAX;
 }
 
 /* One that matters before one that does not; then the one with which the motion explains most
