@@ -456,7 +456,9 @@ static void judge_bend(struct travel_fit *fit, const struct travel_law *law)
     if (!fit->accelerating.known) {
         if (travel_law_bends(law)) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                            "laps bend with the size of the move (chance %.2g)", law->bend_p);
+                            "laps bend with the size of the move, as those of a robot that "
+                            "accelerates (chance %.2g)",
+                            law->bend_p);
             estimate_advise(&fit->estimate, "make more moves of short and of middle size: "
                                             "whether the robot accelerates shows there");
         }
