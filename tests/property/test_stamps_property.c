@@ -30,7 +30,7 @@ struct score {
     int wrong, undecided;
 };
 
-static double uniform(void)
+static double draw_uniform(void)
 {
     return rand() / (RAND_MAX + 1.0);
 }
@@ -40,12 +40,12 @@ static struct habits make_habits(void)
     return (struct habits){.telemetry = rand() % 3 != 0,
                            .start = rand() % 4 != 0,
                            .burst_ratio = rand() % 2 ? 0.15 : 0.0,
-                           .burst_s = 0.1 + 0.9 * uniform(),
-                           .delay_s = 0.001 + 0.004 * uniform(),
-                           .drift = 1e-6 * (800.0 * uniform() - 400.0),
-                           .offset_s = 1e5 * uniform() - 5e4,
-                           .late_s = rand() % 5 ? 0.0 : 0.4 * uniform(),
-                           .set_back_s = rand() % 6 ? 0.0 : uniform()};
+                           .burst_s = 0.1 + 0.9 * draw_uniform(),
+                           .delay_s = 0.001 + 0.004 * draw_uniform(),
+                           .drift = 1e-6 * (800.0 * draw_uniform() - 400.0),
+                           .offset_s = 1e5 * draw_uniform() - 5e4,
+                           .late_s = rand() % 5 ? 0.0 : 0.4 * draw_uniform(),
+                           .set_back_s = rand() % 6 ? 0.0 : draw_uniform()};
 }
 
 static int64_t stamp_us(const struct habits *h, double t_s)
@@ -56,8 +56,9 @@ static int64_t stamp_us(const struct habits *h, double t_s)
 
 static double delay_s(const struct habits *h)
 {
-    const double tail_s = -h->delay_s * log(1.0 - uniform());
-    return h->delay_s + tail_s + (uniform() < h->burst_ratio ? h->burst_s * uniform() : 0.0);
+    const double tail_s = -h->delay_s * log(1.0 - draw_uniform());
+    return h->delay_s + tail_s +
+           (draw_uniform() < h->burst_ratio ? h->burst_s * draw_uniform() : 0.0);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -144,8 +145,8 @@ static bool is_wrong(enum verdict verdict, double lag_s)
                                          : false;
 }
 
-static void score(const enum verdict verdicts[MOVES], const double lap_s[][SIDE_COUNT],
-                  struct score *to)
+static void count_wrong(const enum verdict verdicts[MOVES], const double lap_s[][SIDE_COUNT],
+                        struct score *to)
 {
     for (int m = 0; m < MOVES; m++) {
         to->undecided += verdicts[m] == VERDICT_UNRESOLVED;
@@ -163,9 +164,9 @@ static void test_never_less_decided(void)
         const struct habits h[SIDE_COUNT] = {make_habits(), make_habits()};
         enum verdict verdicts[2][MOVES];
         for (int m = 0; m < MOVES; m++) {
-            lap_s[m][SIDE_REAL] = 1.0 + 5.0 * uniform();
+            lap_s[m][SIDE_REAL] = 1.0 + 5.0 * draw_uniform();
             lap_s[m][SIDE_VIRTUAL] =
-                lap_s[m][SIDE_REAL] + (rand() % 2 ? 0.0 : 0.8 * uniform() - 0.4);
+                lap_s[m][SIDE_REAL] + (rand() % 2 ? 0.0 : 0.8 * draw_uniform() - 0.4);
         }
         const size_t count = make_messages(h, (const double(*)[SIDE_COUNT])lap_s, messages);
         run_world(messages, count, h, false, verdicts[0]);
@@ -174,8 +175,8 @@ static void test_never_less_decided(void)
             CHECK("decided",
                   verdicts[0][m] == VERDICT_UNRESOLVED || verdicts[1][m] != VERDICT_UNRESOLVED);
         }
-        score(verdicts[0], (const double(*)[SIDE_COUNT])lap_s, &without);
-        score(verdicts[1], (const double(*)[SIDE_COUNT])lap_s, &with);
+        count_wrong(verdicts[0], (const double(*)[SIDE_COUNT])lap_s, &without);
+        count_wrong(verdicts[1], (const double(*)[SIDE_COUNT])lap_s, &with);
     }
     (void)printf("of %d: wrong %d without stamps, %d with\n", WORLDS * MOVES, without.wrong,
                  with.wrong);

@@ -33,8 +33,8 @@ static struct event decode_reply(enum side side, const char *values)
 }
 
 /* Does a reply with these values of one side differ from the other's? 2: one is malformed. */
-static int differs(const struct pair_params *p, enum side first, const char *values,
-                   const char *others, char text[ENTRY_DIFFERS_MAX])
+static int reply_differs(const struct pair_params *p, enum side first, const char *values,
+                         const char *others, char text[ENTRY_DIFFERS_MAX])
 {
     struct pair_slot slot = {.status = {REPLY_DONE, REPLY_DONE}};
     const enum side second = first == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
@@ -124,12 +124,14 @@ static void test_rows(void)
     const struct pair_params p = params_with(0.0, NULL, NULL);
     for (size_t i = 0; i < COUNT(rows); i++) {
         char text[ENTRY_DIFFERS_MAX] = "";
-        CHECK_INT(rows[i].row, differs(&p, SIDE_REAL, rows[i].real, rows[i].virtual, text),
+        CHECK_INT(rows[i].row,
+                  reply_differs(&p, SIDE_REAL, rows[i].real, rows[i].virtual, text),
                   rows[i].differs != NULL);
         const size_t n = rows[i].differs ? strlen(rows[i].differs) : 0;
         CHECK_TEXT(rows[i].row, strlen(text) > n ? text + strlen(text) - n : text,
                    rows[i].differs ? rows[i].differs : "");
-        CHECK_INT(rows[i].row, differs(&p, SIDE_VIRTUAL, rows[i].real, rows[i].virtual, text),
+        CHECK_INT(rows[i].row,
+                  reply_differs(&p, SIDE_VIRTUAL, rows[i].real, rows[i].virtual, text),
                   rows[i].differs != NULL);
     }
 }
@@ -213,7 +215,8 @@ static void test_tolerances(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char text[ENTRY_DIFFERS_MAX];
         const struct pair_params p = params_with(rows[i].ratio, rows[i].names, rows[i].allowed);
-        CHECK_INT(rows[i].row, differs(&p, SIDE_REAL, rows[i].real, rows[i].virtual, text),
+        CHECK_INT(rows[i].row,
+                  reply_differs(&p, SIDE_REAL, rows[i].real, rows[i].virtual, text),
                   rows[i].differs);
     }
 }
@@ -223,15 +226,15 @@ static void test_many(void)
 {
     char text[ENTRY_DIFFERS_MAX];
     const struct pair_params p = params_with(0.0, NULL, NULL);
-    CHECK("differs", differs(&p, SIDE_REAL, "[0,0,0,0,0,0,0,0,0,0,0,0]",
-                             "[1,1,1,1,1,1,1,1,1,1,1,1]", text));
+    CHECK("differs", reply_differs(&p, SIDE_REAL, "[0,0,0,0,0,0,0,0,0,0,0,0]",
+                                   "[1,1,1,1,1,1,1,1,1,1,1,1]", text));
     CHECK_TEXT("the rest", strstr(text, ", and "), ", and 6 more");
     CHECK("whole ones", strncmp(text, "[0]: real 0, virtual 1, [1]: ", 29) == 0);
 }
 
 /* --- random values ------------------------------------------------------------------------ */
 
-static int pick(int below)
+static int draw_below(int below)
 {
     return rand() % below;
 }
@@ -245,26 +248,26 @@ static const char *const texts[] = {
 /* budget: values that may still be made, containers too. */
 static json_t *random_value(int depth, int *budget)
 {
-    const int kind = pick(depth > 0 ? 8 : 6);
+    const int kind = draw_below(depth > 0 ? 8 : 6);
     (*budget)--;
     if (kind == 0) {
-        return json_string(texts[pick(COUNT(texts))]);
+        return json_string(texts[draw_below(COUNT(texts))]);
     }
     if (kind == 1) {
-        return pick(3) == 0 ? json_null() : json_boolean(pick(2));
+        return draw_below(3) == 0 ? json_null() : json_boolean(draw_below(2));
     }
     if (kind == 2) {
-        return json_integer(pick(2000) - 1000);
+        return json_integer(draw_below(2000) - 1000);
     }
     if (kind < 6) {
-        return json_real((pick(200000) - 100000) * (pick(2) ? 1e-5 : 3.7));
+        return json_real((draw_below(200000) - 100000) * (draw_below(2) ? 1e-5 : 3.7));
     }
     json_t *value = kind == 6 ? json_array() : json_object();
-    for (int n = pick(4); n > 0 && *budget > 0; n--) {
+    for (int n = draw_below(4); n > 0 && *budget > 0; n--) {
         if (kind == 6) {
             (void)json_array_append_new(value, random_value(depth - 1, budget));
         } else {
-            const char *name = names[pick(COUNT(names))];
+            const char *name = names[draw_below(COUNT(names))];
             if (!json_object_get(value, name)) {
                 (void)json_object_set_new(value, name, random_value(depth - 1, budget));
             }
@@ -291,8 +294,8 @@ static void put_text(struct written *w, const char *format, ...)
 
 static void put_space(struct written *w)
 {
-    if (pick(4) == 0) {
-        put_text(w, "%s", pick(2) ? " " : "\n\t");
+    if (draw_below(4) == 0) {
+        put_text(w, "%s", draw_below(2) ? " " : "\n\t");
     }
 }
 
@@ -301,14 +304,14 @@ static void put_string(struct written *w, const char *text)
 {
     put_text(w, "\"");
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || (*c < 0x80 && pick(6) == 0)) {
+        if (*c < 0x20 || (*c < 0x80 && draw_below(6) == 0)) {
             put_text(w, "\\u%04x", *c);
         } else if (*c == '"' || *c == '\\') {
             put_text(w, "\\%c", *c);
-        } else if (c[0] == 0xc3 && c[1] == 0xbc && pick(2)) {
-            put_text(w, pick(2) ? "\\u00fc" : "\\u00FC");
+        } else if (c[0] == 0xc3 && c[1] == 0xbc && draw_below(2)) {
+            put_text(w, draw_below(2) ? "\\u00fc" : "\\u00FC");
             c++;
-        } else if (strncmp((const char *)c, "\xf0\x9f\x98\x80", 4) == 0 && pick(2)) {
+        } else if (strncmp((const char *)c, "\xf0\x9f\x98\x80", 4) == 0 && draw_below(2)) {
             put_text(w, "\\ud83d\\ude00");
             c += 3;
         } else {
@@ -320,7 +323,7 @@ static void put_string(struct written *w, const char *text)
 
 static void put_real(struct written *w, double value)
 {
-    put_text(w, pick(2) ? "%.17g" : "%.17e", value);
+    put_text(w, draw_below(2) ? "%.17g" : "%.17e", value);
 }
 
 /* Angles by whole turns elsewhere, whole numbers as reals. */
@@ -328,14 +331,14 @@ static void put_number(struct written *w, const char *name, double value)
 {
     const size_t n = strlen(name);
     const char *unit = n >= 4 ? name + n - 4 : "";
-    if (strcmp(unit, "_rad") == 0 && pick(2)) {
-        put_real(w, value + TURN_RAD * (pick(7) - 3));
-    } else if (strcmp(unit, "_deg") == 0 && pick(2)) {
-        put_real(w, value + 360.0 * (pick(7) - 3));
-    } else if (fabs(value - rint(value)) < 1e-12 && pick(2)) {
+    if (strcmp(unit, "_rad") == 0 && draw_below(2)) {
+        put_real(w, value + TURN_RAD * (draw_below(7) - 3));
+    } else if (strcmp(unit, "_deg") == 0 && draw_below(2)) {
+        put_real(w, value + 360.0 * (draw_below(7) - 3));
+    } else if (fabs(value - rint(value)) < 1e-12 && draw_below(2)) {
         static const char *const ends[] = {"", ".0", ".00e0", "0E-1"};
         /* Minus zero has no form of its own, and no number begins with two zeros. */
-        put_text(w, "%.0f%s", rint(value) + 0.0, ends[pick(fabs(value) < 0.5 ? 3 : 4)]);
+        put_text(w, "%.0f%s", rint(value) + 0.0, ends[draw_below(fabs(value) < 0.5 ? 3 : 4)]);
     } else {
         put_real(w, value);
     }
@@ -353,7 +356,7 @@ static void put_members(struct written *w, json_t *object)
     }
     put_text(w, "{");
     for (size_t k = 0; k < count; k++) {
-        const size_t other = k + (size_t)pick((int)(count - k));
+        const size_t other = k + (size_t)draw_below((int)(count - k));
         const char *key = keys[other];
         keys[other] = keys[k];
         put_text(w, k > 0 ? "," : "");
@@ -398,10 +401,11 @@ static const char *write_anew(struct written *w, const json_t *value)
 /* Another value than this one, beyond every tolerance. */
 static json_t *other_than(const json_t *value)
 {
-    if (json_is_number(value) && pick(3) > 0) {
-        return json_real(json_number_value(value) + (pick(2) ? 0.03 : -1.0) * (1 + pick(2)));
+    if (json_is_number(value) && draw_below(3) > 0) {
+        return json_real(json_number_value(value) +
+                         (draw_below(2) ? 0.03 : -1.0) * (1 + draw_below(2)));
     }
-    if (json_is_string(value) && pick(3) > 0) {
+    if (json_is_string(value) && draw_below(3) > 0) {
         char text[128];
         (void)snprintf(text, sizeof text, "%s.", json_string_value(value));
         return json_string(text);
@@ -422,7 +426,7 @@ static void change_one(json_t *value)
 {
     const size_t count =
         json_is_array(value) ? json_array_size(value) : json_object_size(value);
-    const size_t k = (size_t)pick((int)count);
+    const size_t k = (size_t)draw_below((int)count);
     void *at = json_is_object(value) ? json_object_iter(value) : NULL;
     for (size_t i = 0; at && i < k; i++) {
         at = json_object_iter_next(value, at);
@@ -430,7 +434,7 @@ static void change_one(json_t *value)
     json_t *child = at ? json_object_iter_value(at) : json_array_get(value, k);
     const bool inside = (json_is_object(child) && json_object_size(child) > 0) ||
                         (json_is_array(child) && json_array_size(child) > 0);
-    if (inside && pick(3) > 0) {
+    if (inside && draw_below(3) > 0) {
         change_one(child);
     } else if (at) {
         (void)json_object_iter_set_new(value, at, other_than(child));
@@ -449,17 +453,18 @@ static void test_random(void)
         int budget = PAIR_VALUES_MAX - 1;
         json_t *value = json_object();
         do {
-            (void)json_object_set_new(value, names[pick(COUNT(names))],
+            (void)json_object_set_new(value, names[draw_below(COUNT(names))],
                                       random_value(DEPTH_MAX, &budget));
-        } while (budget > 0 && pick(4) > 0);
-        const enum side first = pick(2) ? SIDE_REAL : SIDE_VIRTUAL;
-        int got = differs(&p, first, write_anew(&one, value), write_anew(&other, value), text);
+        } while (budget > 0 && draw_below(4) > 0);
+        const enum side first = draw_below(2) ? SIDE_REAL : SIDE_VIRTUAL;
+        int got =
+            reply_differs(&p, first, write_anew(&one, value), write_anew(&other, value), text);
         CHECK_INT("written in two ways", got, 0);
         if (got) {
             (void)printf("%s\n%s\n%s\n", one.text, other.text, text);
         }
         change_one(value);
-        got = differs(&p, first, one.text, write_anew(&other, value), text);
+        got = reply_differs(&p, first, one.text, write_anew(&other, value), text);
         CHECK_INT("one value changed", got, 1);
         if (got != 1) {
             (void)printf("%s\n%s\n", one.text, other.text);

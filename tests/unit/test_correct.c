@@ -55,7 +55,7 @@ static void make_move(struct script *s, int64_t t_us, const char *op, double vir
     }
 }
 
-static void answer(struct script *s, int64_t t_us, int64_t number, uint32_t refused)
+static void send_answer(struct script *s, int64_t t_us, int64_t number, uint32_t refused)
 {
     struct event e = script_event("r1", t_us, EVENT_POSE_ACK, SIDE_VIRTUAL);
     e.ack = (struct event_ack){.version = number,
@@ -182,7 +182,7 @@ static void test_open_in_link(void)
     script_close(&s);
 }
 
-static size_t alarms(const struct script *s)
+static size_t count_alarms(const struct script *s)
 {
     size_t n = 0;
     for (size_t k = 0; script_find(s, EFFECT_ALARM, k); k++) {
@@ -197,19 +197,19 @@ static void test_answers(void)
     open_lab(&s, (struct setting){PAIR_CORRECT_EACH_MOVE, PAIR_OBSERVE});
     const struct pair_correction *c = &lab_pair(s.lab, 0)->correction;
     make_move(&s, AT(0), "go", 1.5, true);
-    answer(&s, AT(4), 1, 0);
-    answer(&s, AT(4), 1, 0);
-    answer(&s, AT(4), 9, 0);
+    send_answer(&s, AT(4), 1, 0);
+    send_answer(&s, AT(4), 1, 0);
+    send_answer(&s, AT(4), 9, 0);
     CHECK_INT("applied once", c->applied, 1);
     make_move(&s, AT(100), "go", 1.5, true);
-    answer(&s, AT(104), 2, 1);
+    send_answer(&s, AT(104), 2, 1);
     CHECK_INT("refused", c->refused, 1);
-    CHECK_INT("is told", alarms(&s), 1);
+    CHECK_INT("is told", count_alarms(&s), 1);
     make_move(&s, AT(150), "go", 1.5, true);
-    answer(&s, AT(154), 3, 1);
-    CHECK_INT("once", alarms(&s), 1);
+    send_answer(&s, AT(154), 3, 1);
+    CHECK_INT("once", count_alarms(&s), 1);
     make_move(&s, AT(160), "go", 1.5, true);
-    answer(&s, AT(164), 4, 0);
+    send_answer(&s, AT(164), 4, 0);
     script_clear(&s);
     for (int k = 0; k < 5; k++) { /* by the deadline, then by the next move */
         make_move(&s, AT(200 + (k < 3 ? 100 * k : 400 + 5 * k)), "go", 1.5, true);
@@ -217,12 +217,12 @@ static void test_answers(void)
     script_tick(&s, AT(900));
     CHECK_INT("unanswered", c->unanswered, 5);
     CHECK_INT("never sent again", script_count(&s, EFFECT_POSE), 5);
-    CHECK_INT("told once", alarms(&s), 1);
+    CHECK_INT("told once", count_alarms(&s), 1);
     make_move(&s, AT(1000), "go", 1.5, true);
-    answer(&s, AT(1004), (int64_t)c->sent, 0);
+    send_answer(&s, AT(1004), (int64_t)c->sent, 0);
     make_move(&s, AT(1100), "go", 1.5, true);
     script_tick(&s, AT(1200));
-    CHECK_INT("and again after an answer", alarms(&s), 2);
+    CHECK_INT("and again after an answer", count_alarms(&s), 2);
     CHECK_INT("all are accounted for", c->sent, c->applied + c->refused + c->unanswered);
     script_close(&s);
 }

@@ -369,43 +369,6 @@ static void test_unit_of_short_runs(void)
     }
 }
 
-static void test_reason_first(void)
-{
-    struct dynamics_fit fit;
-    dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
-        estimate_reason(&fit.estimate, ESTIMATE_MARGINAL, "reason %d", i);
-    }
-    estimate_reason_first(&fit.estimate, ESTIMATE_FAIL, "%s", "before all");
-    CHECK_INT("full", fit.estimate.reason_count, ESTIMATE_TEXTS_MAX);
-    CHECK_INT("full", fit.estimate.verdict, ESTIMATE_FAIL);
-    CHECK_INT("full", strcmp(fit.estimate.reasons[0], "before all"), 0);
-    CHECK_INT("full", strcmp(fit.estimate.reasons[1], "reason 0"), 0);
-    CHECK_INT("full", strcmp(fit.estimate.reasons[ESTIMATE_TEXTS_MAX - 1], "reason 14"), 0);
-}
-
-/* What makes the verdict comes first, and no crowd of lesser reasons hides it. */
-static void test_worst_first(void)
-{
-    struct dynamics_fit fit;
-    dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-    estimate_reason(&fit.estimate, ESTIMATE_PASS, "a note");
-    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
-        estimate_reason(&fit.estimate, ESTIMATE_MARGINAL, "doubt %d", i);
-    }
-    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "one");
-    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "two");
-    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "one");
-    estimate_reason(&fit.estimate, ESTIMATE_PASS, "%s", "another note");
-    CHECK_INT("full", fit.estimate.reason_count, ESTIMATE_TEXTS_MAX);
-    CHECK_INT("worst", strcmp(fit.estimate.reasons[0], "one"), 0);
-    CHECK_INT("worst", strcmp(fit.estimate.reasons[1], "two"), 0);
-    CHECK_INT("worst", strcmp(fit.estimate.reasons[2], "doubt 0"), 0);
-    CHECK_INT("worst", strcmp(fit.estimate.reasons[ESTIMATE_TEXTS_MAX - 1], "doubt 13"), 0);
-    CHECK_INT("worst", fit.estimate.reason_verdicts[1], ESTIMATE_FAIL);
-    CHECK_INT("worst", fit.estimate.reason_verdicts[ESTIMATE_TEXTS_MAX - 1], ESTIMATE_MARGINAL);
-}
-
 /* A column that tells nothing is named, and what comes of it stands behind. */
 static void test_dead_columns(void)
 {
@@ -794,7 +757,6 @@ int main(void)
     CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "unit of few", test_unit_of_few);
     CU_add_test(suite, "unit of short runs", test_unit_of_short_runs);
-    CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
     CU_add_test(suite, "outliers told", test_outliers_told);
@@ -803,7 +765,6 @@ int main(void)
     CU_add_test(suite, "report parts", test_report_parts);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "advice for all", test_advice_for_all);
-    CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "row numbers", test_row_numbers);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);

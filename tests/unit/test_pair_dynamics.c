@@ -306,11 +306,10 @@ static void hold_fit(struct run *r, struct dynamics_result *given, double since_
     end_fit(r, SIDE_REAL, side_of(r, SIDE_REAL)->job, FIT_DONE, given);
 }
 
-/* Under forces, what takes several to explain waits for a fit that has nothing from before;
- * one is told at once. */
-static void test_waits_for_whole(void)
+/* A run whose first fit, under forces, found the truth; with this variance of each value, as a
+ * share of its square. */
+static struct dynamics_result begin_with_fit(struct run *r, double variance_ratio)
 {
-    struct run *r = &run;
     open_run(r, false);
     collect(r);
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
@@ -319,8 +318,17 @@ static void test_waits_for_whole(void)
     given.honest = (struct dynamics_reference){.count = 1, .p = P, .freedom = 400.0};
     for (size_t j = 0; j < P; j++) {
         given.honest.value[j] = truth[j];
-        given.honest.covariance[j][j] = 0.0004 * truth[j] * truth[j];
+        given.honest.covariance[j][j] = variance_ratio * truth[j] * truth[j];
     }
+    return given;
+}
+
+/* Under forces, what takes several to explain waits for a fit that has nothing from before;
+ * one is told at once. */
+static void test_waits_for_whole(void)
+{
+    struct run *r = &run;
+    struct dynamics_result given = begin_with_fit(r, 0.0004);
     go(r, 200);
     hold_fit(r, &given, 10.0);
     given.honest.value[3] = 1.7 * truth[3];
@@ -351,16 +359,7 @@ static void test_waits_for_whole(void)
 static void test_creeps(void)
 {
     struct run *r = &run;
-    open_run(r, false);
-    collect(r);
-    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
-    struct dynamics_result given = side_of(r, SIDE_REAL)->result;
-    given.fit.method = DYNAMICS_PEM;
-    given.honest = (struct dynamics_reference){.count = 1, .p = P, .freedom = 400.0};
-    for (size_t j = 0; j < P; j++) {
-        given.honest.value[j] = truth[j];
-        given.honest.covariance[j][j] = 1e-5 * truth[j] * truth[j];
-    }
+    struct dynamics_result given = begin_with_fit(r, 1e-5);
     for (int fit = 0; fit < 8; fit++) {
         go(r, 200);
         hold_fit(r, &given, 15.0);

@@ -335,15 +335,21 @@ static void test_learnt(void)
     }
 }
 
+/* Both sides' dynamics are to be fitted, following is on, 15 s have passed. */
+static void begin_learning(struct stage *s)
+{
+    learn_both(s);
+    s->params.following.active = true;
+    open_lab(s);
+    run(s, 15.0);
+}
+
 /* A fit that fails is none, and takes nothing away. */
 static void test_failed_fits(void)
 {
     static struct stage s;
     configure(&s, "", "");
-    learn_both(&s);
-    s.params.following.active = true;
-    open_lab(&s);
-    run(&s, 15.0);
+    begin_learning(&s);
     fit(&s, SIDE_VIRTUAL, usv3_vessel_find("wamv")->theta, ESTIMATE_PASS);
     fit(&s, SIDE_REAL, usv3_vessel_find("wamv")->theta, ESTIMATE_FAIL);
     run(&s, 1.0);
@@ -365,10 +371,7 @@ static void test_numbers_that_are_none(void)
     static struct stage s;
     double theta[USV3_PARAMETERS];
     configure(&s, "", "");
-    learn_both(&s);
-    s.params.following.active = true;
-    open_lab(&s);
-    run(&s, 15.0);
+    begin_learning(&s);
     fit_both(&s);
     run(&s, 5.0);
     memcpy(theta, usv3_vessel_find("iacquabot")->theta, sizeof theta);
@@ -441,10 +444,7 @@ static void test_refused_parameters(void)
     const double *told = usv3_vessel_find("iacquabot")->theta;
     static struct stage s;
     configure(&s, "", "");
-    learn_both(&s);
-    s.params.following.active = true;
-    open_lab(&s);
-    run(&s, 15.0);
+    begin_learning(&s);
     fit_both(&s);
     run(&s, 5.0);
     ask(&s, REQUEST_PROMOTE);
@@ -469,10 +469,7 @@ static void test_refused_parameters(void)
     CHECK("by the fit", strstr(report(&s), "\"virtual\":{\"source\":\"fit\""));
     close_lab(&s);
     configure(&s, "iacquabot", "");
-    learn_both(&s);
-    s.params.following.active = true;
-    open_lab(&s);
-    run(&s, 15.0);
+    begin_learning(&s);
     fit(&s, SIDE_REAL, told, ESTIMATE_PASS);
     ask(&s, REQUEST_PROMOTE);
     acknowledge(&s, 1, "surge_mass_kg");

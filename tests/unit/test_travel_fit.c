@@ -764,16 +764,6 @@ static void test_few_moves(void)
     }
 }
 
-/* Tables of Student's law. */
-static void test_reach(void)
-{
-    CHECK_NEAR("five", estimate_reach(5.0), 2.570582, 1e-6, 0);
-    CHECK_NEAR("thirty", estimate_reach(30.0), 2.042272, 1e-6, 0);
-    CHECK_NEAR("known", estimate_reach(INFINITY), 1.959964, 1e-6, 0);
-    CHECK("too few", isnan(estimate_reach(4.0)) && isnan(estimate_reach(0.0)));
-    CHECK("none", isnan(estimate_reach(-3.0)) && isnan(estimate_reach(nan(""))));
-}
-
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -797,6 +787,5 @@ int main(void)
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "report", test_report);
     CU_add_test(suite, "few moves", test_few_moves);
-    CU_add_test(suite, "reach", test_reach);
     return check_run();
 }

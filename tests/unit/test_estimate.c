@@ -1,0 +1,65 @@
+/* What every fit returns: the order of its reasons, the width of its intervals. */
+#include <math.h>
+#include <string.h>
+
+#include "identification/estimate.h"
+#include "tests/support/check.h"
+
+static void test_reason_first(void)
+{
+    struct estimate e;
+    estimate_start(&e, 1);
+    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
+        estimate_reason(&e, ESTIMATE_MARGINAL, "reason %d", i);
+    }
+    estimate_reason_first(&e, ESTIMATE_FAIL, "%s", "before all");
+    CHECK_INT("full", e.reason_count, ESTIMATE_TEXTS_MAX);
+    CHECK_INT("full", e.verdict, ESTIMATE_FAIL);
+    CHECK_INT("full", strcmp(e.reasons[0], "before all"), 0);
+    CHECK_INT("full", strcmp(e.reasons[1], "reason 0"), 0);
+    CHECK_INT("full", strcmp(e.reasons[ESTIMATE_TEXTS_MAX - 1], "reason 14"), 0);
+}
+
+/* What makes the verdict comes first, and no crowd of lesser reasons hides it. */
+static void test_worst_first(void)
+{
+    struct estimate e;
+    estimate_start(&e, 1);
+    estimate_reason(&e, ESTIMATE_PASS, "a note");
+    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
+        estimate_reason(&e, ESTIMATE_MARGINAL, "doubt %d", i);
+    }
+    estimate_reason(&e, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&e, ESTIMATE_FAIL, "%s", "two");
+    estimate_reason(&e, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&e, ESTIMATE_PASS, "%s", "another note");
+    CHECK_INT("full", e.reason_count, ESTIMATE_TEXTS_MAX);
+    CHECK_INT("worst", strcmp(e.reasons[0], "one"), 0);
+    CHECK_INT("worst", strcmp(e.reasons[1], "two"), 0);
+    CHECK_INT("worst", strcmp(e.reasons[2], "doubt 0"), 0);
+    CHECK_INT("worst", strcmp(e.reasons[ESTIMATE_TEXTS_MAX - 1], "doubt 13"), 0);
+    CHECK_INT("worst", e.reason_verdicts[1], ESTIMATE_FAIL);
+    CHECK_INT("worst", e.reason_verdicts[ESTIMATE_TEXTS_MAX - 1], ESTIMATE_MARGINAL);
+}
+
+/* Tables of Student's law. */
+static void test_reach(void)
+{
+    CHECK_NEAR("five", estimate_reach(5.0), 2.570582, 1e-6, 0);
+    CHECK_NEAR("thirty", estimate_reach(30.0), 2.042272, 1e-6, 0);
+    CHECK_NEAR("known", estimate_reach(INFINITY), 1.959964, 1e-6, 0);
+    CHECK("too few", isnan(estimate_reach(4.0)) && isnan(estimate_reach(0.0)));
+    CHECK("none", isnan(estimate_reach(-3.0)) && isnan(estimate_reach(nan(""))));
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("estimate", NULL, NULL);
+    CU_add_test(suite, "reason first", test_reason_first);
+    CU_add_test(suite, "worst first", test_worst_first);
+    CU_add_test(suite, "reach", test_reach);
+    return check_run();
+}
