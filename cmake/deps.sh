@@ -23,14 +23,14 @@ deps_to_build='
 '
 deps_to_run='
     mosquitto           the broker of the demo and of the tests
+    mosquitto-clients   sends and records messages: README, tutorials, password files
+    curl                asks the daemon: README, tutorials, the examples
 '
 deps_to_test='
-    mosquitto-clients   recordings as labs make them, password files
     openssl             certificates for the TLS tests
     python3             scripts around the program
     python3-jsonschema  the messages and HTTP answers against their schemas
-    curl                the examples ask the daemon with it
-    jq                  and read the answers
+    jq                  reads the answers
     python3-yaml        the example labs against theirs
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)

@@ -11,25 +11,27 @@ install(FILES README.md CHANGELOG.md DESTINATION ${doc})
 # dygraphs is inside the program: its licence asks to be told.
 install(FILES /usr/share/doc/libjs-dygraphs/copyright DESTINATION ${doc} RENAME copyright.dygraphs OPTIONAL)
 install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTERN "docs/examples" EXCLUDE)
-install(DIRECTORY config/missions config/experiments DESTINATION ${doc}/examples)
+install(DIRECTORY config/missions config/experiments examples/data DESTINATION ${doc}/examples)
 install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)
 install(FILES config/mosquitto.conf DESTINATION ${doc}/examples)
 install(DIRECTORY docs/examples/ DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS)
 install(FILES packaging/tandem.bash-completion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME tandem)
 
-# The manual page is made of the program's own help.
-set(manual ${PROJECT_BINARY_DIR}/tandem.1)
-add_custom_command(OUTPUT ${manual}.gz DEPENDS tandem packaging/manual.sh
-  COMMAND sh ${PROJECT_SOURCE_DIR}/packaging/manual.sh $<TARGET_FILE:tandem> > ${manual}
-  COMMAND gzip -9nf ${manual} VERBATIM)
+# The manual pages are made of the program's own help.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+add_custom_command(OUTPUT ${manual}.made DEPENDS tandem packaging/manual.sh
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+  COMMAND sh ${PROJECT_SOURCE_DIR}/packaging/manual.sh $<TARGET_FILE:tandem> ${manual}
+  COMMAND gzip -9nr ${manual}
+  COMMAND ${CMAKE_COMMAND} -E touch ${manual}.made VERBATIM)
 add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/changelog.gz DEPENDS packaging/debian/changelog
   COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/packaging/debian/changelog > ${PROJECT_BINARY_DIR}/changelog.gz VERBATIM)
-add_custom_target(manual ALL DEPENDS ${manual}.gz ${PROJECT_BINARY_DIR}/changelog.gz)
+add_custom_target(manual ALL DEPENDS ${manual}.made ${PROJECT_BINARY_DIR}/changelog.gz)
 
 # The rest only makes sense under /usr, with the package's scripts.
 set(only COMPONENT package EXCLUDE_FROM_ALL)
-install(FILES ${manual}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${only})
+install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} ${only})
 install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION ${doc} ${only})
 install(FILES LICENSE DESTINATION ${doc} RENAME copyright ${only})
 install(FILES packaging/tandem.service DESTINATION /lib/systemd/system ${only})

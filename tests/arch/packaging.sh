@@ -9,14 +9,20 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 
 commands=$("$TANDEM" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 13 ] || fail "no list of commands in the help"
-sh packaging/manual.sh "$TANDEM" >"$dir/tandem.1"
+sh packaging/manual.sh "$TANDEM" "$dir"
 for command in $commands; do
-    grep -q "^\.SS tandem $command\$" "$dir/tandem.1" || fail "tandem $command is not in the manual page"
+    grep -q "^\.BR tandem-$command " "$dir/man1/tandem.1" || fail "tandem $command is not in the manual page"
+    grep -q '^\.SH SYNOPSIS' "$dir/man1/tandem-$command.1" || fail "tandem-$command(1) has no synopsis"
 done
-grep -q 'pairs/r1/entries' "$dir/tandem.1" || fail "the manual page ends too early"
+grep -q 'pairs/r1/entries' "$dir/man1/tandem.1" || fail "the manual page ends too early"
+keys=$("$TANDEM" config --docs | sed -n 's/^| `\([a-z_.0-9]*\)` .*/\1/p')
+[ "$(echo "$keys" | wc -l)" -ge 100 ] || fail "no list of keys in the reference of the lab file"
+for key in $keys; do
+    grep -qxF ".B $key" "$dir/man5/tandem-lab.5" || fail "$key is not in tandem-lab(5)"
+done
 if command -v mandoc >/dev/null; then
     # Help pages may have long lines.
-    faults=$(mandoc -Tlint "$dir/tandem.1" | grep -v 'longer than 80' || true)
+    faults=$(mandoc -Tlint "$dir"/man?/*.? | grep -v 'longer than 80' || true)
     [ -z "$faults" ] || fail "$faults"
 fi
 

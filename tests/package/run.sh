@@ -83,7 +83,9 @@ say "install"
 quietly apt-get install -y --no-install-recommends /root/tandem.deb
 need "the program does not run" tandem version
 need "not enabled" test -e /etc/systemd/system/multi-user.target.wants/tandem.service
-need "no manual page" test -s /usr/share/man/man1/tandem.1.gz
+for page in man1/tandem.1 man1/tandem-serve.1 man5/tandem-lab.5; do
+    need "no manual page $page" test -s "/usr/share/man/$page.gz"
+done
 for file in lab.schema.json grafana-dashboard.json alerts.yaml node-red-flow.json protocol/entry.schema.json; do
     need "no $file" test -s "/usr/share/tandem/$file"
 done
