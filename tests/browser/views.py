@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import time
 
+from axe import check_accessible
 from browser import DESKTOP, PATIENCE_S, PHONE, Browser, Keys
 from lab import TOKEN, Lab
 from rig import SOURCE
@@ -29,6 +30,7 @@ def check_contrast(browser, what):
 def check_sound(browser, what):
     assert not browser.value("document.querySelector('#content .failure')"), (what, browser.text())
     check_contrast(browser, what)
+    check_accessible(browser, what)
     browser.resize(PHONE)
     browser.check_width(what)
     browser.resize(DESKTOP)

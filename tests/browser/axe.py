@@ -1,0 +1,43 @@
+"""axe.py - what axe-core, which knows the rules of accessibility, finds wrong with a view: none of it may be serious."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+FOLDER = pathlib.Path(os.environ.get("BUILD", "build/asan")) / "npm"
+SCRIPT = FOLDER / "node_modules/axe-core/axe.min.js"
+RUN = """const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ["violations"]}).then(
+    r => done(r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(
+        v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ")).join(", "))),
+    e => done([String(e)]));"""
+
+
+def read_axe():
+    """Its source, or None: it is no package of Debian, npm has it."""
+    if not SCRIPT.exists():
+        npm = shutil.which("npm")
+        if not npm or subprocess.run([npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", FOLDER, "axe-core@4"],
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode != 0:
+            print("SKIPPED: accessibility by axe-core, which npm has not got for us")
+            return None
+    return SCRIPT.read_text()
+
+
+AXE = read_axe()
+
+
+def check_accessible(browser, what):
+    if AXE is None:
+        return
+    if not browser.value("!!window.axe"):
+        browser.run(AXE)
+        # It sees what it is here for: a picture that says nothing to who cannot see it.
+        browser.run("const i = document.createElement('img'); i.id = 'mute'; document.querySelector('#content').append(i)")
+        assert any(f.startswith("image-alt") for f in browser.driver.execute_async_script(RUN)), "axe-core is blind"
+        browser.run("document.querySelector('#mute').remove()")
+    for theme in ("light", "dark"):
+        browser.theme(theme)
+        found = browser.driver.execute_async_script(RUN)
+        assert not found, (what, theme, found)
+    browser.theme("light")
