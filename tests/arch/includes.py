@@ -30,6 +30,7 @@ twin/dynamics: base logger/message identification/data identification/dynamics i
 twin/following: base logger/message identification/data twin/efsm twin/models twin/pair twin/dynamics
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/pair twin/dynamics twin/following
+twin/arm: base
 twin/robots: base logger/message twin/efsm twin/models
 twin/experiments: base identification/data twin/efsm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following
