@@ -13,7 +13,7 @@ install(FILES /usr/share/doc/libjs-dygraphs/copyright DESTINATION ${doc} RENAME 
 install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTERN "docs/examples" EXCLUDE)
 install(DIRECTORY config/missions config/experiments examples/data DESTINATION ${doc}/examples)
 install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)
-install(FILES config/mosquitto.conf DESTINATION ${doc}/examples)
+install(FILES config/mosquitto.conf config/mosquitto_lab.conf DESTINATION ${doc}/examples)
 install(DIRECTORY docs/examples/ DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS)
 install(FILES packaging/tandem.bash-completion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME tandem)

@@ -7,7 +7,7 @@ dir=$2
 mkdir -p "$dir/man1" "$dir/man5"
 version=$("$tandem" version | sed -n '1s/^tandem //p')
 date=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" +%Y-%m-%d)
-commands=$("$tandem" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
+commands=$("$tandem" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
 
 head_line() { # NAME SECTION TITLE
     printf '.TH %s %s "%s" "Tandem %s" "%s"\n' "$(echo "$1" | tr a-z A-Z)" "$2" "$date" "$version" "$3"
@@ -94,7 +94,7 @@ To see Tandem work without any robot:
 .B tandem demo
 .SH COMMANDS
 END
-    "$tandem" --help | sed -n 's/-/\\-/g; s/^  \([a-z][a-z]*\)  *\(.*\)/.TP\n.BR tandem-\1 (1)\n\2/p'
+    "$tandem" --help | sed -n 's/-/\\-/g; s/^  \([a-z][a-z-]*\)  *\(.*\)/.TP\n.BR tandem-\1 (1)\n\2/p'
     cat <<'END'
 .SH FILES
 .TP

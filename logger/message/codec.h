@@ -8,6 +8,7 @@
 #ifndef LOGGER_MESSAGE_CODEC_H
 #define LOGGER_MESSAGE_CODEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "logger/message/event.h"
@@ -16,6 +17,7 @@
 enum {
     CODEC_NAME_MAX = 16,   /* bytes of its name with its NUL */
     CODEC_TOPICS_MAX = 16, /* filters of one codec */
+    CODEC_RIGHTS_MAX = 24, /* rights of one codec */
     CODEC_PREFIX_MAX = 128 /* bytes of a prefix with its NUL */
 };
 
@@ -51,10 +53,27 @@ struct codec_topic {
     int qos;            /* 0: a stream; what is missed while the daemon is away is gone */
 };
 
+/* Who speaks for a pair at the broker, beside the daemon. */
+enum codec_party {
+    CODEC_ROBOT,     /* of either side */
+    CODEC_SIMULATOR, /* the virtual robot, beside what every robot may */
+    CODEC_L1,        /* who commands */
+    CODEC_PARTY_COUNT
+};
+
+/* What a party may write, else read. The first '+' of the topic stands for its pair, the second
+ * for its side; '#' as MQTT has it. */
+struct codec_right {
+    enum codec_party party;
+    bool writes;
+    const char *topic; /* below the prefix */
+};
+
 struct codec {
     const char *name, *help;
     struct codec_topic topics[CODEC_TOPICS_MAX]; /* to subscribe to; the first without a filter
                                                     ends them */
+    struct codec_right rights[CODEC_RIGHTS_MAX]; /* the first without a topic ends them */
     /* Decode one message under the prefix; calls emit 0..n times. Returns the number of events;
      * 0 means that the topic is not one that the codec listens to. What is not of the protocol
      * becomes EVENT_MALFORMED with the place and what would be right. */

@@ -28,11 +28,11 @@ static void print_row(const struct argument *row)
 
 static const char *purpose_of(const char *command)
 {
-#define COMMAND(name, purpose) strcmp(command, #name) == 0 ? (purpose):
+#define COMMAND_AS(function, name, purpose) strcmp(command, name) == 0 ? (purpose):
     return
 #include "service/cli/commands.def"
         "";
-#undef COMMAND
+#undef COMMAND_AS
 }
 
 static void print_help(const struct arguments *a)

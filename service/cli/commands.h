@@ -10,8 +10,8 @@
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_AS_ASKED = 3 };
 
-#define COMMAND(name, purpose) int command_##name(int argc, char **argv);
+#define COMMAND_AS(function, name, purpose) int command_##function(int argc, char **argv);
 #include "service/cli/commands.def"
-#undef COMMAND
+#undef COMMAND_AS
 
 #endif

@@ -13,9 +13,9 @@ static const struct command {
     const char *purpose;
     int (*run)(int argc, char **argv);
 } commands[] = {
-#define COMMAND(name, purpose) {#name, purpose, command_##name},
+#define COMMAND_AS(function, name, purpose) {name, purpose, command_##function},
 #include "service/cli/commands.def"
-#undef COMMAND
+#undef COMMAND_AS
 };
 
 static void print_help(FILE *out)
@@ -25,7 +25,7 @@ static void print_help(FILE *out)
                 "       tandem COMMAND --help\n\ncommands:\n",
                 out);
     for (size_t i = 0; i < COUNT(commands); i++) {
-        (void)fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].purpose);
+        (void)fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].purpose);
     }
     (void)fputs("\nexit status: 0 fine, 1 the work failed, 2 wrong usage or configuration\n",
                 out);

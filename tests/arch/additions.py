@@ -22,7 +22,7 @@ def check(what, holds):
 
 
 def command_line():
-    check("subcommand: listed", "  hello      greet somebody" in tandem("--help"))
+    check("subcommand: listed", "  hello       greet somebody" in tandem("--help"))
     check("subcommand: runs", tandem("hello", "-n", "lab") == "hello lab\n")
     check("robot kind: in the list", "buoy: stays where it is" in tandem("robot", "--list"))
     check("machine: in the list", "doorbell" in tandem("machines", "--list"))
@@ -73,6 +73,7 @@ def problem(lab, path, **how):
 def http():
     with rig.Rig(pairs="r1: {room: 7}\n  p1: {codec: letter}") as lab:
         lab_file(lab.folder)
+        check("codec: in the access list", "\ntopic write tandem/v1/letter/p1\n" in tandem("broker-acl", "-c", str(lab.lab)))
         lab.start_daemon()
         check("model: in the list of the page", "parachute" in lab.fetch("/page/models.js"))
         told = problem(lab, "/api/v1/identify?model=travel_time&greet=maybe", method="POST", body=b"x",

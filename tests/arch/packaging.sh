@@ -7,7 +7,7 @@ cd "$SOURCE"
 fail() { echo "FAILED: $*" >&2; exit 1; }
 "$TANDEM" serve -c packaging/lab.yaml --check >/dev/null || fail "packaging/lab.yaml"
 
-commands=$("$TANDEM" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
+commands=$("$TANDEM" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p')
 [ "$(echo "$commands" | wc -l)" -ge 13 ] || fail "no list of commands in the help"
 sh packaging/manual.sh "$TANDEM" "$dir"
 for command in $commands; do
@@ -46,7 +46,9 @@ if command -v systemd-analyze >/dev/null; then
     [ -z "$faults" ] || fail "$faults"
     # "→ Overall exposure level for tandem.service: 1.4 OK"
     level=$(systemd-analyze security --offline=true "$dir/tandem.service" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
-    awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 1.5) }' || fail "exposure level '$level', 1.5 is the most"
+    awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 1.4) }' || fail "exposure level '$level', 1.4 is the most"
     grep -q "an exposure level of $level " docs/operations.md || fail "docs/operations.md has another exposure level than $level"
+else
+    echo "no systemd-analyze: the unit's exposure level was NOT looked at" >&2
 fi
 echo "the package fits the program${level:+, exposure level $level}"

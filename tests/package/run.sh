@@ -89,7 +89,7 @@ done
 for file in lab.schema.json grafana-dashboard.json alerts.yaml node-red-flow.json protocol/entry.schema.json; do
     need "no $file" test -s "/usr/share/tandem/$file"
 done
-for script in who_was_late.py calibration.sh; do
+for script in who_was_late.py calibration.sh broker_access.sh; do
     need "no example $script" test -x "/usr/share/doc/tandem/examples/$script"
 done
 [ "$(inside stat -c '%U:%G %a' /var/lib/tandem)" = 'tandem:tandem 750' ] || fail "/var/lib/tandem is not the daemon's"

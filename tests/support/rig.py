@@ -16,6 +16,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -23,6 +24,7 @@ import urllib.request
 
 TANDEM = os.environ["TANDEM"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
+LINES_TOLD = 60  # of each log, when a test gives up
 
 
 def free_port():
@@ -40,11 +42,12 @@ def find_mosquitto():
 
 
 class Rig:
-    def __init__(self, pairs="r1: {}", extra="", broker=""):
+    def __init__(self, pairs="r1: {}", extra="", broker="", shipped="mosquitto.conf"):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-test-"))
         self.processes = []
         self.daemon = None
         self.broker = None
+        self.shipped = shipped
         self.broker_settings = broker
         self.broker_port = free_port()
         self.http_port = free_port()
@@ -63,7 +66,9 @@ class Rig:
         self.start_broker()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, fault, *_):
+        if fault:
+            self.tell_logs()
         for process in reversed(self.processes):
             if process.poll() is None:
                 process.terminate()
@@ -75,16 +80,24 @@ class Rig:
                 process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def tell_logs(self):
+        """What the parts said, and what came last, for whoever has to find out why a test gave up."""
+        logs = [self.folder / "mosquitto.log", self.folder / "daemon.log", *sorted((self.folder / "journal").glob("*"))[-1:]]
+        for log in logs:
+            if log.exists():
+                lines = log.read_text(errors="replace").splitlines()
+                print(f"-- {log.name}, {len(lines)} lines:", *lines[-LINES_TOLD:], sep="\n", file=sys.stderr)
+
     def run(self, command, **options):
         process = subprocess.Popen([str(c) for c in command], **options)
         self.processes.append(process)
         return process
 
     def start_broker(self):
-        """With the settings file that Tandem ships, on another port and folder."""
-        text = (SOURCE / "config/mosquitto.conf").read_text()
+        """With a settings file that Tandem ships, on another port and folder."""
+        text = (SOURCE / "config" / self.shipped).read_text()
         text = text.replace("listener 1883 ", f"listener {self.broker_port} ")
-        text = text.replace("/var/lib/mosquitto/", f"{self.folder}/")
+        text = text.replace("/var/lib/mosquitto/", f"{self.folder}/").replace("/etc/mosquitto/", f"{self.folder}/")
         conf = self.folder / "mosquitto.conf"
         text += self.broker_settings
         conf.write_text("user root\n" + text if os.geteuid() == 0 else text)

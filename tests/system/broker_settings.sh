@@ -1,23 +1,45 @@
-# mosquitto takes the settings file that is shipped (here on a socket in a folder of its own).
+# mosquitto takes the settings files that are shipped (here on sockets in a folder of its own).
 set -eu
 command -v mosquitto >/dev/null || { echo "no mosquitto"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-sed -e "s|^listener .*|listener 0 $dir/socket|" -e "s|^persistence_location .*|persistence_location $dir/|" \
-    "$SOURCE/config/mosquitto.conf" >"$dir/mosquitto.conf"
-echo "user $(id -un)" >>"$dir/mosquitto.conf"
-grep -q "^listener 0 $dir/socket" "$dir/mosquitto.conf"
-status=0
-timeout 1 mosquitto -c "$dir/mosquitto.conf" >"$dir/log" 2>&1 || status=$?
-cat "$dir/log"
-[ "$status" = 124 ] || { echo "it stopped by itself"; exit 1; }
-grep -q 'running' "$dir/log"
-if grep -qi 'error\|unknown' "$dir/log"; then
-    exit 1
-fi
-[ -s "$dir/mosquitto.db" ] || { echo "it did not save its sessions"; exit 1; }
-# No listener that the network reaches.
-if grep '^listener' "$SOURCE/config/mosquitto.conf" | grep -qvE '^listener [0-9]+ (127\.0\.0\.1|::1)$'; then
-    echo "a listener beyond loopback"
-    exit 1
-fi
+fail() { echo "FAILED: $*" >&2; cat "$dir/log" >&2; exit 1; }
+cd "$SOURCE"
+
+run() { # FILE: it takes the file, runs and saves
+    grep -q "^listener 0 $dir/socket" "$1" || fail "$1 has no listener"
+    status=0
+    timeout 1 mosquitto -c "$1" >"$dir/log" 2>&1 || status=$?
+    [ "$status" = 124 ] || fail "it stopped by itself"
+    grep -q 'running' "$dir/log" || fail "it does not run"
+    ! grep -qi 'error\|unknown' "$dir/log" || fail "it does not take a setting"
+    [ -s "$dir/mosquitto.db" ] || fail "it did not save its sessions"
+    rm "$dir/mosquitto.db"
+}
+
+for file in config/mosquitto.conf config/mosquitto_lab.conf; do
+    sed -e "s|^listener 1883 .*|listener 0 $dir/socket|" -e "s|/var/lib/mosquitto/|$dir/|" -e "s|/etc/mosquitto/|$dir/|" "$file" \
+        >"$dir/$(basename "$file")"
+    echo "user $(id -un)" >>"$dir/$(basename "$file")"
+    # No listener that the network reaches.
+    ! grep '^listener' "$file" | grep -qvE '^listener [0-9]+ (127\.0\.0\.1|::1)$' || fail "$file: a listener beyond loopback"
+done
+run "$dir/mosquitto.conf"
+
+# The one for a lab says the same of limits and saving; Debian's own file has the persistence.
+settings() { grep -E '^(max_|set_|autosave|persistent_client)' "$1"; }
+[ "$(settings config/mosquitto.conf)" = "$(settings config/mosquitto_lab.conf)" ] || fail "the two files differ"
+printf 'pairs: {r1: {}}\n' >"$dir/lab.yaml"
+docs/examples/broker_access.sh "$dir" -c "$dir/lab.yaml"
+printf 'persistence true\npersistence_location %s/\n' "$dir" >>"$dir/mosquitto_lab.conf"
+run "$dir/mosquitto_lab.conf"
+
+# And with the encrypted listener that waits for its certificate.
+command -v openssl >/dev/null || { echo "no openssl: the listener of the network was NOT tried" >&2; exit 0; }
+mkdir "$dir/certs"
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -keyout "$dir/certs/broker.key" \
+    -out "$dir/certs/broker.pem" 2>"$dir/log" || fail "openssl"
+sed -i -e 's/^#\(listener 8883\)/\1/' -e 's/^#\(certfile\|keyfile\)/\1/' -e "s|^listener 8883|listener 0 $dir/socket.tls|" \
+    "$dir/mosquitto_lab.conf"
+grep -q '^keyfile' "$dir/mosquitto_lab.conf" && grep -q 'socket.tls$' "$dir/mosquitto_lab.conf" || fail "no encrypted listener"
+run "$dir/mosquitto_lab.conf"
