@@ -31,6 +31,7 @@ deps_to_test='
     python3             scripts around the program
     python3-jsonschema  the messages and HTTP answers against their schemas
     jq                  reads the answers
+    sqlite3             saves the store as docs/operations.md says
     python3-yaml        the example labs against theirs
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)

@@ -94,7 +94,7 @@ To see Tandem work without any robot:
 .B tandem demo
 .SH COMMANDS
 END
-    "$tandem" --help | sed -n 's/-/\\-/g; s/^  \([a-z][a-z-]*\)  *\(.*\)/.TP\n.BR tandem-\1 (1)\n\2/p'
+    "$tandem" --help | sed -n 's/^  \([a-z][a-z-]*\)  *\(.*\)/.TP\n.BR tandem-\1 (1)\n\2/p'
     cat <<'END'
 .SH FILES
 .TP
