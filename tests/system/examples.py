@@ -16,7 +16,8 @@ EXAMPLES = SOURCE / "docs/examples"
 def drive(rig, total):
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5, "--seed", total)
     assert driver.wait(60) == 0
-    rig.wait(lambda: len(rig.records("r1", "entries")) == total, "entries")
+    rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == total, f"{total} verdicts", 30)
+    rig.wait_stored("r1")
 
 
 def check_lines(lines, entries):

@@ -31,6 +31,7 @@ struct history {
     unsigned idle_count;
     struct store_reader *idle[IDLE_MAX];
     struct store_reader *watch; /* says whether anything was committed; NULL: not open */
+    int64_t watches;            /* opened so far */
     uint64_t uses;
     struct answer answers[ANSWERS_MAX];
 };
@@ -114,16 +115,20 @@ static void write_key(const struct web_request *request, char key[KEY_MAX])
 static int64_t read_version(struct history *history)
 {
     int64_t version = 0;
-    if (!history->watch &&
-        store_reader_open(history->path, &history->watch, NULL) != STATUS_OK) {
-        return 0;
+    if (!history->watch) {
+        if (store_reader_open(history->path, &history->watch, NULL) != STATUS_OK) {
+            return 0;
+        }
+        history->watches++;
     }
     if (store_version(history->watch, &version, NULL) != STATUS_OK) {
         store_reader_close(history->watch);
         history->watch = NULL;
         return 0;
     }
-    return version + 1;
+    /* Each connection counts from the beginning, to 32 bits: an answer of the one before must
+     * not pass for one of now. */
+    return (history->watches << 32) + (version & UINT32_MAX);
 }
 
 /* The one of this key, else the one that was not used for longest. Under the lock. */
