@@ -110,6 +110,16 @@ static inline const char *daemon_log(const struct daemon_run *d)
     return text;
 }
 
+/* The end of every wait: when it was in vain, say for what, and what the daemon said. */
+static inline bool daemon_waited(const struct daemon_run *d, bool came, const char *what)
+{
+    if (!came) {
+        (void)fprintf(stderr, "waited in vain for: %s; the daemon's log:\n%s\n", what,
+                      daemon_log(d));
+    }
+    return came;
+}
+
 /* Wait until it says so in its log; false after timeout_ms or when it ended. */
 static inline bool daemon_wait_log(struct daemon_run *d, const char *words, int timeout_ms)
 {
@@ -119,11 +129,11 @@ static inline bool daemon_wait_log(struct daemon_run *d, const char *words, int 
         }
         if (waitpid(d->pid, NULL, WNOHANG) == d->pid) {
             d->pid = 0;
-            return strstr(daemon_log(d), words) != NULL;
+            break;
         }
         daemon_sleep_ms(10);
     }
-    return false;
+    return daemon_waited(d, strstr(daemon_log(d), words) != NULL, words);
 }
 
 /* Start and wait until HTTP answers. */
@@ -131,7 +141,6 @@ static inline bool daemon_start_run(struct daemon_run *d)
 {
     static const char address[] = "serving: http://127.0.0.1:";
     if (!daemon_launch(d) || !daemon_wait_log(d, address, 20000)) {
-        (void)fprintf(stderr, "daemon did not start:\n%s\n", daemon_log(d));
         return false;
     }
     d->http_port = (int)strtol(strstr(daemon_log(d), address) + sizeof address - 1, NULL, 10);
@@ -214,13 +223,15 @@ static inline double daemon_metric(const struct daemon_run *d, const char *sampl
 static inline bool daemon_wait_ready(const struct daemon_run *d, int code, int timeout_ms)
 {
     char body[8192];
+    char what[64];
     for (int waited = 0; waited < timeout_ms; waited += 20) {
         if (daemon_get(d, "/readyz", body, sizeof body) == code) {
             return true;
         }
         daemon_sleep_ms(20);
     }
-    return false;
+    (void)snprintf(what, sizeof what, "/readyz to answer %d", code);
+    return daemon_waited(d, false, what);
 }
 
 #endif

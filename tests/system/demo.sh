@@ -1,6 +1,7 @@
 #!/bin/sh
 # The demo: compares, ends by itself, on Ctrl-C and when a part dies, and leaves nobody behind.
 set -eu
+. tests/support/wait.sh
 TANDEM=${TANDEM:-build/dev/tandem}
 SOURCE=${SOURCE:-.}
 work=$(mktemp -d /tmp/tandem-demo-test.XXXXXX)
@@ -18,16 +19,6 @@ children() {
         if [ "$(readlink "$process/cwd" 2>/dev/null)" = "$1" ]; then
             echo "${process#/proc/}"
         fi
-    done
-}
-
-wait_until() { # SECONDS COMMAND...
-    tries=$(($1 * 10))
-    shift
-    until "$@"; do
-        tries=$((tries - 1))
-        [ $tries -gt 0 ] || return 1
-        sleep 0.1
     done
 }
 
@@ -65,7 +56,7 @@ grep -Ev '^(#|$|listener|allow_anonymous|persistence_location)' "$SOURCE/config/
 
 # --- Ctrl-C, and a temporary directory that goes away -----------------------------------------
 start
-wait_until 30 rows 1 || fail "no row"
+wait_for 30 "a row" rows 1
 dir=$(sed -n 's/^  files    //p' "$work/out")
 [ "$(children "$dir" | wc -l)" = 5 ] || fail "not five children: $(children "$dir")"
 kill -s INT "$demo"
@@ -76,7 +67,7 @@ grep -q ' commands, ' "$work/out" || fail "no summary after Ctrl-C"
 
 # --- a part dies -----------------------------------------------------------------------------
 start --dir "$work/b"
-wait_until 30 rows 1 || fail "no row"
+wait_for 30 "a row" rows 1
 for child in $(children "$work/b"); do
     if tr '\0' ' ' <"/proc/$child/cmdline" | grep -q '^tandem serve '; then
         kill -s KILL "$child"
@@ -90,10 +81,10 @@ nobody "$work/b" || fail "children are left after a death"
 
 # --- the demo itself is killed -----------------------------------------------------------------
 start --dir "$work/c"
-wait_until 30 rows 1 || fail "no row"
+wait_for 30 "a row" rows 1
 kill -s KILL "$demo"
 wait "$demo" 2>/dev/null || true
-wait_until 15 nobody "$work/c" || fail "children outlive the demo: $(children "$work/c")"
+wait_for 15 "the end of the demo's children" nobody "$work/c"
 
 # --- wrong usage ------------------------------------------------------------------------------
 status=0

@@ -3,6 +3,7 @@
 # recording plays back message for message, and wrong usage says so.
 set -eu
 . tests/support/broker.sh
+. tests/support/wait.sh
 TANDEM=${TANDEM:-build/dev/tandem}
 broker_start
 work=$broker_dir
@@ -21,17 +22,6 @@ finish() {
     broker_stop
 }
 trap finish EXIT
-
-wait_for() { # WHAT COMMAND...
-    what=$1
-    shift
-    tries=0
-    until "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 200 ] || fail "waited for $what"
-        sleep 0.1
-    done
-}
 
 # Topic and payload of the lab's messages. %J writes numbers anew, so that lengths differ, and an
 # empty line for what is no JSON.
@@ -61,7 +51,7 @@ virtual=$!
 pids="$pids $real $virtual"
 record "$work/first.jsonl" 'tandem/v1/#'
 first=$recorder
-wait_for "the robots" recorded 2 '"state":"online","boot":"'
+wait_for 20 "the robots" recorded 2 '"state":"online","boot":"'
 "$TANDEM" drive $broker --count 20 --interval 0 >"$work/drive.log" 2>&1 || fail "drive"
 tail -n 1 "$work/drive.log" | grep -q '^drive r1: 20 commands, 20 answered, 0 timed out$' ||
     fail "not every command was answered"
@@ -69,13 +59,13 @@ mosquitto_pub -p "$broker_port" -t tandem/v1/r1/real/probe -m '{"probe":5,"sent"
 mosquitto_pub -p "$broker_port" -q 1 -t tandem/v1/r1/command -m 'not json'
 mosquitto_pub -p "$broker_port" -q 1 -t tandem/v1/r1/command -m '{"op":"dance"}'
 mosquitto_pub -p "$broker_port" -q 1 -t tandem/v1/r1/command -m '{"id":"x1","op":"lidar"}'
-wait_for "the echo" recorded 1 '"probe":5,"sent":1763617674.25,"t_received":'
-wait_for "the lidar" recorded 2 '"status":"data","values":{"ahead_m":'
-wait_for "telemetry" recorded 20 '"topic":"tandem/v1/r1/real/telemetry"'
+wait_for 20 "the echo" recorded 1 '"probe":5,"sent":1763617674.25,"t_received":'
+wait_for 20 "the lidar" recorded 2 '"status":"data","values":{"ahead_m":'
+wait_for 20 "telemetry" recorded 20 '"topic":"tandem/v1/r1/real/telemetry"'
 kill "$real" "$virtual"
 wait "$real" || fail "the real robot's exit status"
 wait "$virtual" || fail "the virtual robot's exit status"
-wait_for "the robots' farewell" recorded 2 '"state":"offline","boot":"'
+wait_for 20 "the robots' farewell" recorded 2 '"state":"offline","boot":"'
 kill "$first"
 wait "$first" || true
 
@@ -97,10 +87,10 @@ awk -F'"t":' '/real\/telemetry/ { split($2, t, ","); split($1, s, "\""); print t
 # --- play it back, ten times as fast, under another prefix -----------------------------------
 record "$work/second.jsonl" 'again/v1/#'
 second=$recorder
-wait_for "the recorder" hears "$work/second.jsonl" again/v1/heartbeat/ready
+wait_for 20 "the recorder" hears "$work/second.jsonl" again/v1/heartbeat/ready
 "$TANDEM" play $broker --speed 10 --qos 1 --prefix-from tandem/v1 --prefix-to again/v1 \
     "$work/first.jsonl" >"$work/play.log" 2>&1 || fail "play"
-wait_for "what was played" came_back
+wait_for 20 "what was played" came_back
 kill "$second"
 wait "$second" || true
 strip "$work/first.jsonl" >"$work/first.txt"
@@ -113,7 +103,7 @@ grep -q "$(wc -l <"$work/first.txt") sent, $(wc -l <"$work/first.txt") acknowled
 "$TANDEM" robot --side real --mode link $broker --for 6 >"$work/link.log" 2>&1 &
 link=$!
 pids="$pids $link"
-wait_for "the robot in link mode" is_online r1/real
+wait_for 20 "the robot in link mode" is_online r1/real
 mosquitto_pub -p "$broker_port" -t tandem/v1/r1/command -m '{"id":"no","op":"lidar"}'
 mosquitto_pub -p "$broker_port" -t tandem/v1/r1/virtual/command -m '{"id":"no","op":"lidar"}'
 mosquitto_pub -p "$broker_port" -t tandem/v1/r1/real/command -m '{"id":"yes","op":"lidar"}'

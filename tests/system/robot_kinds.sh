@@ -3,6 +3,7 @@
 # acknowledged, machines published, restarts, a slow simulator, many robots in one process.
 set -eu
 . tests/support/broker.sh
+. tests/support/wait.sh
 TANDEM=${TANDEM:-build/dev/tandem}
 broker_start
 work=$broker_dir
@@ -25,14 +26,8 @@ trap finish EXIT
 
 pub() { mosquitto_pub -p "$broker_port" -q 1 -t "tandem/v1/$1" -m "$2"; }
 seen() { grep -c -F -- "$1" "$work/all" || true; }
-wait_for() { # COUNT TEXT
-    tries=0
-    while [ "$(seen "$2")" -lt "$1" ]; do
-        tries=$((tries + 1))
-        [ $tries -lt 200 ] || fail "$1 times '$2', got $(seen "$2")"
-        sleep 0.1
-    done
-}
+is_seen() { [ "$(seen "$2")" -ge "$1" ]; } # COUNT TEXT
+wait_seen() { wait_for 20 "$1 times '$2'" is_seen "$@"; }
 
 mosquitto_sub -p "$broker_port" -q 1 -v -t 'tandem/v1/#' >"$work/all" &
 pids="$pids $!"
@@ -45,44 +40,44 @@ printf 'obstacles:\n  wall: {shape: wall, points_m: [[1.5, -2], [1.5, 2]]}\n' >"
     --telemetry-rate 10 >"$work/pair.log" 2>&1 &
 pair=$!
 pids="$pids $pair"
-wait_for 1 'r1/real/connection {"state":"online"'
-wait_for 1 'r1/virtual/connection {"state":"online"'
+wait_seen 1 'r1/real/connection {"state":"online"'
+wait_seen 1 'r1/virtual/connection {"state":"online"'
 pub r1/command '{"id":"a","op":"go","rotation_rad":1.0,"displacement_m":0.2}'
 pub r1/command '{"id":"b","op":"resume"}'
 pub r1/command '{"id":"c","op":"dance"}'
-wait_for 2 '"id":"b","t_start"'
+wait_seen 2 '"id":"b","t_start"'
 [ "$(seen 'resume is not for now: the robot is in ')" = 2 ] || fail "a warning"
 [ "$(seen 'go, lidar, resume or halt was expected')" = 2 ] || fail "an error"
-wait_for 2 '"status":"done","values":{"x_m":'
+wait_seen 2 '"status":"done","values":{"x_m":'
 pub r1/command '{"id":"d","op":"lidar"}'
-wait_for 2 '"status":"data","values":{"angle_rad":0,"range_m":'
+wait_seen 2 '"status":"data","values":{"angle_rad":0,"range_m":'
 pub r1/command '{"id":"e","op":"resume"}'
-wait_for 2 '{"id":"e","t_start"'
+wait_seen 2 '{"id":"e","t_start"'
 pub r1/command '{"id":"f","op":"go","displacement_m":0.5}'
 sleep 0.3
 pub r1/command '{"id":"g","op":"halt"}'
-wait_for 2 '{"id":"g","t_start"'
+wait_seen 2 '{"id":"g","t_start"'
 [ "$(seen '"status":"halted"')" = 2 ] || fail "halted"
-wait_for 1 'r1/real/machines {"t":'
+wait_seen 1 'r1/real/machines {"t":'
 [ "$(seen '"l0main":{"state":')" -ge 2 ] || fail "machines"
 
 # Parameters: known ones at once, unknown ones refused with a reason, version 0 takes all back.
 pub r1/virtual/parameters '{"version":3,"model":"travel_time","values":{"t0_s":1.0,"colour":3,"kp":-1}}'
-wait_for 1 'ack {"version":3,"applied":["t0_s"],"refused":[{"name":"colour","reason":"a diffdrive has no such parameter"},{"name":"kp","reason":'
+wait_seen 1 'ack {"version":3,"applied":["t0_s"],"refused":[{"name":"colour","reason":"a diffdrive has no such parameter"},{"name":"kp","reason":'
 pub r1/command '{"id":"h","op":"go","rotation_rad":0.5}'
-wait_for 1 'r1/real/reply {"id":"h"'
+wait_seen 1 'r1/real/reply {"id":"h"'
 [ "$(seen 'r1/virtual/reply {"id":"h"')" = 0 ] || fail "the new t0_s had no effect"
-wait_for 1 'r1/virtual/reply {"id":"h"'
+wait_seen 1 'r1/virtual/reply {"id":"h"'
 # Relative ones change its own start values, however often they come; of both forms, adjust.
 for _ in 1 2; do
     pub r1/virtual/parameters '{"version":4,"values":{"t0_s":9,"ta_s":0},"adjust":{"t0_s":{"add":0.25},"linear_speed_mps":{"factor":0.9},"kp":3,"colour":{"add":1}}}'
 done
-wait_for 2 'ack {"version":4,"applied":["t0_s","linear_speed_mps","ta_s"],"refused":[{"name":"kp","reason":'
+wait_seen 2 'ack {"version":4,"applied":["t0_s","linear_speed_mps","ta_s"],"refused":[{"name":"kp","reason":'
 [ "$(seen '"form":"relative"}')" = 2 ] || fail "relative"
 pub r1/command '{"id":"i","op":"go","rotation_rad":0.5}'
-wait_for 1 'r1/virtual/reply {"id":"i"'
+wait_seen 1 'r1/virtual/reply {"id":"i"'
 pub r1/virtual/parameters '{"version":0}'
-wait_for 1 'ack {"version":0,"applied":[],"refused":[]}'
+wait_seen 1 'ack {"version":0,"applied":[],"refused":[]}'
 kill "$pair"
 wait "$pair" || fail "exit status of the pair"
 for id in a b c d e f g h i; do
@@ -106,7 +101,7 @@ grep 'slow/virtual/telemetry' "$work/all" | tail -n 1 | sed 's/.*"sim_t":\([0-9.
 "$TANDEM" robot $broker --kind diffdrive --pair n1 --count 100 --for 10 >"$work/many.log" 2>&1 &
 many=$!
 pids="$pids $many"
-wait_for 1 'n100/virtual/connection {"state":"online"'
+wait_seen 1 'n100/virtual/connection {"state":"online"'
 i=0
 while [ $i -lt 100 ]; do
     i=$((i + 1))

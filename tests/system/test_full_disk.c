@@ -83,11 +83,13 @@ static unsigned stored_entries(void)
 
 static bool wait_for(unsigned (*what)(void), unsigned count)
 {
+    char words[64];
     for (int i = 0; i < 300 && what() < count; i++) {
         broker_sleep_ms(50);
     }
     CHECK_INT("count", what(), count);
-    return what() == count;
+    (void)snprintf(words, sizeof words, "%u entries, there are %u", count, what());
+    return daemon_waited(&served, what() == count, words);
 }
 
 static unsigned seen_entries(void)
@@ -123,7 +125,7 @@ static bool wait_body(const char *text)
         }
         broker_sleep_ms(20);
     }
-    return false;
+    return daemon_waited(&served, false, text);
 }
 
 /* at_once: not even what begun blocks have room for is written. */

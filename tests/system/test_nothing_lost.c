@@ -140,6 +140,7 @@ static unsigned count_entries(void)
 /* However slow the machine: as long as entries come, it goes on. */
 static bool wait_entries(unsigned count, int idle_ms)
 {
+    char words[64];
     unsigned have = count_entries();
     for (int idle = 0; idle < idle_ms && have < count; idle += 100) {
         const unsigned before = have;
@@ -149,7 +150,8 @@ static bool wait_entries(unsigned count, int idle_ms)
             idle = 0;
         }
     }
-    return have >= count;
+    (void)snprintf(words, sizeof words, "%u entries, there are %u", count, have);
+    return daemon_waited(&served, have >= count, words);
 }
 
 /* The store has every acknowledged command once, and none twice. */

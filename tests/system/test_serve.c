@@ -67,7 +67,9 @@ static bool wait_heard(const char *topic, const char *text, int count)
     for (int i = 0; i < 500 && count_heard(topic, text) < count; i++) {
         broker_sleep_ms(20);
     }
-    return count_heard(topic, text) >= count;
+    char words[128];
+    (void)snprintf(words, sizeof words, "%d times '%s' on %s", count, text, topic);
+    return daemon_waited(&served, count_heard(topic, text) >= count, words);
 }
 
 static void hear(void)
@@ -137,6 +139,7 @@ static int wait_stored(char ids[64][64], int count)
     for (int i = 0; i < 200 && stored(ids) < count; i++) {
         broker_sleep_ms(50);
     }
+    (void)daemon_waited(&served, stored(ids) >= count, "entries in the store");
     return stored(ids);
 }
 

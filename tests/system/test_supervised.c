@@ -68,6 +68,7 @@ static long wait_heard(size_t from, const char *start, int timeout_ms)
     for (int waited = 0; waited < timeout_ms && find_heard(from, start) < 0; waited += 10) {
         daemon_sleep_ms(10);
     }
+    (void)daemon_waited(&served, find_heard(from, start) >= 0, start);
     return find_heard(from, start);
 }
 
@@ -182,6 +183,7 @@ static pid_t wait_thread(const char *name, int timeout_ms)
         daemon_sleep_ms(10);
         found = find_thread(name);
     }
+    (void)daemon_waited(&served, found != 0, name);
     return found;
 }
 
