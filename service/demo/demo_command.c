@@ -54,7 +54,7 @@ static const char broker_settings[] = "max_queued_messages 100000\n"
                                       "max_inflight_messages 1000\n"
                                       "set_tcp_nodelay true\n"
                                       "persistence true\n"
-                                      "autosave_interval 60\n"
+                                      "autosave_interval 10\n"
                                       "persistent_client_expiration 14d\n";
 
 struct demo {
