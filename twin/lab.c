@@ -9,7 +9,7 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 11 };
+enum { LAB_LAYOUT = 12 };
 
 /* A command with an id that comes again within this time, unchanged, was sent again by a client
  * whose broker went away before it acknowledged. */

@@ -17,22 +17,27 @@ VIRTUAL = {"rel": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8, form="relative")
            "abs": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8),
            "fixed": dict(own=OWN, start=REAL["start"], slip=0.8, form="relative", refuses=("t0_s", "ta_s", "tr_s"))}
 
+# Takes values as they are and says nothing of it; nobody does anything but wait.
+AUTO = {"lazy": dict(own=OWN, start=(0, 0.1, 0.08), slip=0.8)}
+PAIRS = {**VIRTUAL, **AUTO}
+
 
 class Loop:
     def __init__(self, rig):
         self.rig, self.count = rig, 0
-        for pair in VIRTUAL:
+        for pair in PAIRS:
             Mover(rig, pair, "real", **REAL)
-        self.virtual = {pair: Mover(rig, pair, "virtual", **what) for pair, what in VIRTUAL.items()}
-        rig.wait_online(*VIRTUAL)
+        robots = {pair: Mover(rig, pair, "virtual", **what) for pair, what in PAIRS.items()}
+        self.virtual = {pair: robots[pair] for pair in VIRTUAL}
+        rig.wait_online(*PAIRS)
 
     def drive(self):
         """Mean |lag| of the pairs, by the robots' stamps: a busy machine delays replies, too."""
         self.count += 1
         drivers = [self.rig.start("drive", "--pair", pair, "--count", MOVES, "--interval", "0.02", "--seed", self.count,
-                                  "--turn-max", "2", "--timeout", "5") for pair in VIRTUAL]
+                                  "--turn-max", "2", "--timeout", "5") for pair in PAIRS]
         assert all(driver.wait(180) == 0 for driver in drivers)
-        lags = {pair: self.lags(pair) for pair in VIRTUAL}
+        lags = {pair: self.lags(pair) for pair in PAIRS}
         means = {pair: round(statistics.fmean(abs(lag) for lag in some), 4) for pair, some in lags.items()}
         print(self.count, means)
         return means
@@ -42,6 +47,9 @@ class Loop:
         self.rig.wait(lambda: len(self.rig.records(pair, "entries")) == total, f"{pair}: all entries")
         entries = [json.loads(entry) for entry in self.rig.records(pair, "entries")[-MOVES:]]
         return [entry["real_motion_s"] - entry["virtual_motion_s"] for entry in entries]
+
+    def simulator(self, pair):
+        return self.rig.get(f"/api/v1/pairs/{pair}/parameters")["simulator"]["state"]
 
     def changes(self, pair):
         return self.rig.get(f"/api/v1/pairs/{pair}/parameters/changes?order=oldest&limit=500")["changes"]
@@ -66,15 +74,20 @@ def close(a, b, ratio):
 
 
 def main():
-    with Rig("rel: {}\n  abs: {parameters: {form: absolute}}\n  fixed: {parameters: {form: relative}}") as rig:
+    with Rig("rel: {}\n  abs: {parameters: {form: absolute}}\n  fixed: {parameters: {form: relative}}\n"
+             "  lazy: {parameters: {promote: auto}}") as rig:
         rig.start_daemon()
         loop = Loop(rig)
         lag = loop.drive()
         assert all(lag[pair] > 0.08 for pair in VIRTUAL), lag
+        assert all(loop.simulator(pair) == "own" for pair in VIRTUAL)
         for pair in VIRTUAL:
             loop.wish(pair, "propose", "promote")
         lag = loop.drive()
         assert lag["rel"] <= LAG_S and lag["fixed"] <= LAG_S, lag
+        states = {pair: loop.simulator(pair) for pair in VIRTUAL}
+        assert states == {"rel": "as_asked", "abs": "misses", "fixed": "as_asked"}, states
+        assert rig.get("/api/v1/pairs/abs/parameters")["candidate"], "what makes up for it is there by itself"
         first = {pair: dict(robot.now) for pair, robot in loop.virtual.items()}
         for pair in VIRTUAL:
             loop.wish(pair, "propose", "promote")
@@ -86,7 +99,10 @@ def main():
             rig.wait(lambda: loop.acknowledged(pair) > count, f"{pair}: told again after its reboot")
             assert close(robot.now, second[pair], 1e-4), (pair, robot.now, second[pair])
         lag = loop.drive()
-        assert all(lag[pair] <= LAG_S for pair in VIRTUAL), lag
+        assert all(lag[pair] <= LAG_S for pair in PAIRS), lag
+        assert all(loop.simulator(pair) == "as_asked" for pair in PAIRS)
+        promoted = [c["by"] for c in loop.changes("lazy") if c["action"] == "promoted"]
+        assert 2 <= len(promoted) <= 3 and set(promoted) == {"auto"}, promoted
         for pair, robot in loop.virtual.items():
             loop.wish(pair, "rollback")
             assert close(robot.now, first[pair], 1e-4), (pair, robot.now, first[pair])
@@ -95,7 +111,7 @@ def main():
         sets = rig.get("/api/v1/pairs/rel/parameters")["sets"]
         assert all("adjust" in s and "told" in s for s in sets), sets
         path = "/api/v1/pairs/{}/parameters/changes?order=oldest&limit=500"
-        texts = {pair: cut_records(rig.fetch(path.format(pair)), "changes") for pair in VIRTUAL}
+        texts = {pair: cut_records(rig.fetch(path.format(pair)), "changes") for pair in PAIRS}
         rig.stop_daemon()
         document = replay(rig.lab, rig.folder / "journal")
         for pair, some in texts.items():

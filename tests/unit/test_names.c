@@ -65,6 +65,7 @@ static const struct {
     TABLE(parameter_check_names),
     TABLE(parameter_form_names),
     TABLE(parameter_state_names),
+    TABLE(simulator_state_names),
     TABLE(position_kind_names),
     TABLE(query_parameter_names),
     TABLE(web_refusal_names),

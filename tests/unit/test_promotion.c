@@ -81,6 +81,11 @@ static const struct parameter_set *active(struct stage *g)
     return parameters_find(&lab_pair(g->s.lab, 0)->parameters, PARAMETERS_ACTIVE);
 }
 
+static enum simulator_state state(struct stage *g)
+{
+    return pair_simulator_state(lab_pair(g->s.lab, 0));
+}
+
 /* Apply what is in force, and acknowledge it `later_s` after the last move. */
 static void apply_set(struct stage *g, double later_s)
 {
@@ -219,14 +224,23 @@ static void test_by_itself(void)
         static struct stage g;
         open_stage(&g, &sims[i], PAIR_PROMOTE_AUTO);
         uint64_t promotions = 0;
+        int at[STEPS_MAX] = {0};
         while (g.move < STEPS_MAX) {
             make_moves(&g, 1);
             const uint64_t now = lab_pair(g.s.lab, 0)->parameters.promotions;
             if (now != promotions) {
+                CHECK_INT("told", state(&g), SIMULATOR_TOLD);
+                /* Whenever its answer comes: these moves are nobody's. */
+                make_moves(&g, (int)i % 2);
                 apply_set(&g, 0.0);
+                CHECK_INT("to be seen", state(&g), SIMULATOR_SETTLING);
+                at[promotions] = g.move;
                 promotions = now;
             }
         }
+        CHECK_INT("in the end", state(&g), SIMULATOR_AS_ASKED);
+        CHECK_INT("settings taken as they are: mended as soon as the moves tell",
+                  promotions > 1 && at[1] - at[0] <= 12, !sims[i].takes);
         CHECK("promoted, and not for ever", promotions >= 1 && promotions <= 3);
         make_moves(&g, 30);
         CHECK(sims[i].row, g.lag_s <= 0.03);
@@ -243,6 +257,64 @@ static void test_by_itself(void)
         CHECK(sims[i].row, g.lag_s <= 0.03);
         script_close(&g.s);
     }
+}
+
+/* By hand what a set misses is proposed by itself, and goes out when somebody says so. */
+static void test_settling_by_hand(void)
+{
+    static struct stage g;
+    open_stage(&g, &sims[2], PAIR_PROMOTE_MANUAL);
+    make_moves(&g, 40);
+    CHECK_INT("on its own", state(&g), SIMULATOR_OWN);
+    promote(&g);
+    make_moves(&g, 9);
+    CHECK_INT("nine moves do not tell", state(&g), SIMULATOR_SETTLING);
+    make_moves(&g, 1);
+    CHECK_INT("ten do", state(&g), SIMULATOR_MISSES);
+    make_moves(&g, 20);
+    const struct parameter_book *book = &lab_pair(g.s.lab, 0)->parameters;
+    const struct parameter_set *set = parameters_find(book, PARAMETERS_CANDIDATE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(set);
+    CHECK_INT("once", set->version, 2);
+    CHECK_INT("not promoted", active(&g)->version, 1);
+    wish(&g, REQUEST_PROMOTE);
+    apply_set(&g, 0.0);
+    make_moves(&g, 30);
+    CHECK("as the real one", g.lag_s <= 0.03);
+    CHECK_INT("as asked", state(&g), SIMULATOR_AS_ASKED);
+    script_close(&g.s);
+}
+
+/* A simulator whose moves take the real robot's times already is left alone: told them as
+ * settings it would add what it keeps of its own. */
+static void test_right_before(void)
+{
+    static const struct sim right = {"right",
+                                     PARAMETERS_ABSOLUTE,
+                                     false,
+                                     0,
+                                     {0.05, 0.2, 0.1},
+                                     0.8,
+                                     {0.05, 0.15, 0.15, 1.27 / 0.8, 0.28 / 0.8},
+                                     {0}};
+    static struct stage g;
+    open_stage(&g, &right, PAIR_PROMOTE_AUTO);
+    make_moves(&g, 100);
+    CHECK_INT("no set in force", lab_pair(g.s.lab, 0)->parameters.promotions, 0);
+    CHECK("but candidates",
+          parameters_find(&lab_pair(g.s.lab, 0)->parameters, PARAMETERS_CANDIDATE) != NULL);
+    g.real[TRAVEL_INV_V] *= 0.8;
+    for (int k = 0; k < 2 * STEPS_MAX; k++) {
+        const uint64_t before = lab_pair(g.s.lab, 0)->parameters.promotions;
+        make_moves(&g, 1);
+        if (lab_pair(g.s.lab, 0)->parameters.promotions != before) {
+            apply_set(&g, 0.0);
+        }
+    }
+    CHECK("the real robot became slower", active(&g) != NULL);
+    make_moves(&g, 30);
+    CHECK("and the virtual one, too", g.lag_s <= 0.03);
+    script_close(&g.s);
 }
 
 /* What a simulator refuses, or does not acknowledge, is not in force; nor is what an older
@@ -368,6 +440,8 @@ int main(void)
     CU_pSuite suite = CU_add_suite("promotion", NULL, NULL);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "by itself", test_by_itself);
+    CU_add_test(suite, "settling by hand", test_settling_by_hand);
+    CU_add_test(suite, "right before", test_right_before);
     CU_add_test(suite, "acknowledged only", test_acknowledged_only);
     CU_add_test(suite, "moves in force", test_moves_in_force);
     CU_add_test(suite, "form", test_form);

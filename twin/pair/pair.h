@@ -20,9 +20,11 @@
 #include "twin/pair/parameters.h"
 
 enum {
-    PAIR_RECENT = 50,          /* verdicts remembered */
-    PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
-    PAIR_VALUES_MAX = 16,      /* values of the first reply compared */
+    PAIR_RECENT = 50,     /* verdicts remembered */
+    PAIR_CLOSED_MAX = 32, /* closed commands remembered, to name odd replies */
+    PAIR_VALUES_MAX = 16, /* values of the first reply compared */
+    /* The virtual robot's moves under what is in force; fewer are no fit to be built upon. */
+    PAIR_VIRTUAL_MOVES_MIN = 10,
     PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
 };
 
@@ -205,6 +207,9 @@ struct pair_fits {
  * for GSL's allocations. */
 void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out);
+
+/* How far the simulator has come with what it was told of travel times. */
+enum simulator_state pair_simulator_state(const struct pair *pair);
 
 /* What the simulator shall be told of the sets in force, those of a model of dynamics (NULL:
  * none are kept) beside those of travel times. Returns whether any ever was. */

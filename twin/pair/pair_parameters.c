@@ -6,8 +6,9 @@
 
 /* Fewer moves say nothing about held-out error. */
 enum { PROPOSE_MOVES_MIN = 20 };
-/* Of the virtual robot; fewer are no fit to be built upon. */
-enum { VIRTUAL_MOVES_MIN = 10 };
+/* Of the virtual robot under what is in force: so many are enough to judge them if they
+ * determine its terms, and are not waited for beyond. */
+enum { VIRTUAL_MOVES_MAX = 30 };
 /* Sets in a row that Tandem promotes only for how the simulator takes them: what two do not
  * mend, it cannot do. */
 enum { REFINED_MAX = 2 };
@@ -130,17 +131,35 @@ void pair_put_in_force(const struct pair_run *run, enum parameter_action action,
     }
 }
 
+enum simulator_state pair_simulator_state(const struct pair *pair)
+{
+    const struct parameter_force *force = &pair->force;
+    if (pair->parameters.promotions > 0 && pair->virtual_unsure_us != LAB_TIME_NONE) {
+        return SIMULATOR_TOLD;
+    }
+    if (force->applied == 0) {
+        return SIMULATOR_OWN;
+    }
+    return force->judged == PARAMETERS_UNJUDGED   ? SIMULATOR_SETTLING
+           : force->judged == PARAMETERS_AS_ASKED ? SIMULATOR_AS_ASKED
+                                                  : SIMULATOR_MISSES;
+}
+
 /* How the virtual robot does with what is in force: nobody knows until it is acknowledged. */
 static void judge_virtual(const struct pair_run *run, struct parameter_virtual *out)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
     struct travel_fit fit;
     int64_t t_us[2];
+    struct parameter_force *force = &run->pair->force;
     const size_t n = pair_moves(run->pair, run->p, SIDE_VIRTUAL, moves, t_us);
     const bool sure = run->pair->virtual_unsure_us == LAB_TIME_NONE;
-    const bool known = sure && n >= VIRTUAL_MOVES_MIN &&
+    const bool known = sure && n >= PAIR_VIRTUAL_MOVES_MIN &&
                        travel_time_fit(moves, n, run->p->method, &fit) == STATUS_OK;
-    parameters_judge_virtual(&run->pair->force, known ? &fit : NULL, out);
+    parameters_judge_virtual(force, known ? &fit : NULL, out);
+    if (force->applied != 0 && (out->told || (known && n >= VIRTUAL_MOVES_MAX))) {
+        force->judged = out->missed ? PARAMETERS_MISSED : PARAMETERS_AS_ASKED;
+    }
 }
 
 /* Returns the candidate, or NULL after saying why there is none. */
@@ -170,7 +189,13 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
                         "the virtual robot's moves under acknowledged parameters do not "
                         "determine its speeds, which parameters.form: relative rests on");
     }
-    struct parameter_change change = {.by = by, .fit = &fit, .checks = &checks, .detail = ""};
+    struct parameter_change change = {
+        .by = by,
+        .fit = &fit,
+        .checks = &checks,
+        .detail = virtual->missed ? "the virtual robot's moves do not take the times that the "
+                                    "set in force asks for"
+                                  : ""};
     if (checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
         change.detail = parameters_first_failure(&checks);
@@ -289,21 +314,53 @@ void pair_acknowledge(const struct pair_run *run)
     }
 }
 
+/* What the virtual robot makes of a new set shows soon, and what it misses is mended then: not
+ * every propose_every moves. Returns whether it has just been found to miss it. */
+static bool finds_miss(const struct pair_run *run, struct parameter_virtual *virtual)
+{
+    if (pair_simulator_state(run->pair) != SIMULATOR_SETTLING) {
+        return false;
+    }
+    judge_virtual(run, virtual);
+    return run->pair->force.judged == PARAMETERS_MISSED;
+}
+
+static bool is_time(const struct pair_run *run)
+{
+    return run->p->promote == PAIR_PROMOTE_AUTO &&
+           ++run->pair->since_proposed >= run->p->propose_every &&
+           run->pair->side[SIDE_REAL].moves >= PROPOSE_MOVES_MIN;
+}
+
+/* Shall it be in force? Not if the simulator does as the real robot without any: one that adds
+ * something of its own to what it is told would do worse. */
+static bool is_worth_it(const struct pair_run *run, const struct parameter_set *set,
+                        const struct parameter_virtual *virtual)
+{
+    const struct parameter_book *book = &run->pair->parameters;
+    if (set->refined > 0) { /* it asks for what is in force */
+        return set->refined <= REFINED_MAX;
+    }
+    const bool first = !parameters_find(book, PARAMETERS_ACTIVE);
+    return set->verdict == (uint8_t)ESTIMATE_PASS &&
+           (first ? parameters_virtual_differs(virtual, set->value, set->se)
+                  : parameters_is_news(book, set));
+}
+
 void pair_consider_parameters(const struct pair_run *run)
 {
-    if (run->p->promote != PAIR_PROMOTE_AUTO ||
-        ++run->pair->since_proposed < run->p->propose_every ||
-        run->pair->side[SIDE_REAL].moves < PROPOSE_MOVES_MIN) {
+    struct parameter_virtual virtual;
+    const bool missed = finds_miss(run, &virtual);
+    if (!is_time(run) && !missed) {
         return;
     }
     run->pair->since_proposed = 0;
-    struct parameter_virtual virtual;
-    judge_virtual(run, &virtual);
+    if (!missed) {
+        judge_virtual(run, &virtual);
+    }
     const struct parameter_set *set = make_candidate(run, "auto", &virtual);
     const char *why = "";
-    const bool refines = set && set->refined > 0 && set->refined <= REFINED_MAX;
-    if (set && set->verdict == (uint8_t)ESTIMATE_PASS &&
-        (refines || parameters_is_news(&run->pair->parameters, set))) {
+    if (set && run->p->promote == PAIR_PROMOTE_AUTO && is_worth_it(run, set, &virtual)) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
         pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, false);
     }

@@ -6,6 +6,8 @@
 
 /* A difference of so many standard errors is no chance. */
 static const double MISS_Z = 3.0;
+/* Nor does a smaller one matter: seconds of a delay, share of a speed. */
+static const double MISS_MIN = 1e-3;
 
 static bool is_speed(enum travel_term j)
 {
@@ -17,12 +19,25 @@ static bool has_bit(uint8_t bits, enum travel_term j)
     return ((unsigned)bits >> (unsigned)j & 1U) != 0;
 }
 
-static bool misses_aim(const struct parameter_force *force, const struct travel_fit *fit)
+/* The error that a normal quantile makes the fit's own interval of: wider than se where few
+ * moves tell the noise. NaN where too few do. */
+static double widened_se(const struct travel_fit *fit, enum travel_term j)
+{
+    return (fit->estimate.hi[j] - fit->estimate.lo[j]) / 2.0 / estimate_reach(INFINITY);
+}
+
+static bool is_apart(enum travel_term j, double a, double a_se, double b, double b_se)
+{
+    const double gap = fabs(a - b);
+    return gap > MISS_Z * hypot(a_se, b_se) && gap > MISS_MIN * (is_speed(j) ? fabs(b) : 1.0);
+}
+
+static bool misses_aim(const struct parameter_force *force,
+                       const struct parameter_virtual *virtual)
 {
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        const double sd = hypot(fit->estimate.se[j], force->aimed_se[j]);
-        if (has_bit(force->applied, j) && sd > 0.0 &&
-            fabs(fit->estimate.value[j] - force->aimed[j]) > MISS_Z * sd) {
+        if (has_bit(force->applied, j) && is_apart(j, virtual->does[j], virtual->se[j],
+                                                   force->aimed[j], force->aimed_se[j])) {
             return true;
         }
     }
@@ -32,15 +47,35 @@ static bool misses_aim(const struct parameter_force *force, const struct travel_
 void parameters_judge_virtual(const struct parameter_force *force, const struct travel_fit *fit,
                               struct parameter_virtual *out)
 {
-    out->missed = fit && misses_aim(force, fit);
+    out->told = fit != NULL;
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        const double measured = fit ? fit->estimate.value[j] : nan("");
+        out->does[j] = fit ? fit->estimate.value[j] : nan("");
+        out->se[j] = fit ? widened_se(fit, j) : nan("");
+        out->told = out->told && (!has_bit(force->applied, j) || isfinite(out->se[j]));
+    }
+    out->missed = misses_aim(force, out);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         /* What does as it was told needs no second noise. */
-        const bool as_told = has_bit(force->applied, j) && (!out->missed || isnan(measured));
-        out->does[j] = as_told ? force->aimed[j] : measured;
+        if (has_bit(force->applied, j) && (!out->missed || isnan(out->does[j]))) {
+            out->does[j] = force->aimed[j];
+            out->se[j] = force->aimed_se[j];
+        }
     }
     out->adjustable = force->applied == (force->applied & force->relative) &&
                       out->does[TRAVEL_INV_W] > 0.0 && out->does[TRAVEL_INV_V] > 0.0;
+}
+
+bool parameters_virtual_differs(const struct parameter_virtual *virtual,
+                                const double real[TRAVEL_P], const double real_se[TRAVEL_P])
+{
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        const bool known = isfinite(virtual->se[j]);
+        if (isfinite(real[j]) &&
+            (!known || is_apart(j, virtual->does[j], virtual->se[j], real[j], real_se[j]))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Where moves of one class do not tell delays apart, t0_s is the sum of them: two sums of
@@ -109,6 +144,9 @@ bool parameters_take(struct parameter_force *force, const struct parameter_told 
         force->aimed[j] = real[j];
         force->aimed_se[j] = real_se[j];
     }
+    if (other) {
+        force->judged = PARAMETERS_UNJUDGED;
+    }
     return other;
 }
 
@@ -131,3 +169,5 @@ void parameters_write_adjust(struct json_writer *w, const struct parameter_told 
         json_write_close(w);
     }
 }
+
+ENUM_NAMES(simulator_state, SIMULATOR_STATES, "own", "told", "settling", "as_asked", "misses");

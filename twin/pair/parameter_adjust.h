@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/travel/travel_fit.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
@@ -28,15 +29,35 @@
 struct parameter_force {
     uint8_t applied;  /* bit j: term j is as told; else it is the simulator's own */
     uint8_t relative; /* bit j: told is a factor, or added; else it is the value itself */
+    uint8_t judged;   /* enum parameter_judged */
     double told[TRAVEL_P];
     double aimed[TRAVEL_P], aimed_se[TRAVEL_P]; /* the real robot's, that it was made for */
+};
+
+/* Does the virtual robot take the times that what is in force asks for? */
+enum parameter_judged {
+    PARAMETERS_UNJUDGED, /* it has not made the moves yet that tell */
+    PARAMETERS_AS_ASKED,
+    PARAMETERS_MISSED /* a term is not what it was to be, beyond chance */
+};
+
+/* How far the simulator has come with what it was told. */
+enum simulator_state {
+    SIMULATOR_OWN,      /* nothing is in force: it runs on its own parameters */
+    SIMULATOR_TOLD,     /* a set that it has not acknowledged */
+    SIMULATOR_SETTLING, /* it has; whether its moves take the times will be seen */
+    SIMULATOR_AS_ASKED, /* they do */
+    SIMULATOR_MISSES,   /* they do not: another set is due */
+    SIMULATOR_STATES
 };
 
 /* What is known of the virtual robot as it runs now. */
 struct parameter_virtual {
     bool adjustable;       /* its speeds are known, and nothing in force is absolute */
+    bool told;             /* there is a fit, and it determines every term in force */
     bool missed;           /* a term in force is not what it was to be, beyond chance */
     double does[TRAVEL_P]; /* NaN: not known */
+    double se[TRAVEL_P];   /* of does, widened where few moves tell it; NaN: not known */
 };
 
 /* What a set asks for: both NaN where it is not known. */
@@ -48,6 +69,10 @@ struct parameter_told {
 /* fit: of the virtual robot's moves under what is in force; NULL: there is none. */
 void parameters_judge_virtual(const struct parameter_force *force, const struct travel_fit *fit,
                               struct parameter_virtual *out);
+
+/* Does it do otherwise than real[TRAVEL_P] in a term, beyond chance, or is that not known? */
+bool parameters_virtual_differs(const struct parameter_virtual *virtual,
+                                const double real[TRAVEL_P], const double real_se[TRAVEL_P]);
 
 /* What makes the virtual robot take the times of real[TRAVEL_P]. */
 void parameters_adjust(const struct parameter_force *force,
@@ -62,5 +87,8 @@ bool parameters_take(struct parameter_force *force, const struct parameter_told 
 
 /* {"t0_s":{"add":-0.1},"linear_speed_mps":{"factor":1.2}}; nothing when nothing is known. */
 void parameters_write_adjust(struct json_writer *w, const struct parameter_told *told);
+
+extern const struct names simulator_state_names;
+const char *simulator_state_name(enum simulator_state state);
 
 #endif

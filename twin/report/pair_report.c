@@ -212,12 +212,26 @@ void parameters_report_change(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
+/* Whether the virtual robot takes the times that it was told: moves under what is in force. */
+static void write_simulator(struct json_writer *w, const struct pair *pair,
+                            const struct pair_params *p)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    json_write_object(w, "simulator");
+    json_write_text(w, "state", simulator_state_name(pair_simulator_state(pair)));
+    json_write_int(w, "moves", (int64_t)pair_moves(pair, p, SIDE_VIRTUAL, moves, t_us));
+    json_write_int(w, "moves_needed", PAIR_VIRTUAL_MOVES_MIN);
+    json_write_close(w);
+}
+
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
                             const struct pair_params *p)
 {
     json_write_object(w, key);
     json_write_text(w, "promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
     parameters_report_book(w, &pair->parameters);
+    write_simulator(w, pair, p);
     json_write_close(w);
 }
 

@@ -132,7 +132,20 @@ function setHead(words, set) {
             : muted(words === "Candidate" ? "None waits." : "None: the simulator uses its own."));
 }
 
-function book(model, {promote, active, candidate}, changes, doer) {
+const SIMULATOR = {
+    told: () => ["…", "unsure", "The simulator has not acknowledged yet what it was told."],
+    settling: s => ["…", "unsure", "Settling: whether the simulator takes these times, its moves will tell " +
+        `(${s.moves} of ${Math.max(s.moves, s.moves_needed)} made).`],
+    as_asked: () => ["✓", "sync", "The simulator takes the times that it was told."],
+    misses: () => ["⚠", "behind", "The simulator does not take the times that it was told; the next set makes up for it."],
+};
+
+function simulatorLine(simulator) {
+    const words = SIMULATOR[simulator?.state]?.(simulator);
+    return words && el("p", {}, marked(...words));
+}
+
+function book(model, {promote, active, candidate, simulator}, changes, doer) {
     const some = candidate ?? active;
     const checks = checksOf(changes, some);
     return section(nameOf(model),
@@ -144,6 +157,7 @@ function book(model, {promote, active, candidate}, changes, doer) {
             el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic."
                 : "Promotion is by hand.")),
         el("div", {class: "columns tight"}, setHead("In force", active), setHead("Candidate", candidate)),
+        simulatorLine(simulator),
         some && table(`${nameOf(model)}: sets in force and waiting`, [
             {label: "Parameter", cell: meaningOf},
             {label: "In force, ± 95 %", cell: name => valueOf(active, name), numeric: true},
