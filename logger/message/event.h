@@ -142,7 +142,7 @@ enum parameter_form {
 
 struct event_ack {
     int64_t version; /* of the parameters; of EVENT_POSE_ACK the correction's number */
-    int8_t form; /* enum parameter_form, its COUNT when it does not tell */
+    int8_t form;     /* enum parameter_form, its COUNT when it does not tell */
     uint32_t applied, refused;
     /* hash_text() of the names applied */
     uint64_t applied_hash[EVENT_APPLIED_MAX];
@@ -195,8 +195,10 @@ struct event_fit {
 };
 
 struct event_malformed {
-    char what[16];    /* "command", "reply" …: which topic */
-    char detail[160]; /* where and what would be right */
+    char what[16]; /* "command", "reply" …: which topic */
+    char
+        id[EVENT_ID_MAX]; /* of a command or reply, where it stands before the fault; else "" */
+    char detail[160];     /* where and what would be right */
 };
 
 struct event {

@@ -235,7 +235,12 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
                            event_emit *emit, void *context)
 {
     char place[32] = "";
+    char id[EVENT_ID_MAX] = "";
+    if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY) {
+        memcpy(id, kind->kind == EVENT_COMMAND ? e->command.id : e->reply.id, sizeof id);
+    }
     begin_event(e, m, EVENT_MALFORMED, e->side);
+    memcpy(e->malformed.id, id, sizeof id);
     if (column > 0) {
         (void)snprintf(place, sizeof place, ", column %zu", column);
     }
@@ -293,6 +298,7 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
         return 1;
     }
     if (m->payload_bytes > m->kept_bytes) {
+        clear_part(e, kind);
         emit_malformed(kind, m, 0, "a payload of at most 65536 bytes was expected", e, emit,
                        context);
         return 1;

@@ -149,6 +149,20 @@ static void test_malformed(void)
     }
 }
 
+/* The id of what is malformed is told where it stands before the fault; never another's. */
+static void test_malformed_id(void)
+{
+    static struct seen seen;
+    (void)decode("tandem/v1/r1/command", "{\"id\":\"c7\",\"op\":\"go\",\"rotation\":1}", &seen);
+    CHECK_TEXT("a command's", seen.event[0].malformed.id, "c7");
+    (void)decode("tandem/v1/r1/real/reply", "{\"id\":\"c8\",\"status\":\"fine\"}", &seen);
+    CHECK_TEXT("a reply's", seen.event[0].malformed.id, "c8");
+    (void)decode("tandem/v1/r1/command", "{\"op\":5,\"id\":\"c9\"}", &seen);
+    CHECK_TEXT("behind the fault", seen.event[0].malformed.id, "");
+    (void)decode("tandem/v1/r1/real/echo", "{\"probe\":1}", &seen);
+    CHECK_TEXT("of what has none", seen.event[0].malformed.id, "");
+}
+
 static void test_command_fields(void)
 {
     static struct seen seen;
@@ -422,6 +436,7 @@ int main(void)
     CU_add_test(suite, "kinds", test_kinds);
     CU_add_test(suite, "applied", test_applied);
     CU_add_test(suite, "malformed", test_malformed);
+    CU_add_test(suite, "malformed id", test_malformed_id);
     CU_add_test(suite, "misspelt", test_misspelt);
     CU_add_test(suite, "command", test_command_fields);
     CU_add_test(suite, "reply", test_reply_values);

@@ -245,6 +245,33 @@ static void test_link_overflow(void)
     script_close(&s);
 }
 
+/* L1 would wait for a reply to a command that nobody will ever get. */
+static void test_link_malformed(void)
+{
+    for (int link = 0; link < 2; link++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].mode = link ? PAIR_LINK : PAIR_OBSERVE;
+        script_open(&s);
+        struct event e = script_event("r1", AT(0), EVENT_MALFORMED, SIDE_COUNT);
+        e.malformed = (struct event_malformed){"command", "m", "did you mean \x01?"};
+        memset(e.malformed.id + 1, '"', sizeof e.malformed.id - 2); /* all escaped */
+        lab_step(s.lab, &e, &s.fx);
+        CHECK_INT("alarm", script_count(&s, EFFECT_ALARM), 1);
+        CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), link);
+        const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
+        CHECK("why", !reply || strstr(reply->payload, "\"status\":\"error\",\"detail\":\"did"));
+        (void)snprintf(e.malformed.what, sizeof e.malformed.what, "reply");
+        lab_step(s.lab, &e, &s.fx);
+        CHECK_INT("not of a robot's", script_count(&s, EFFECT_REPLY), link);
+        (void)snprintf(e.malformed.what, sizeof e.malformed.what, "command");
+        e.retained = true;
+        lab_step(s.lab, &e, &s.fx);
+        CHECK_INT("nor of an old one", script_count(&s, EFFECT_REPLY), link);
+        script_close(&s);
+    }
+}
+
 /* A halt behind the move that it shall end would end nothing. */
 static void test_link_halt(void)
 {
@@ -734,6 +761,7 @@ int main(void)
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "room", test_room);
     CU_add_test(suite, "link overflow", test_link_overflow);
+    CU_add_test(suite, "link malformed", test_link_malformed);
     CU_add_test(suite, "link halt", test_link_halt);
     CU_add_test(suite, "machine times", test_machine_times);
     CU_add_test(suite, "connection", test_connection);

@@ -491,7 +491,11 @@ static void begin_dispatch(const struct pair_run *run)
 
 static void on_malformed(const struct pair_run *run)
 {
-    pair_alarm(run, ALARM_MALFORMED, run->event->side, "", "%s", run->event->malformed.detail);
+    const struct event_malformed *m = &run->event->malformed;
+    pair_alarm(run, ALARM_MALFORMED, run->event->side, m->id, "%s", m->detail);
+    if (run->p->mode == PAIR_LINK && strcmp(m->what, "command") == 0 && !run->event->retained) {
+        pair_link_refuse(run, m->id, m->detail);
+    }
 }
 
 static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {

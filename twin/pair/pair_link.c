@@ -8,7 +8,8 @@
 
 enum {
     MERGED_MORE_MAX = 6 * ENTRY_DIFFERS_MAX + 64, /* each byte escaped */
-    NOTICE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
+    NOTICE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128,
+    REFUSAL_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
 };
 
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
@@ -199,7 +200,7 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
 
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
 {
-    char text[512];
+    char text[REFUSAL_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
