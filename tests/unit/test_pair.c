@@ -583,6 +583,32 @@ static void test_clock_jump(void)
 }
 
 /* A simulator at 0.8 of real time with the right model: late, and it is said why. */
+/* Those that there is no room for are counted: that the others agree does not hold for them. */
+static void test_values_left_out(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        struct event e = script_event("r1", AT(2 + (double)side), EVENT_REPLY, side);
+        (void)snprintf(e.reply.id, sizeof e.reply.id, "c");
+        e.reply.status = DONE;
+        e.reply.source_us = e.reply.source_start_us = LAB_TIME_NONE;
+        e.reply.values_left_out = 5;
+        e.reply.value_count = PAIR_VALUES_MAX + 3;
+        for (size_t k = 0; k < e.reply.value_count; k++) {
+            e.reply.values[k] = (struct event_value){.place = k + 1, .kind = VALUE_NUMBER};
+        }
+        if (side == SIDE_REAL) {
+            script_command(&s, "r1", AT(1), "c");
+        }
+        lab_step(s.lab, &e, &s.fx);
+    }
+    CHECK_INT("entry", script_count(&s, EFFECT_ENTRY), 1);
+    CHECK_INT("of both", lab_pair(s.lab, 0)->counts.values_left_out, 5 + 3 + 5);
+    script_close(&s);
+}
+
 static void test_pace(void)
 {
     static const struct {
@@ -771,6 +797,7 @@ int main(void)
     CU_add_test(suite, "first move", test_first_move);
     CU_add_test(suite, "ignored without id", test_ignored_without_id);
     CU_add_test(suite, "clock jump", test_clock_jump);
+    CU_add_test(suite, "values left out", test_values_left_out);
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "absence", test_absence);
     CU_add_test(suite, "alarm rate", test_alarm_rate);

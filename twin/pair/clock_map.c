@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
+#include "identification/estimate.h"
 
 /* ---- the lower envelope -------------------------------------------------------------------
  */
@@ -619,7 +620,8 @@ ENUM_NAMES(clock_map_state, CLOCK_MAP_LOCKED + 1, "none", "warming", "locked");
  */
 
 static const int64_t SPACING_US = 1000000;
-enum { POINTS_MIN = 4 };
+/* Two of the freedoms are the line's; fewer than are left then say nothing of an error. */
+enum { POINTS_MIN = ESTIMATE_FREEDOM_MIN + 2 };
 
 void pace_sample(struct pace *p, int64_t t_us, int64_t source_us)
 {
@@ -665,6 +667,7 @@ bool pace_read(const struct pace *p, double *ratio, double *se)
         ss += s * s;
     }
     *ratio = ts / tt;
-    *se = sqrt(fmax(ss - *ratio * ts, 0.0) / (n - 2) / tt);
+    *se = sqrt(fmax(ss - *ratio * ts, 0.0) / (n - 2) / tt) * estimate_reach(n - 2.0) /
+          estimate_reach(INFINITY);
     return true;
 }

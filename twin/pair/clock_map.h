@@ -177,7 +177,8 @@ struct pace {       /* all zero is empty */
 /* One stamp of simulated time, arrived at lab time t_us. A stamp that goes back starts anew. */
 void pace_sample(struct pace *p, int64_t t_us, int64_t source_us);
 
-/* The slope and its standard error; false until some seconds were seen. O(PACE_POINTS). */
+/* The slope and its standard error, wider by as much as Student's interval is than the normal
+ * one; false until seven seconds were seen. O(PACE_POINTS). */
 bool pace_read(const struct pace *p, double *ratio, double *se);
 
 #endif

@@ -332,8 +332,9 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     if (second) {
         pair_read_poses(slot, other, r, run->p, &run->news->poses);
     }
+    run->pair->counts.values_left_out += r->values_left_out;
     if (!second) {
-        pair_keep_values(slot, r);
+        run->pair->counts.values_left_out += pair_keep_values(slot, r);
     } else if (pair_reply_differs(slot, other, r, run->p, run->news->differs)) {
         slot->consistency = INCONSISTENT;
         pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", run->news->differs);

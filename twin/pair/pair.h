@@ -110,6 +110,7 @@ struct pair_judged {
 
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
+    uint64_t values_left_out; /* of replies: there is no room to compare them */
     uint64_t verdict[VERDICT_COUNT];
     uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
     uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */

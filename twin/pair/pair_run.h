@@ -94,8 +94,8 @@ void pair_write_overflow(const struct pair_run *run, const struct event_command 
 
 /* ---- pair_values.c ---- */
 
-/* Keep the first reply's values for comparison. */
-void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
+/* Keep the first reply's values for comparison; returns for how many there is no room. */
+size_t pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
 
 /* Does the reply of the other side say something else than that of side `first` did? differs
  * tells what, as far as there is room. */

@@ -17,7 +17,7 @@ struct difference_list {
     unsigned count, untold;
 };
 
-void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
+size_t pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
 {
     slot->value_count = 0;
     for (size_t i = 0; i < reply->value_count && i < PAIR_VALUES_MAX; i++) {
@@ -31,6 +31,7 @@ void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
         }
         slot->value_count++;
     }
+    return reply->value_count - slot->value_count;
 }
 
 /* ---- tolerances ---------------------------------------------------------------------------

@@ -11,7 +11,8 @@ export function valueText(estimate, name) {
         return "–";
     }
     if (estimate.ci95 && !known(low) && !known(high)) {
-        return `${plusMinus(value, null, unitOf(name))} (too few data for an interval)`;
+        const unit = unitOf(name);
+        return `${withUnit(unit === "s" ? fixed(value, 3) : figures(value, 3), unit)} (too few data for an interval)`;
     }
     return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name));
 }

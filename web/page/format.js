@@ -90,8 +90,11 @@ function signedPercent(ratio, decimals = 1) {
     return known(ratio) ? withUnit(signed(ratio * 100, decimals), "%") : "–";
 }
 
-// "+1.2 %" from one value to another.
-export function changeText(from, to) {
+// "+1.2 %" from one value to another; delays are near zero, where a ratio says nothing: "+0.003 s".
+export function changeText(from, to, unit = "") {
+    if (unit === "s") {
+        return known(from) && known(to) ? withUnit(signed(to - from, 4), unit) : "–";
+    }
     return known(from) && known(to) && from !== 0 ? signedPercent(to / from - 1) : "–";
 }
 

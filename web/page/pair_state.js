@@ -28,6 +28,42 @@ function share(counts, ...tones) {
     return all === 0 ? 0 : some.reduce((sum, v) => sum + counts[v.name], 0) / all;
 }
 
+// What to do about it, in one line.
+const TIMEOUT = "see which robot does not answer, and whether timeout_s allows for its longest move";
+const DIFFERS = "see what differs; tolerances and correct: each_move of the lab file may be what it needs";
+const FOLLOWING = "look at Following: which robot is silent, what is missing, who is at a limit";
+const TODO = {
+    timeout: TIMEOUT, late: TIMEOUT, inconsistent: DIFFERS, following: FOLLOWING, fidelity: FOLLOWING,
+    duplicate: "a robot answers twice, or an id is used twice: look at its replies",
+    out_of_context: "a reply to no command: do robots and controller use the same ids?",
+    malformed: "a message is not of the protocol: the alarm says what would be right",
+    queue_overflow: "send the next command when the one before is answered",
+    offline: "switch it on, or look at its connection to the broker",
+    reboot: "a robot began anew: was it meant to?",
+    clock_jump: "a robot's clock was set: was it meant to be?",
+    drift: "a robot changed: look at Calibration or Dynamics, and promote a new set",
+    parameters: "look at Parameters: what was refused or failed, and why",
+    correction: "the simulator did not take a pose: its answer says why",
+};
+
+export function whatToDo(pair, now) {
+    const offline = [pair.real, pair.virtual].some(side => side.connection === "offline");
+    const fresh = pair.last_alarm && now - pair.last_alarm.t < RECENT_S;
+    const far = share(pair.recent_verdicts, "ahead", "behind");
+    const [level] = judge(pair, now);
+    if (level > 1) {
+        return level === 2 ? "" : "start its robots, and send a command";
+    }
+    return offline ? TODO.offline
+        : pair.following?.missed ? FOLLOWING
+        : pair.last_verdict === "TIMEOUT" ? TIMEOUT
+        : pair.last_verdict === "OVERFLOW" ? TODO.queue_overflow
+        : pair.last_consistent === false ? DIFFERS
+        : far > FAR_RATIO && !(fresh && now - pair.last_alarm.t < FRESH_S)
+            ? "look at Parameters: a promoted set teaches the simulator the real robot's times"
+        : fresh ? TODO[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
+}
+
 // [level, reason]: index into LEVELS, and why in a few words.
 export function judge(pair, now) {
     const sides = [["real", pair.real], ["virtual", pair.virtual]];

@@ -1,12 +1,14 @@
 // What was odd: the pair's alarms, by type.
 
 import {get} from "./api.js";
-import {count, dateTime} from "./format.js";
+import {downloadLink} from "./download.js";
+import {count, dateTime, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
-import {el, empty, failure, redraw, section, show, symbol, table, waiting} from "./ui.js";
+import {button, el, empty, failure, muted, redraw, section, show, symbol, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
-const LIMIT = 200;
+const PAGE = 50;
+const MOST = 1000; // of one answer
 
 export function drawAlarms(root, alarms, filtered) {
     if (alarms.length === 0) {
@@ -21,25 +23,37 @@ export function drawAlarms(root, alarms, filtered) {
         {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"),
             ` ${wordsOfAlarm(a.type)}`)},
         {label: "Robot", cell: a => a.side ?? ""},
-        {label: "Detail", cell: a => a.detail ?? ""},
+        {label: "Command", cell: a => a.id ?? ""},
+        {label: "Detail", cell: a => [a.detail ?? "", a.suppressed > 0 && el("small", {},
+            ` ${plural(a.suppressed, "more", "more")} like it before, which were only counted`)]},
     ], alarms));
 }
 
 export function mount(root, {pair, path, signal}) {
     const body = el("div", {}, waiting());
+    const more = el("div", {class: "actions"});
+    const notice = el("div", {role: "status"});
+    let wish = PAGE;
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
-    show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice), body));
+    show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice,
+        el("span", {class: "push"}),
+        downloadLink("Table as CSV", `${path}/alarms?format=csv&limit=${MOST}`, `${pair}-alarms.csv`, notice)),
+    notice, body, more));
     const refresh = watch(signal, async s => {
         const [summary, list] = await Promise.all([get(path, s),
-            get(`${path}/alarms?limit=${LIMIT}${choice.value ? `&type=${choice.value}` : ""}`, s)]);
-        return {counts: summary.alarm_counts, alarms: list.alarms};
-    }, {pair, types: ["alarm"]}, ({counts, alarms}) => {
+            get(`${path}/alarms?limit=${wish}${choice.value ? `&type=${choice.value}` : ""}`, s)]);
+        return {counts: summary.alarm_counts, alarms: list.alarms, older: list.next_cursor !== null};
+    }, {pair, types: ["alarm"]}, ({counts, alarms, older}) => {
         const wanted = choice.value;
         show(choice, el("option", {value: ""}, "all types"), Object.entries(counts)
             .filter(([type, n]) => n > 0 || type === wanted)
             .map(([type, n]) => el("option", {value: type}, `${wordsOfAlarm(type)} (${count(n)})`)));
         choice.value = wanted;
         drawAlarms(body, alarms, wanted !== "");
+        show(more, older && wish < MOST && button("Show older ones", () => {
+            wish = Math.min(2 * wish, MOST);
+            refresh();
+        }), older && wish >= MOST && muted(`Older ones than these ${count(MOST)} are had over HTTP, by their pages.`));
     }, error => show(body, failure(error)));
     choice.addEventListener("change", refresh);
 }

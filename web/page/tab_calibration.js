@@ -3,13 +3,15 @@
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
-import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit} from "./format.js";
+import {changeText, dateTime, decimalsFor, fixed, known, labNow, plural, plusMinus, unitOf,
+    withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
 const CHANGES = 200;
+const SEEN = 500;
 const STEPS = 24;
 const SIDES = ["real", "virtual"];
 // The moves that the fit of a side rests on: its newest ones that were answered.
@@ -132,10 +134,11 @@ export function drawLaps(root, fits, entries) {
 class History {
     constructor(root, signal) {
         this.term = "linear_speed_mps";
+        this.seen = []; // fits that this page has seen, oldest first: [t, fit]
         const plot = el("div", {});
         this.choice = el("select", {id: "term", onchange: () => {
             this.term = this.choice.value;
-            this.draw(this.changes, this.drifts);
+            this.draw(null, this.changes, this.drifts);
         }}, Object.keys(TERMS).map(name => el("option", {value: name, selected: name === this.term}, TERMS[name])));
         this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice),
             plot);
@@ -145,13 +148,23 @@ class History {
             options: () => this.options(), signal});
     }
 
+    // The fit of now, unless it is the one before.
+    see(fit) {
+        const last = this.seen.at(-1)?.[1];
+        if (fit && (!last || JSON.stringify(fit.values) !== JSON.stringify(last.values))) {
+            this.seen.push([labNow(), fit]);
+            this.seen.splice(0, this.seen.length - SEEN);
+        }
+    }
+
     rows() {
-        return this.changes.filter(c => c.action === "proposed"
-            && known(c.fit?.values?.[this.term])).reverse().map(c => {
-            const bounds = c.fit.ci95[this.term];
-            const value = c.fit.values[this.term];
-            return [new Date(c.t * 1000), known(bounds?.[0]) ? [bounds[0], value, bounds[1]] : [value, value, value]];
-        });
+        const proposed = this.changes.filter(c => c.action === "proposed" && c.fit).map(c => [c.t, c.fit]);
+        return [...proposed, ...this.seen].filter(([, fit]) => known(fit.values[this.term])).sort((a, b) => a[0] - b[0])
+            .map(([t, fit]) => {
+                const [low, high] = fit.ci95[this.term] ?? [];
+                const value = fit.values[this.term];
+                return [new Date(t * 1000), known(low) ? [low, value, high] : [value, value, value]];
+            });
     }
 
     options() {
@@ -187,13 +200,14 @@ class History {
         }
     }
 
-    draw(changes, drifts) {
+    draw(fit, changes, drifts) {
         Object.assign(this, {changes, drifts});
+        this.see(fit);
         this.data = this.rows();
         this.box.hidden = this.data.length === 0;
         show(this.message, this.data.length === 0 && empty("No history yet",
-            "Every tenth move (propose_every in the lab file) a fit of the real robot that passes its checks becomes "
-                + "a parameter set, and stands here with its 95 % interval."));
+            "The fits of the real robot stand here with their 95 % intervals: candidates, of which promote: auto "
+                + "makes one every tenth move, and what this page sees while it is open."));
         if (this.data.length > 0) {
             this.chart.draw(this.data, this.options());
             this.chart.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length,
@@ -222,7 +236,7 @@ export function mount(root, {pair, path, signal}) {
                 + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`))) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
-            story.draw(changes, drifts);
+            story.draw(fits.real, changes, drifts);
         }
     }, page.fail);
 }

@@ -13,15 +13,27 @@ import {watch} from "./watch.js";
 const EVERY_MS = 500;
 const KEPT = 600; // samples: five minutes
 
+// u, v, r and the like in words; the unit of errors of states whose name does not tell it.
+const MOTIONS = {u: "surge, ahead", v: "sway, sideways", r: "yaw rate", w: "turn rate", x: "x", y: "y", psi: "heading"};
+const UNITS = {u: "m/s", v: "m/s", r: "rad/s", w: "rad/s", x: "m", y: "m", psi: "rad"};
+
+function motionOf(name, kinds) {
+    // Of two velocities v is the one ahead.
+    return name === "v" && !("u" in kinds) ? "speed ahead" : MOTIONS[name] ?? "";
+}
+
 const STATES = {OFF: ["○", "unsure"], TRACKING: ["●", "sync"], LOST: ["✕", "bad"]};
 
 // ---- charts ----
 
 // The last minutes of one velocity, as this page has seen them.
 class Trace {
-    constructor(root, name, signal) {
+    constructor(root, name, kinds, signal) {
         Object.assign(this, {name, rows: [], errors: []});
-        const box = el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`));
+        const short = wordsOf(name);
+        const words = motionOf(short, kinds);
+        const box = el("div", {class: "trace"},
+            el("h3", {}, `${words ? `${words} (${short})` : short}, ${unitOf(name)}`));
         root.append(box);
         this.velocity = chart(box, {label: `${name} of both robots`, height: "10rem", tools: false, signal,
             options: () => this.options(["time", "real", "virtual"], ["real", "virtual"],
@@ -80,13 +92,16 @@ function drawErrors(root, report) {
     redraw(root, report.samples === 0 ? empty("No motion compared yet",
         "Both robots must publish telemetry with their velocities.")
         : table("Errors state by state", [
-            {label: "State", cell: ([name]) => name},
+            {label: "State", cell: ([name]) => {
+                const words = motionOf(name, report.states);
+                return `${words && words !== name ? `${words} (${name})` : name}${UNITS[name] ? `, ${UNITS[name]}` : ""}`;
+            }},
             {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
             {label: "R²", cell: ([, s]) => fixed(s.r2, 5), numeric: true},
         ], Object.entries(report.states)),
     muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, `,
-        "in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it."));
+        "the noise of the real robot's telemetry in it."));
 }
 
 function drawEfforts(root, efforts) {
@@ -188,9 +203,10 @@ export function mount(root, {pair, path, signal}) {
             drawButtons(parts.buttons, path, following, notice);
             say(`Following is ${following.active ? "on" : "off"}`);
         }
+        const kinds = Object.fromEntries(Object.keys(following.now).map(name => [wordsOf(name), true]));
         for (const name of Object.keys(following.now)) {
             if (!traces.has(name)) {
-                traces.set(name, new Trace(parts.traces, name, signal));
+                traces.set(name, new Trace(parts.traces, name, kinds, signal));
             }
             traces.get(name).take(report.t, following.now);
         }

@@ -93,7 +93,7 @@ class Picture {
     constructor(root) {
         this.root = root;
         this.key = null;
-        this.fit = false;
+        this.fit = true;
     }
 
     async choose(row) {

@@ -10,7 +10,7 @@ export const VERDICTS = [
     {name: "TIMEOUT", sign: "✕", tone: "bad", meaning: "one robot did not answer"},
     {name: "VIRTUAL_ONLY", sign: "◐", tone: "unsure", meaning: "only the virtual robot takes part"},
     {name: "REAL_ONLY", sign: "◑", tone: "unsure", meaning: "only the real robot takes part"},
-    {name: "OVERFLOW", sign: "⧖", tone: "bad", meaning: "too many commands were open"},
+    {name: "OVERFLOW", sign: "⊘", tone: "bad", meaning: "too many commands were open"},
 ];
 
 export function verdictOf(name) {

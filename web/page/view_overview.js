@@ -3,7 +3,7 @@
 import {getAll} from "./api.js";
 import {ago, count, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
-    wordsOfAlarm} from "./pair_state.js";
+    whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, empty, failure, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
@@ -50,6 +50,7 @@ function drawCard(row, now) {
     redraw(row.node,
         el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
         el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"), ` ${row.reason || level.label}`),
+        row.todo && el("div", {class: "todo"}, `→ ${row.todo}`),
         motionLine(pair),
         el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict, pair.last_consistent)),
         el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
@@ -64,7 +65,7 @@ function drawCard(row, now) {
 class Overview {
     constructor(root, signal) {
         this.signal = signal;
-        this.rows = new Map(); // id -> {id, pair, level, reason, node, face}
+        this.rows = new Map(); // id -> {id, pair, level, reason, todo, node, face}
         this.order = "trouble";
         this.level = null; // shown only; null: all
         this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name",
@@ -92,7 +93,7 @@ class Overview {
             if (level === 0 && row.level > 0) { // who cannot see the page hears what becomes worse
                 say(`${row.id}: ${reason}`);
             }
-            Object.assign(row, {pair, level, reason});
+            Object.assign(row, {pair, level, reason, todo: whatToDo(pair, now)});
             this.rows.set(pair.id, row);
             seen.add(pair.id);
         }
@@ -159,7 +160,7 @@ class Overview {
         const until = Math.min(rows.length, from + CHUNK);
         for (let k = from; k < until; k++) {
             const row = rows[k];
-            const face = JSON.stringify([row.pair, row.reason, row.pair.last_alarm && ago(row.pair.last_alarm.t, now)]);
+            const face = JSON.stringify([row.pair, row.reason, row.todo, row.pair.last_alarm && ago(row.pair.last_alarm.t, now)]);
             row.node ??= el("article", {class: "card"});
             if (row.face !== face) {
                 row.face = face;

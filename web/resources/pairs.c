@@ -46,6 +46,7 @@ static const char *const COLUMNS[] = {
     "last_consistent",
     "consistency",
     "recent_consistency",
+    "values_left_out",
 };
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)
