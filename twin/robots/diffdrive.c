@@ -368,6 +368,35 @@ static void take_next(struct diffdrive *d)
     }
 }
 
+/* Ahead and turn, or in the plane with sideways between them. */
+static enum status take_effort(void *memory, const double *tau, size_t count)
+{
+    struct diffdrive *d = memory;
+    if ((count != 2 && count != 3) || !isfinite(tau[0]) || !isfinite(tau[count - 1])) {
+        return STATUS_E_RANGE;
+    }
+    d->effort[0] = tau[0];
+    d->effort[1] = tau[count - 1];
+    d->effort_until_us = d->now_us + lab_us(d->params.effort_timeout_s);
+    return STATUS_OK;
+}
+
+/* An effort counts while no command is in work. The next command begins where it has led. */
+static void control_wheels(struct diffdrive *d)
+{
+    struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
+    d->control[DIFFDRIVE_LEFT] = d->main_out.left;
+    d->control[DIFFDRIVE_RIGHT] = d->main_out.right;
+    if (d->now_us < d->effort_until_us && !d->is_working && m->state == L0MAIN_LISTEN) {
+        diffdrive_plant_controls(&d->params, d->effort[0], d->effort[1], d->control);
+        d->has_arrived = false;
+        efsm_init_cell(m, L0MAIN_ANGLE, 0.0);
+        efsm_init_cell(m, L0MAIN_X, 0.0);
+        efsm_init_cell(m, L0MAIN_Y, 0.0);
+        efsm_init_cell(m, L0MAIN_ERROR, 0.0);
+    }
+}
+
 static void step_robot(void *memory, robot_sink *sink, void *context)
 {
     struct diffdrive *d = memory;
@@ -385,8 +414,8 @@ static void step_robot(void *memory, robot_sink *sink, void *context)
     if (!efsm_network_is_active(&net)) {
         recover_machines(&round);
     }
-    const double control[DIFFDRIVE_WHEELS] = {d->main_out.left, d->main_out.right};
-    diffdrive_plant_step(&d->plant, &d->params, d->world, control, d->period_us);
+    control_wheels(d);
+    diffdrive_plant_step(&d->plant, &d->params, d->world, d->control, d->period_us);
     d->now_us += d->period_us;
 }
 
@@ -397,8 +426,7 @@ static void sample_robot(const void *memory, struct robot_sample *out)
     out->t_us = d->now_us;
     out->nu_count = out->tau_count = out->pose_count = 3;
     diffdrive_plant_velocity(&d->plant, &d->params, &out->nu[0], &out->nu[2]);
-    diffdrive_plant_told(&d->params, (const double[]){d->main_out.left, d->main_out.right},
-                         out->tau);
+    diffdrive_plant_told(&d->params, d->control, out->tau);
     memcpy(out->pose, d->plant.pose, sizeof d->plant.pose);
 }
 
@@ -420,10 +448,10 @@ const struct robot_kind diffdrive_kind = {
     .parameters = diffdrive_parameters,
     .parameter_count = DIFFDRIVE_PARAMETER_COUNT,
     .parameters_at = offsetof(struct diffdrive, params),
-    .operations = "go, lidar, resume, halt",
+    .operations = "go, lidar, resume, halt, and efforts",
     .init = init_robot,
     .command = take_command,
-    .effort = NULL,
+    .effort = take_effort,
     .place = place_robot,
     .step = step_robot,
     .sample = sample_robot,

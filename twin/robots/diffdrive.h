@@ -43,7 +43,10 @@ struct diffdrive {
     struct diffdrive_command working;  /* the one in work … */
     bool is_working;
     int64_t working_since_us;
-    bool has_arrived; /* the last one in work ended where it should */
+    bool has_arrived;        /* the last one in work ended where it should */
+    double effort[2];        /* velocities that it was told directly, ahead and turn … */
+    int64_t effort_until_us; /* … which count until then */
+    double control[DIFFDRIVE_WHEELS]; /* of the last period */
 
     double odometry[3]; /* x_m, y_m, psi_rad since the start, as the robot believes */
     struct diffdrive_motion moved; /* in the last period */

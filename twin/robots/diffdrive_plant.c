@@ -23,17 +23,21 @@ const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT] = {
 #undef PARAMETER
 };
 
-/* Speed that a motor tends to. Turning on the spot has a scale of its own: wheels slip. */
+/* Speed of a wheel at control_max. Turning on the spot has a scale of its own: wheels slip. */
+static double full_mps(const struct diffdrive_params *p, bool spins)
+{
+    return spins ? p->angular_speed_radps * p->track_m / 2.0 : p->linear_speed_mps;
+}
+
+/* Speed that a motor tends to. */
 static double aim_mps(const struct diffdrive_params *p, double control, double gain_ratio,
                       bool spins)
 {
     if (!(fabs(control) >= p->dead_zone - CONTROL_MARGIN)) {
         return 0.0;
     }
-    const double full_mps =
-        spins ? p->angular_speed_radps * p->track_m / 2.0 : p->linear_speed_mps;
     const double u = fmin(fmax(control, -p->control_limit), p->control_limit);
-    return full_mps * u / p->control_max * gain_ratio;
+    return full_mps(p, spins) * u / p->control_max * gain_ratio;
 }
 
 void diffdrive_plant_told(const struct diffdrive_params *p,
@@ -45,6 +49,16 @@ void diffdrive_plant_told(const struct diffdrive_params *p,
     told[0] = (left_mps + right_mps) / 2.0;
     told[1] = 0.0;
     told[2] = (right_mps - left_mps) / p->track_m;
+}
+
+void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_mps,
+                              double turn_radps, double control[DIFFDRIVE_WHEELS])
+{
+    const double aside_mps = turn_radps * p->track_m / 2.0;
+    const bool spins = fabs(aside_mps) > fabs(forward_mps);
+    const double scale = p->control_max / full_mps(p, spins);
+    control[DIFFDRIVE_LEFT] = (forward_mps - aside_mps) * scale;
+    control[DIFFDRIVE_RIGHT] = (forward_mps + aside_mps) * scale;
 }
 
 static double true_track_m(const struct diffdrive_params *p)

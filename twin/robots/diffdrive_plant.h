@@ -74,6 +74,11 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
 void diffdrive_plant_told(const struct diffdrive_params *p,
                           const double control[DIFFDRIVE_WHEELS], double told[3]);
 
+/* The controls that tell the motors this velocity: diffdrive_plant_told() the other way round,
+ * within what motors obey. */
+void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_mps,
+                              double turn_radps, double control[DIFFDRIVE_WHEELS]);
+
 /* What the lidar reads at this angle of its servo. */
 double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                             const struct world *world, double yaw_rad);
