@@ -94,7 +94,8 @@ function drawErrors(root, report) {
         : table("Errors state by state", [
             {label: "State", cell: ([name]) => {
                 const words = motionOf(name, report.states);
-                return `${words && words !== name ? `${words} (${name})` : name}${UNITS[name] ? `, ${UNITS[name]}` : ""}`;
+                const title = words && words !== name ? `${words} (${name})` : name;
+                return UNITS[name] ? `${title}, ${UNITS[name]}` : title;
             }},
             {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},

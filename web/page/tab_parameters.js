@@ -137,7 +137,8 @@ const SIMULATOR = {
     settling: s => ["…", "unsure", "Settling: whether the simulator takes these times, its moves will tell " +
         `(${s.moves} of ${Math.max(s.moves, s.moves_needed)} made).`],
     as_asked: () => ["✓", "sync", "The simulator takes the times that it was told."],
-    misses: () => ["⚠", "behind", "The simulator does not take the times that it was told; the next set makes up for it."],
+    misses: () => ["⚠", "behind",
+        "The simulator does not take the times that it was told; the next set makes up for it."],
 };
 
 function simulatorLine(simulator) {

@@ -160,7 +160,8 @@ class Overview {
         const until = Math.min(rows.length, from + CHUNK);
         for (let k = from; k < until; k++) {
             const row = rows[k];
-            const face = JSON.stringify([row.pair, row.reason, row.todo, row.pair.last_alarm && ago(row.pair.last_alarm.t, now)]);
+            const {pair, reason, todo} = row;
+            const face = JSON.stringify([pair, reason, todo, pair.last_alarm && ago(pair.last_alarm.t, now)]);
             row.node ??= el("article", {class: "card"});
             if (row.face !== face) {
                 row.face = face;
