@@ -1,14 +1,17 @@
 #include "service/daemon/daemon.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <systemd/sd-daemon.h>
 
 #include "config/option_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
+#include "logger/storage/store_age.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/cli/version.h"
@@ -305,9 +308,23 @@ static enum status restore_lab(struct daemon *d, struct err *err)
     return STATUS_OK;
 }
 
+/* It may take minutes, in which nobody is answered: whoever waits is told, and for how long. */
+static void tell_update(const char *path)
+{
+    const int64_t entries = store_outdated_entries(path);
+    if (entries > 0) {
+        const int64_t most_us = entries * STORE_UPDATE_ROW_US;
+        log_write(LOG_STORE_UPDATE, NULL, "%s: %lld entries, %.0f s at most", path,
+                  (long long)entries, ceil(lab_s(most_us)));
+        (void)sd_notifyf(0, "STATUS=bringing the store up to date\nEXTEND_TIMEOUT_USEC=%lld",
+                         (long long)most_us + 60000000LL);
+    }
+}
+
 static enum status open_store(struct daemon *d, struct err *err)
 {
     const struct store_options *o = &d->file->store;
+    tell_update(o->file);
     const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
     const enum status status = store_open(&p, &d->store, err);
     if (status != STATUS_OK) {

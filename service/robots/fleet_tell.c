@@ -429,7 +429,10 @@ static const char *refuse_pose(struct fleet *f, struct fleet_robot *r, const cha
     if (strcmp(id, r->answered) != 0) {
         return "it answered another command since";
     }
-    return f->options.kind->place(r->memory, pose) == STATUS_OK ? NULL : "it is in work";
+    const enum status status = f->options.kind->place(r->memory, pose);
+    return status == STATUS_OK        ? NULL
+           : status == STATUS_E_RANGE ? "an obstacle stands there"
+                                      : "it is in work";
 }
 
 void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct message *message)

@@ -277,6 +277,69 @@ static void test_wall(void)
     CHECK("bump", d->plant.pose[0] <= 1.0 - d->params.radius_m);
 }
 
+/* A robot that stood within a wall would never get out of it: it is not put there. */
+static void test_place_in_wall(void)
+{
+    static struct world world;
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct world_point wall[] = {{1.0, -1.0}, {1.0, 1.0}};
+    const struct world_obstacle what = {.shape = WORLD_WALL};
+    const struct robot_setup setup = {.world = &world, .seed = 3, .period_us = 25000};
+    world = (struct world){.t_s = 0.0};
+    CHECK_INT("wall", world_add(&world, &what, wall, COUNT(wall)), STATUS_OK);
+    diffdrive_kind.init(d, &setup);
+    CHECK_INT("in it", diffdrive_kind.place(d, (const double[]){0.95, 0, 0}), STATUS_E_RANGE);
+    CHECK_NEAR("it stays", d->plant.pose[0], 0.0, 0, 1e-12);
+    CHECK_INT("before it", diffdrive_kind.place(d, (const double[]){0.8, 0, 0}), STATUS_OK);
+}
+
+/* Told a velocity, it tends to it with its motors' lag, on its track, for as long as an effort
+ * counts; a command in work goes before, and one that comes later begins where it stands. */
+static void test_effort(void)
+{
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct robot_setup setup = {.seed = 3, .period_us = 25000};
+    const struct event_command go = {.id = "g", .op = "go", .displacement_m = 0.5};
+    static const double efforts[][3] = {{0.1, 0.0, 0.5}, {0.02, 0.0, -1.0}, {-0.1, 0.0, 0.0}};
+    diffdrive_kind.init(d, &setup);
+    d->params.dead_zone = 0.0;
+    d->params.ripple_ratio = 0.0;
+    d->params.angular_speed_radps = 2.0; /* slips on the spot: another scale there */
+    for (size_t i = 0; i < COUNT(efforts); i++) {
+        struct robot_sample sample;
+        CHECK_INT("three", diffdrive_kind.effort(d, efforts[i], 3), STATUS_OK);
+        for (int k = 0; k < 19; k++) {
+            diffdrive_kind.step(d, hear, NULL);
+        }
+        diffdrive_kind.sample(d, &sample);
+        CHECK_NEAR("told, ahead", sample.tau[0], efforts[i][0], 0, 1e-12);
+        CHECK_NEAR("told, turn", sample.tau[2], efforts[i][2], 0, 1e-12);
+        CHECK_NEAR("ahead", sample.nu[0], efforts[i][0], 0, 1e-3);
+        CHECK_NEAR("turn", sample.nu[2], efforts[i][2], 0, 0.01);
+    }
+    for (int k = 0; k < 80; k++) {
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    CHECK_NEAR("it counts for so long", d->plant.speed_mps[0], 0.0, 0, 1e-6);
+    const double from_m[] = {d->plant.pose[0], d->plant.pose[1]};
+    replies = 0;
+    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    for (int k = 0; k < 400 && replies == 0; k++) {
+        CHECK_INT("two", diffdrive_kind.effort(d, efforts[1], 2), STATUS_OK);
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    d->effort_until_us = 0;
+    for (int k = 0; k < 80; k++) {
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    CHECK_INT("the command's way", last.status, REPLY_DONE);
+    CHECK_NEAR("and no other",
+               hypot(d->plant.pose[0] - from_m[0], d->plant.pose[1] - from_m[1]), 0.5, 0, 0.02);
+    CHECK_INT("one", diffdrive_kind.effort(d, efforts[0], 1), STATUS_E_RANGE);
+    CHECK_INT("no number", diffdrive_kind.effort(d, (const double[]){NAN, 0.0}, 2),
+              STATUS_E_RANGE);
+}
+
 /* One sweep: each ray is the answer to one command; the lidar looks ahead again at the end. */
 static void test_sweep(void)
 {
@@ -330,6 +393,8 @@ int main(void)
     CU_ADD_TEST(suite, test_placed);
     CU_ADD_TEST(suite, test_placed_running_out);
     CU_ADD_TEST(suite, test_wall);
+    CU_ADD_TEST(suite, test_place_in_wall);
+    CU_ADD_TEST(suite, test_effort);
     CU_ADD_TEST(suite, test_sweep);
     return check_run();
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "logger/storage/store.h"
+#include "logger/storage/store_age.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
 
@@ -142,6 +143,8 @@ static void old_version(void)
     struct store_reader *r = NULL;
     struct err err = {0};
     CHECK_INT("not by a reader", store_reader_open(path, &r, &err), STATUS_E_STALE);
+    CHECK_INT("will be rewritten", store_outdated_entries(path), 3);
+    CHECK_INT("no store", store_outdated_entries("/no/such/file"), 0);
     struct store *s = open_store(NULL);
     r = open_reader();
     expect("rows stay", r, everything, "r1:1 r2:1 r1:2");
@@ -151,6 +154,7 @@ static void old_version(void)
     expect_counts("goes on", STORE_ENTRIES, "r1", "SYNC:3");
     store_reader_close(r);
     store_close(s);
+    CHECK_INT("up to date", store_outdated_entries(path), 0);
     s = open_store(NULL);
     store_close(s);
 }

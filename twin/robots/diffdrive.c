@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "twin/robots/robot_kinds.h"
+#include "twin/robots/world.h"
 
 #define TURN_LIMIT_RAD  1e3 /* of one command */
 #define WAY_LIMIT_M     1e4
@@ -334,6 +335,9 @@ static enum status place_robot(void *memory, const double pose[3])
     if (d->is_working || d->queue_count > 0 ||
         d->machine[DIFFDRIVE_MAIN].state != L0MAIN_LISTEN) {
         return STATUS_E_STALE;
+    }
+    if (d->world && world_blocked(d->world, pose[0], pose[1], d->params.radius_m)) {
+        return STATUS_E_RANGE; /* it would never get out again */
     }
     diffdrive_plant_coast(&d->plant, &d->params, &turn_rad, &way_m);
     diffdrive_plant_expect(&d->plant, &d->params, to_come);

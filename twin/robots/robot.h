@@ -95,8 +95,8 @@ struct robot_kind {
     /* A direct effort, held until the next one. NULL: the kind takes none. STATUS_E_RANGE when
      * count is not what the kind expects. */
     enum status (*effort)(void *memory, const double *tau, size_t count);
-    /* It stands there now: where it comes to rest. STATUS_E_STALE while it is in work; NULL: it
-     * cannot be put anywhere. */
+    /* It stands there now: where it comes to rest. STATUS_E_STALE while it is in work,
+     * STATUS_E_RANGE where an obstacle stands; NULL: it cannot be put anywhere. */
     enum status (*place)(void *memory, const double pose[3]);
     /* A parameter was another one before; NULL: nothing follows from that. */
     void (*changed)(void *memory, size_t index, double before);
