@@ -1,5 +1,7 @@
 #include "base/edit_distance.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static size_t smaller_of(size_t a, size_t b)
@@ -39,8 +41,42 @@ size_t edit_distance(const char *a, const char *b)
     return last[m];
 }
 
-size_t edit_distance_near(const char *name)
+/* Up to so many edits from it another text is likely to mean this name. */
+static size_t edits_allowed(const char *name)
 {
     const size_t n = strlen(name);
     return n < 6 ? 1 : n < 12 ? 2 : 3;
+}
+
+size_t edit_likeness(const char *text, const char *name)
+{
+    char small[EDIT_TEXT_MAX + 1];
+    const size_t n = strlen(text);
+    if (n >= sizeof small) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i <= n; i++) {
+        small[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] - 'A' + 'a') : text[i];
+    }
+    const size_t limit = edits_allowed(name);
+    const size_t distance = edit_distance(small, name);
+    if (distance <= limit) {
+        return distance;
+    }
+    return n >= 3 && strncmp(small, name, n) == 0 ? limit : SIZE_MAX;
+}
+
+void edit_guess_try(struct edit_guess *guess, const char *text, const char *name)
+{
+    const size_t distance = name ? edit_likeness(text, name) : SIZE_MAX;
+    if (distance != SIZE_MAX && (!guess->name || distance < guess->distance)) {
+        *guess = (struct edit_guess){name, distance};
+    }
+}
+
+const char *edit_guess_text(const struct edit_guess *guess, char out[EDIT_GUESS_MAX])
+{
+    (void)snprintf(out, EDIT_GUESS_MAX, "%s%.*s%s", guess->name ? " (did you mean " : "",
+                   EDIT_TEXT_MAX, guess->name ? guess->name : "", guess->name ? "?)" : "");
+    return out;
 }

@@ -186,7 +186,9 @@ enum status following_text_parse(struct pair_following_params *p, struct err *er
 {
     const struct model *model = model_find(p->model);
     if (!model) {
-        return err_set(err, STATUS_E_RANGE, "model", 0, 0, "there is no %s", p->model);
+        char guess[EDIT_GUESS_MAX];
+        return err_set(err, STATUS_E_RANGE, "model", 0, 0, "there is no %s%s", p->model,
+                       model_row_guess(p->model, guess));
     }
     enum status status = read_actuators(p, model, err);
     if (status == STATUS_OK) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/lab_time.h"
 #include "base/names.h"
 #include "logger/message/codecs.h"
@@ -177,16 +178,19 @@ static void check_dynamics(const struct option_reading *reading,
     }
     if (!model_find(p->model)) {
         char names[160] = "";
+        struct edit_guess guess = {0};
+        char meant[EDIT_GUESS_MAX];
         for (size_t i = 0; model_at(i); i++) {
+            edit_guess_try(&guess, p->model, model_at(i)->name);
             if (!is_form(model_at(i)->name)) {
                 names_append(names, sizeof names, model_at(i)->name);
             }
         }
         option_fault(
             reading->r, option_node(reading, "dynamics.model"),
-            "%sdynamics.model: there is no %.27s; one of %s is wanted, or a longer name "
+            "%sdynamics.model: there is no %.27s%s; one of %s is wanted, or a longer name "
             "(tandem identify --help)",
-            reading->shown, p->model, names);
+            reading->shown, p->model, edit_guess_text(&guess, meant), names);
     }
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),

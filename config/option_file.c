@@ -121,12 +121,11 @@ static bool find_near(const struct option_table *table, const char *path, const 
         if (!name_below(&table->rows[i], path, name)) {
             continue;
         }
-        const size_t limit = edit_distance_near(name);
-        size_t distance = edit_distance(key, name);
-        if (distance > limit && is_part(key, name)) {
-            distance = limit;
+        size_t distance = edit_likeness(key, name);
+        if (distance == SIZE_MAX && is_part(key, name)) {
+            distance = EDIT_TEXT_MAX; /* the last resort */
         }
-        if (distance <= limit && distance < best) {
+        if (distance < best) {
             best = distance;
             memcpy(near, name, sizeof name);
         }

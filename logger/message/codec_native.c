@@ -36,16 +36,11 @@ static const struct sized_op {
       {"displacement_m", "no member of a \"go\"; did you mean displacement_m?"}}},
 };
 
-/* Few edits away from it, in capitals, or its beginning. */
 static bool is_like(const struct json_text *key, const char *name)
 {
     char text[EDIT_TEXT_MAX + 1];
-    const size_t n = json_text_copy(key, text, sizeof text, false);
-    for (char *c = text; *c; c++) {
-        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-    }
-    return n < sizeof text && ((n >= 3 && strncmp(text, name, n) == 0) ||
-                               edit_distance(text, name) <= edit_distance_near(name));
+    return json_text_copy(key, text, sizeof text, false) < sizeof text &&
+           edit_likeness(text, name) != SIZE_MAX;
 }
 
 static bool is_given(const char *name, const struct payload_seen *seen)

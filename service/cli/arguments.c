@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/number.h"
 #include "service/cli/commands.h"
 
@@ -132,6 +133,25 @@ static bool take_more(const struct argument *row, const char *text)
     return true;
 }
 
+static bool refuse_option(const struct arguments *a, const char *text, size_t bytes)
+{
+    struct edit_guess guess = {0};
+    char name[EDIT_TEXT_MAX + 2];
+    const size_t dashes = strspn(text, "-");
+    (void)snprintf(name, sizeof name, "%.*s", (int)(bytes - dashes), text + dashes);
+    for (size_t i = 0; dashes == 2 && i < a->row_count; i++) {
+        edit_guess_try(&guess, name, a->rows[i].name);
+    }
+    for (size_t i = 0; dashes == 2 && a->more && i < a->more->row_count; i++) {
+        edit_guess_try(&guess, name, a->more->rows[i].name);
+    }
+    edit_guess_try(&guess, dashes == 2 ? name : "", "help");
+    (void)fprintf(stderr, "tandem: unknown option '%.*s'%s%s%s, see 'tandem %s --help'\n",
+                  (int)bytes, text, guess.name ? " (did you mean --" : "",
+                  guess.name ? guess.name : "", guess.name ? "?)" : "", a->command);
+    return false;
+}
+
 /* One option at argv[*i]; advances over its value. */
 static bool parse_option(const struct arguments *a, int argc, char **argv, int *i)
 {
@@ -143,9 +163,7 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
         row = find_row(a->more->rows, a->more->row_count, text, bytes);
     }
     if (!row) {
-        (void)fprintf(stderr, "tandem: unknown option '%.*s', see 'tandem %s --help'\n",
-                      (int)bytes, text, a->command);
-        return false;
+        return refuse_option(a, text, bytes);
     }
     if (row->kind == ARGUMENT_FLAG) {
         *(bool *)row->value = true;

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "base/edit_distance.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "twin/machines.h"
@@ -159,7 +160,12 @@ static int refuse_argument(const char *what, const char *argument)
     for (size_t i = 0; i < machine_count; i++) {
         (void)fprintf(stderr, " %s", machines[i]->name);
     }
-    (void)fputs("; see 'tandem machines --help'\n", stderr);
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < machine_count; i++) {
+        edit_guess_try(&guess, argument, machines[i]->name);
+    }
+    (void)fprintf(stderr, "%s; see 'tandem machines --help'\n", edit_guess_text(&guess, meant));
     return EXIT_USAGE;
 }
 

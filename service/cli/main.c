@@ -1,10 +1,12 @@
 /* service/cli/main.c - the program: finds the subcommand and runs it. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gsl/gsl_errno.h>
 
+#include "base/edit_distance.h"
 #include "base/status.h"
 #include "service/cli/commands.h"
 
@@ -22,13 +24,35 @@ static void print_help(FILE *out)
 {
     (void)fputs("tandem - keeps a robot and its digital twin in step\n\n"
                 "usage: tandem COMMAND [OPTION]...\n"
-                "       tandem COMMAND --help\n\ncommands:\n",
+                "       tandem help COMMAND\n\ncommands:\n",
                 out);
     for (size_t i = 0; i < COUNT(commands); i++) {
         (void)fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].purpose);
     }
     (void)fputs("\nexit status: 0 fine, 1 the work failed, 2 wrong usage or configuration\n",
                 out);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        edit_guess_try(&guess, name, commands[i].name);
+    }
+    (void)fprintf(stderr, "tandem: unknown command '%s'%s, see 'tandem --help'\n", name,
+                  edit_guess_text(&guess, meant));
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -44,19 +68,22 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    const bool help = strcmp(argv[1], "help") == 0;
+    if ((help && argc == 2) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help(stdout);
         return EXIT_FINE;
     }
     if (strcmp(argv[1], "--version") == 0) {
         return command_version(1, argv + 1);
     }
-    for (size_t i = 0; i < COUNT(commands); i++) {
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            return commands[i].run(argc - 1, argv + 1);
-        }
+    if (help) { /* of one command: as it tells itself */
+        static char page[] = "--help";
+        argv[1] = argv[2];
+        argv[2] = page;
     }
-    (void)fprintf(stderr, "tandem: unknown command '%s', see 'tandem --help'\n", argv[1]);
-    return EXIT_USAGE;
+    const struct command *command = find_command(argv[1]);
+    if (command) {
+        return command->run(help ? 2 : argc - 1, argv + 1);
+    }
+    return refuse_command(argv[1]);
 }

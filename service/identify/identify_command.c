@@ -66,10 +66,11 @@ static int run_model(struct identify_request *request)
         return EXIT_USAGE;
     }
     if (!row) {
+        char guess[EDIT_GUESS_MAX];
         (void)fprintf(stderr,
-                      "tandem: identify: unknown model '%s', 'tandem identify --help' lists "
+                      "tandem: identify: unknown model '%s'%s, 'tandem identify --help' lists "
                       "them\n",
-                      name);
+                      name, model_row_guess(name, guess));
         return EXIT_USAGE;
     }
     enum status st = identify_check(row, request, &err);

@@ -368,8 +368,11 @@ static void run_worlds(struct cases *cases, const char *asked)
 
 static int complain_none(const struct selftest_options *options)
 {
-    (void)fprintf(stderr, "tandem: selftest: no model '%s'",
-                  options->model ? options->model : "any");
+    char guess[EDIT_GUESS_MAX];
+    const bool known = !options->model || model_row_find(options->model);
+    (void)fprintf(stderr, "tandem: selftest: no model '%s'%s",
+                  options->model ? options->model : "any",
+                  known ? "" : model_row_guess(options->model, guess));
     if (options->world) {
         (void)fprintf(stderr, " with a world '%s'", options->world);
     }

@@ -158,13 +158,16 @@ struct fit {
 static enum status refuse_model(const char *name, struct err *err)
 {
     char names[ERR_TEXT_MAX] = "";
+    char guess[EDIT_GUESS_MAX];
     size_t used = 0;
     for (size_t i = 0; i < model_row_count && used < sizeof names; i++) {
         const int n = snprintf(names + used, sizeof names - used, " %s", model_rows[i]->name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return err_set(err, STATUS_E_ARG, "model", 0, 0,
-                   name ? "there is no such model; there are%s" : "one is needed of%s", names);
+    return name ? err_set(err, STATUS_E_ARG, "model", 0, 0,
+                          "there is no such model%s; there are%s", model_row_guess(name, guess),
+                          names)
+                : err_set(err, STATUS_E_ARG, "model", 0, 0, "one is needed of%s", names);
 }
 
 static enum status read_fit(const char *query, struct fit *fit, struct err *err)

@@ -30,7 +30,8 @@ enum {
     WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
     STOP_MS = 3000,
     SESSION_S = 60, /* the broker keeps replies for so long while the link is down */
-    QUIT_PATIENCE_US = 10 * 1000 * 1000 /* after a signal, for the robot's answer */
+    QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, for the robot's answer */
+    DAEMON_US = 2000 * 1000              /* for the retained word that the daemon is there */
 };
 
 /* One command and what came of it. */
@@ -69,6 +70,8 @@ struct mission_run {
     char command_topic[MESSAGE_TOPIC_MAX];
     char reply_topic[MESSAGE_TOPIC_MAX];
     char entry_topic[MESSAGE_TOPIC_MAX];
+    char daemon_topic[MESSAGE_TOPIC_MAX];
+    bool daemon_is_there;
 
     struct mission mission;
     const json_t *document;    /* the message in work … */
@@ -383,11 +386,22 @@ static void take_reply(void *context, const struct event *event)
     }
 }
 
+/* Before the mission begins. */
+static void take_presence(void *context, const struct message *m)
+{
+    struct mission_run *r = context;
+    if (strcmp(m->topic, r->daemon_topic) == 0) {
+        json_t *document = json_loadb(m->payload, m->kept_bytes, 0, NULL);
+        r->daemon_is_there = strcmp(json_file_text(document, "state"), "online") == 0;
+        json_decref(document);
+    }
+}
+
 static void take_message(void *context, const struct message *m)
 {
     struct mission_run *r = context;
     struct message reply = *m;
-    if (m->retained) {
+    if (m->retained || strcmp(m->topic, r->daemon_topic) == 0) {
         return;
     }
     json_t *document = m->kept_bytes == m->payload_bytes
@@ -457,7 +471,8 @@ static bool connect_broker(struct mission_run *r)
     char id[64];
     const struct broker_options *broker = &r->lab.broker;
     const struct mqtt_client_topic topics[] = {
-        {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}};
+        {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}, {r->daemon_topic, 1}};
+    (void)snprintf(r->daemon_topic, sizeof r->daemon_topic, "%s/connection", broker->prefix);
     session_topic(r->command_topic, broker->prefix, r->pair, "command");
     session_topic(r->reply_topic, broker->prefix, r->pair, "reply");
     session_topic(r->entry_topic, broker->prefix, r->pair, "entry");
@@ -481,12 +496,31 @@ static bool connect_broker(struct mission_run *r)
     return false;
 }
 
+/* Link mode without a daemon: no command would ever reach a robot. */
+static bool find_daemon(struct mission_run *r)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + DAEMON_US;
+    while (!r->daemon_is_there && !stop_signal_raised() &&
+           lab_clock_monotonic_us() < until_us) {
+        session_wait(&r->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
+        session_drain(&r->session, take_presence, r);
+    }
+    if (!r->daemon_is_there && !stop_signal_raised()) {
+        (void)fprintf(stderr,
+                      "tandem: mission: no daemon says online at %s of %s port %u: nobody "
+                      "would hand the commands on; start tandem serve -c %s\n",
+                      r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
+                      r->lab_path);
+    }
+    return r->daemon_is_there;
+}
+
 static int run_mission(struct mission_run *r)
 {
     char name[MISSION_RUN_MAX];
     (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)(lab_clock_now_us() / 1000000));
     mission_init(&r->mission, &r->file.plan, name, lab_clock_now_us());
-    const bool connected = connect_broker(r);
+    const bool connected = connect_broker(r) && find_daemon(r);
     if (connected) {
         live_mission(r);
         wait_for_entries(r);
@@ -559,7 +593,7 @@ static int parse_arguments(struct mission_run *r, int argc, char **argv)
         .operands = "MISSION.yaml",
         .description = description,
         .examples = "  tandem mission -c lab.yaml config/missions/path.yaml\n",
-        .exit_status = "the mission failed or was quit, or there is no broker",
+        .exit_status = "the mission failed or was quit, or there is no broker or no daemon",
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/number.h"
 #include "config/option_file.h"
 #include "service/cli/commands.h"
@@ -40,11 +41,14 @@ static bool find_kind(const struct given *g, struct fleet_options *o)
     if (o->kind) {
         return true;
     }
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
     (void)fprintf(stderr, "tandem: --kind %s: one of", g->kind);
     for (size_t i = 0; i < robot_kind_count; i++) {
         (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", robot_kinds[i]->name);
+        edit_guess_try(&guess, g->kind, robot_kinds[i]->name);
     }
-    (void)fputs(" was expected\n", stderr);
+    (void)fprintf(stderr, " was expected%s\n", edit_guess_text(&guess, meant));
     return false;
 }
 

@@ -27,10 +27,35 @@ if command -v mandoc >/dev/null; then
 fi
 
 if command -v bash >/dev/null; then
-    completed=$(PATH="$(dirname "$TANDEM"):$PATH" bash -c '. packaging/tandem.bash-completion
-        complete_words() { COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; echo "${COMPREPLY[*]}"; }
-        complete_words se; complete_words serve --ch; complete_words robot --pac')
-    [ "$completed" = "$(printf 'serve selftest\n--check\n--pace')" ] || fail "completion says: $completed"
+    # complete WORD...: what is offered for the last word, sorted, one a line
+    complete() {
+        PATH="$(dirname "$TANDEM"):$PATH" bash -c '. packaging/tandem.bash-completion
+            COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; printf "%s\n" "${COMPREPLY[@]}"' - "$@" | sort
+    }
+    offers() { # WANTED WORD...
+        wanted=$(printf '%s\n' $1 | sort)
+        shift
+        offered=$(complete "$@")
+        [ "$offered" = "$wanted" ] || fail "completion of '$*' offers $offered instead of $wanted"
+    }
+    offers "help $(echo $commands)" ''
+    offers "$(echo $commands)" help ''
+    offers 'serve selftest' se
+    offers --check serve --ch
+    # Every option of every page, and every word that one of them takes.
+    for command in $commands; do
+        "$TANDEM" "$command" --help >"$dir/page"
+        sed -nE 's/^  (-., |    )(--[a-z0-9-]+)( [^ ]*)?( .*)?$/\2\3/p' "$dir/page" >"$dir/options"
+        grep -q -- --help "$dir/options" || fail "no options of $command"
+        offers "$(echo $(sed 's/ .*//' "$dir/options"))" "$command" --
+        while read -r option words; do
+            case $words in *[a-z]\|*) offers "$(echo "$words" | tr '|' ' ')" "$command" "$option" '' ;; esac
+        done <"$dir/options"
+    done
+    offers "$("$TANDEM" identify --help | sed -n 's/^model //p' | tr '\n' ' ')" identify --model ''
+    complete selftest --model us | grep -qx usv3 || fail "no usv3 among the models"
+    complete robot --kind '' | grep -qx diffdrive || fail "no diffdrive among the kinds"
+    complete machines l0 | grep -qx l0main || fail "no l0main among the machines"
 fi
 
 version=$("$TANDEM" version | sed -n '1s/^tandem //p')

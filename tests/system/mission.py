@@ -5,6 +5,7 @@ import math
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, "tests/support")
 from rig import SOURCE, TANDEM, Rig  # noqa: E402
@@ -122,6 +123,14 @@ def stand_in(rig, robots):
     assert {leg["verdict"] for leg in report["legs"]} == {"VIRTUAL_ONLY"}, report
 
 
+def no_daemon(rig):
+    """Nobody hands commands on: that is said at once, before the daemon came and after it has gone."""
+    began = time.monotonic()
+    said = mission(rig, MISSIONS / "path.yaml", status=1).stderr
+    assert time.monotonic() - began < 3, said
+    assert "no daemon says online at tandem/v1/connection" in said and "tandem serve" in said, said
+
+
 def around_what_no_map_knows(rig):
     """The lab's own robot, five times as fast as real time, with a crate in the planned way."""
     world = write(rig, "world.yaml", """
@@ -173,6 +182,7 @@ def main():
             "  lab: {mode: link}"
     with Rig(pairs=pairs) as rig:
         wrong_files(rig)
+        no_daemon(rig)
         rig.start_daemon()
         robots = start_robots(rig)
         rig.wait(lambda: online(rig), "both robots are online")
@@ -184,6 +194,7 @@ def main():
         nobody_answers(rig)
         stand_in(rig, robots)
         rig.stop_daemon()
+        no_daemon(rig)
     print("missions: fine")
 
 

@@ -154,7 +154,7 @@ static const struct fault_row fault_rows[] = {
     {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
     {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "must be less than timeout_s (30 s)", 1},
     {"pairs: {r1: {codec: morse}}\n", 1, 21, "pairs.r1.codec: there is no morse; one of native", 1},
-    {"pairs: {r1: {dynamics: {model: usv4}}}\n", 1, 32, "pairs.r1.dynamics.model: there is no usv4; one of usv3", 1},
+    {"pairs: {r1: {dynamics: {model: usv4}}}\n", 1, 32, "pairs.r1.dynamics.model: there is no usv4 (did you mean usv3?); one of usv3", 1},
     {"pairs: {r1: {dynamics: {window: 200}}}\n", 1, 33, "nothing is identified; set dynamics.model", 1},
     {"pairs: {r1: {dynamics: {model: usv3, window: 50}}}\n", 1, 46, "100 to 20000", 1},
     {"pairs: {r1: {dynamics: {model: usv3, window: 100, window_s: 300}}}\n", 1, 61, "further apart than gap_s", 1},
@@ -507,6 +507,20 @@ static void test_distance(void)
     CHECK_INT("", edit_distance("hots", "host"), 1);
     CHECK_INT("", edit_distance("", "host"), 4);
     CHECK_INT("", edit_distance("kitten", "sitting"), 3);
+    CHECK_INT("", edit_likeness("HOTS", "host"), 1);
+    CHECK("a beginning", edit_likeness("rotation", "rotation_rad") < EDIT_TEXT_MAX);
+    CHECK("nothing", edit_likeness("", "host") == SIZE_MAX);
+    CHECK("another", edit_likeness("port", "host") == SIZE_MAX);
+    struct edit_guess guess = {0};
+    char text[EDIT_GUESS_MAX];
+    CHECK_TEXT("", edit_guess_text(&guess, text), "");
+    edit_guess_try(&guess, "serv", "selftest");
+    edit_guess_try(&guess, "serv", NULL);
+    CHECK_TEXT("", edit_guess_text(&guess, text), "");
+    edit_guess_try(&guess, "serv", "server_two");
+    edit_guess_try(&guess, "serv", "serve");
+    edit_guess_try(&guess, "serv", "service");
+    CHECK_TEXT("", edit_guess_text(&guess, text), " (did you mean serve?)");
     CHECK("",
           edit_distance("x", "a very long text that is longer than any key of ours is") > 30);
 }

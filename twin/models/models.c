@@ -78,6 +78,15 @@ const struct model_row *model_row_find(const char *name)
     return NULL;
 }
 
+const char *model_row_guess(const char *name, char out[EDIT_GUESS_MAX])
+{
+    struct edit_guess guess = {0};
+    for (size_t i = 0; i < model_row_count; i++) {
+        edit_guess_try(&guess, name, model_rows[i]->name);
+    }
+    return edit_guess_text(&guess, out);
+}
+
 const struct model *model_at(size_t index)
 {
     for (size_t i = 0; i < model_row_count; i++) {

@@ -2,6 +2,7 @@
 #ifndef TWIN_MODELS_MODELS_H
 #define TWIN_MODELS_MODELS_H
 
+#include "base/edit_distance.h"
 #include "twin/models/model.h"
 
 #define MODEL(row) extern const struct model_row row;
@@ -20,6 +21,9 @@ extern const size_t model_row_count;
 
 /* NULL when there is none of this name. */
 const struct model_row *model_row_find(const char *name);
+
+/* " (did you mean NAME?)" for a name that there is not, or "", into out, which is returned. */
+const char *model_row_guess(const char *name, char out[EDIT_GUESS_MAX]);
 
 /* Models of motion, by their place among themselves; NULL beyond the last. */
 const struct model *model_at(size_t index);

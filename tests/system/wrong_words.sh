@@ -1,0 +1,37 @@
+# What is said of words that nobody knows: the nearest one that there is, for commands, options, models and kinds; and `tandem help`.
+set -eu
+fail() { echo "wrong_words: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# says STATUS TEXT ARGUMENT...
+says() {
+    want=$1 text=$2
+    shift 2
+    code=0
+    "$TANDEM" "$@" </dev/null >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
+    grep -qF -- "$text" "$work/out" "$work/err" || fail "no '$text' from '$*': $(cat "$work/out" "$work/err")"
+}
+says 2 "unknown command 'srve' (did you mean serve?)" srve
+says 2 "unknown command 'SERVE' (did you mean serve?)" SERVE
+says 2 "unknown command 'walk', see" walk
+says 2 "unknown option '--jsn' (did you mean --json?)" replay --jsn
+says 2 "unknown option '--prot' (did you mean --port?)" drive --prot 5
+says 2 "unknown option '--hlep' (did you mean --help?)" play --hlep
+says 2 "unknown option '--frobnicate', see" play --frobnicate
+says 2 "unknown option '-z', see" play -z
+says 2 "unknown model 'usv' (did you mean usv3?)" identify --model usv -
+says 2 "unknown model 'travel-time' (did you mean travel_time?)" identify --model travel-time -
+says 2 "no model 'usv4' (did you mean usv3?)" selftest --model usv4
+says 2 "(did you mean link?)" machines lnk
+says 2 "(did you mean diffdrive?)" robot --kind difdrive
+printf 'pairs: {r1: {dynamics: {model: usv4}}}\n' >"$work/lab.yaml"
+says 2 "there is no usv4 (did you mean usv3?)" config "$work/lab.yaml"
+
+# The page of a command, under both its names.
+for command in $("$TANDEM" help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
+    "$TANDEM" "$command" --help >"$work/want" || fail "$command --help"
+    "$TANDEM" help "$command" | cmp - "$work/want" || fail "help $command"
+done
+says 2 "unknown command 'serv' (did you mean serve?)" help serv
