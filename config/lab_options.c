@@ -58,8 +58,8 @@ static const struct option_row lab_rows[] = {
     LAB(http.bind, TEXT("127.0.0.1", NOT_EMPTY), "Address to listen on; any but a loopback address needs token_file."),
     LAB(http.port, WHOLE("", "8420", 0.0, 65535.0), "Port to listen on; 0 takes any free one and prints it."),
     LAB(http.token_file, TEXT("", NO_RANGE),
-     "File whose first line is the bearer token that writing requests must carry; without it nothing can be written "
-     "over HTTP."),
+     "File whose first line is the bearer token, of 16 characters or more, that writing requests must carry; without "
+     "it nothing can be written over HTTP."),
     LAB(http.threads, WHOLE("", "2", 1.0, 4.0), "Threads that answer requests."),
     LAB(http.connections_max, WHOLE("", "64", 4.0, 1000.0), "Connections open at once; more are turned away."),
     LAB(http.listeners_max, WHOLE("", "2000", 0.0, 10000.0),

@@ -131,7 +131,7 @@ static const char intro[] =
     "- UTF-8, at most 4 MiB, at most 10 000 pairs. Indent with spaces.\n"
     "- A relative path starts at the directory the daemon runs in. A password or a token never "
     "stands\n"
-    "  in the lab file: the file that holds it does (`chmod 600`).\n";
+    "  in the lab file: the file that holds it does, closed to others (`chmod 600`).\n";
 
 static const char pair_intro[] =
     "\n"

@@ -77,6 +77,9 @@ static enum status open_connection(struct connection *c, const char *path, int f
     if (!c->path) {
         return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
     }
+    if (flags & SQLITE_OPEN_CREATE) {
+        store_close_to_others(path);
+    }
     const int code = sqlite3_open_v2(path, &c->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
     if (code != SQLITE_OK) {
         return fail_sql(c, code, "open", err);

@@ -1,5 +1,13 @@
 #include "logger/storage/store_schema.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
 const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "PRAGMA application_id = 1414415437;"
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -65,3 +73,20 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "CREATE INDEX entries_by_pair_inconsistent ON entries(pair, t_us, n)"
     "  WHERE inconsistent = 1;",
 };
+
+void store_close_to_others(const char *path)
+{
+    static const char *const beside[] = {"", "-wal", "-shm"};
+    char name[PATH_MAX];
+    struct stat about;
+    const int made = path[0] ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640) : -1;
+    if (made >= 0) {
+        (void)close(made);
+    }
+    for (size_t i = 0; path[0] && i < COUNT(beside); i++) {
+        (void)snprintf(name, sizeof name, "%s%s", path, beside[i]);
+        if (stat(name, &about) == 0 && (about.st_mode & S_IRWXO)) {
+            (void)chmod(name, about.st_mode & 07770);
+        }
+    }
+}

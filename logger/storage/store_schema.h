@@ -9,4 +9,10 @@ enum { STORE_SCHEMA_VERSION = 6 };
  * changes. */
 extern const char *const store_schema_steps[STORE_SCHEMA_VERSION];
 
+/* Makes the file unless it is there, and closes it and what SQLite makes beside it (-wal, -shm,
+ * as the file is) to everybody but its owner and its group, whatever the umask and whoever made
+ * it. It is never opened when it is there: to close it again would end all locks of this
+ * process on it. What cannot be changed, SQLite or its owner will tell. path "": nothing. */
+void store_close_to_others(const char *path);
+
 #endif

@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "config/lab_file.h"
+#include "config/lab_secrets.h"
 #include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
@@ -229,7 +230,7 @@ int command_serve(int argc, char **argv)
         {"config", 'c', ARGUMENT_TEXT, &path, 0, 0, "FILE",
          "the lab file; its keys: docs/config.md"},
         {"check", 0, ARGUMENT_FLAG, &check, 0, 0, NULL,
-         "check the lab file, print its effective values, end"},
+         "check the lab file and the files it names, print its effective values, end"},
         {"log-format", 0, ARGUMENT_TEXT, &format, 0, 0, "plain|json",
          "lines on stderr (plain)"},
     };
@@ -249,8 +250,10 @@ int command_serve(int argc, char **argv)
     }
     struct lab_file lab = {0};
     struct err_list errors = {0};
-    if (lab_file_load(path, &lab, &errors) != STATUS_OK) {
+    if (lab_file_load(path, &lab, &errors) != STATUS_OK ||
+        lab_secrets_check(&lab, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
+        lab_file_free(&lab);
         return EXIT_USAGE;
     }
     if (check) {

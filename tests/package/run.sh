@@ -102,7 +102,7 @@ run_unit first
 
 say "upgrade"
 echo '# of the administrator' >>"$root/etc/tandem/lab.yaml"
-inside sh -c 'echo secret >/etc/tandem/token; chgrp tandem /etc/tandem/token; chmod 640 /etc/tandem/token'
+inside sh -c 'echo secret-of-the-package-test >/etc/tandem/token; chgrp tandem /etc/tandem/token; chmod 640 /etc/tandem/token'
 echo 'log: {level: debug}' >>"$root/etc/tandem/lab.yaml"
 inside sh -c 'dpkg-deb -R /root/tandem.deb /root/next && sed -i "s/^Version: .*/&+next/" /root/next/DEBIAN/control &&
     dpkg-deb -b /root/next /root/next.deb' >/dev/null

@@ -299,8 +299,8 @@ def tls():
             rig.lab.write_text(plain.replace("http: {", f"http: {{tls_certificate: {rig.folder}/{certificate}, tls_key: {rig.folder}/{key}, "))
 
         for certificate, key, words in (("a.pem", "b.key", "the certificate is not of the key in"),
-                                        ("no.pem", "a.key", "no.pem: the certificate (http.tls_certificate) cannot be read"),
-                                        ("a.pem", "no.key", "no.key: the key (http.tls_key) cannot be read"),
+                                        ("no.pem", "a.key", "no.pem: http.tls_certificate cannot be read"),
+                                        ("a.pem", "no.key", "no.key: http.tls_key cannot be read"),
                                         ("token", "a.key", "are not usable")):
             lab(certificate, key)
             done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)

@@ -158,12 +158,21 @@ static int run_serve(const char *arguments, char *output, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void write_secret(const char *name, const char *text, mode_t mode)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", served.dir, name);
+    FILE *out = fopen(path, "we");
+    CU_ASSERT_FATAL(out != NULL);
+    CHECK(name, fputs(text, out) >= 0 && fchmod(fileno(out), mode) == 0 && fclose(out) == 0);
+}
+
 static void test_refusals(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     char other[256];
-    char lab[16][128];
+    char lab[32][128];
     (void)snprintf(other, sizeof other, "port: %d", served.http_port);
     const struct {
         const char *name, *lab, *arguments;
@@ -194,8 +203,44 @@ static void test_refusals(void)
         {"token file",
          "journal: {dir: DIR/j4}\nstore: {file: DIR/s4}\n"
          "http: {port: 0, token_file: /nowhere/token}\npairs: {r1: {}}\n",
-         "", 2, "/nowhere/token"},
+         "", 2, "/nowhere/token: http.token_file cannot be read"},
+        {"files, all at once",
+         "broker: {username: a, password_file: /nowhere/password, tls: {enabled: true,\n"
+         "  ca_file: /nowhere/ca, cert_file: /nowhere/cert, key_file: /nowhere/key}}\n"
+         "http: {token_file: /nowhere/token, tls_certificate: /nowhere/pem,\n"
+         "  tls_key: /nowhere/pem.key}\npairs: {r1: {}}\n",
+         "--check", 2,
+         "/nowhere/password: broker.password_file cannot be read: No such file or directory\n"
+         "tandem: /nowhere/ca: broker.tls.ca_file cannot be read: No such file or directory\n"
+         "tandem: /nowhere/cert: broker.tls.cert_file cannot be read: No such file or "
+         "directory\n"
+         "tandem: /nowhere/key: broker.tls.key_file cannot be read: No such file or directory\n"
+         "tandem: /nowhere/token: http.token_file cannot be read: No such file or directory\n"
+         "tandem: /nowhere/pem: http.tls_certificate cannot be read: No such file or "
+         "directory\n"
+         "tandem: /nowhere/pem.key: http.tls_key cannot be read"},
+        {"files of what is off",
+         "http: {enabled: false, token_file: /nowhere/token}\npairs: {r1: {}}\n", "--check", 0,
+         "enabled: false"},
+        {"a short token", "http: {token_file: DIR/short}\npairs: {r1: {}}\n", "--check", 2,
+         "15 characters can be guessed, 16 or more were expected"},
+        {"a token just long enough", "http: {token_file: DIR/long}\npairs: {r1: {}}\n",
+         "--check", 0, "token_file"},
+        {"no token in it", "http: {token_file: DIR/empty}\npairs: {r1: {}}\n", "--check", 2,
+         "the first line is empty"},
+        {"a token for all to read", "http: {token_file: DIR/open}\npairs: {r1: {}}\n",
+         "--check", 2, "can be read by everybody on this machine (mode 644)"},
+        {"and to start with",
+         "journal: {dir: DIR/j5}\nstore: {file: DIR/s5}\n"
+         "http: {port: 0, token_file: DIR/open}\npairs: {r1: {}}\n",
+         "", 2, "can be read by everybody on this machine (mode 644)"},
+        {"no file", "http: {token_file: DIR}\npairs: {r1: {}}\n", "--check", 2,
+         "http.token_file is no file"},
     };
+    write_secret("short", "fifteen-letters\nand more\n", 0600);
+    write_secret("long", "sixteen-letters!\n", 0640);
+    write_secret("empty", "\nsixteen-letters!\n", 0600);
+    write_secret("open", "sixteen-letters!\n", 0644);
     for (size_t i = 0; i < COUNT(rows); i++) {
         char arguments[256];
         char output[16384];

@@ -24,6 +24,32 @@ static bool keep_row(void *context, const struct store_row *row)
     return true;
 }
 
+/* Whatever the umask, and where a file of before could be read by all, with what SQLite makes
+ * beside it. */
+static void for_owner_and_group(void)
+{
+    static const char *const beside[] = {"", "-wal", "-shm"};
+    const mode_t before = umask(0);
+    for (int round = 0; round < 2; round++) {
+        struct stat about;
+        char name[512];
+        if (round == 0) {
+            fresh_path();
+        } else {
+            CHECK_INT("open to all", chmod(path, 0664), 0);
+        }
+        struct store *s = open_store(NULL);
+        CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
+        for (size_t i = 0; i < COUNT(beside); i++) {
+            (void)snprintf(name, sizeof name, "%s%s", path, beside[i]);
+            CHECK_INT(name, stat(name, &about), 0);
+            CHECK_INT(name, about.st_mode & 0777, round == 0 ? 0640 : 0660);
+        }
+        store_close(s);
+    }
+    (void)umask(before);
+}
+
 static void round_trip(void)
 {
     fresh_path();
@@ -463,6 +489,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("store", NULL, NULL);
     CU_add_test(suite, "chaos file layer", chaos_register);
     CU_add_test(suite, "round trip", round_trip);
+    CU_add_test(suite, "for owner and group", for_owner_and_group);
     CU_add_test(suite, "limits", limits);
     CU_add_test(suite, "old version", old_version);
     CU_add_test(suite, "old verdicts", old_verdicts);
