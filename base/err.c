@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 enum status err_set(struct err *err, enum status code, const char *where, unsigned line,
                     unsigned column, const char *format, ...)
 {
@@ -18,6 +20,8 @@ enum status err_set(struct err *err, enum status code, const char *where, unsign
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
+    (void)utf8_tame(err->where);
+    (void)utf8_tame(err->text);
     return code;
 }
 

@@ -20,7 +20,8 @@ struct err {
 };
 
 /* Fill *err unless it is NULL or holds an error already. Returns code, so that a function
- * can end with `return err_set(...)`. Long texts are cut. */
+ * can end with `return err_set(...)`. Long texts are cut, control characters are replaced: what
+ * is wrong may have come from anywhere, and goes to a terminal. */
 enum status err_set(struct err *err, enum status code, const char *where, unsigned line,
                     unsigned column, const char *format, ...) PRINTF_LIKE(6, 7);
 

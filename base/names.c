@@ -24,6 +24,21 @@ void names_append(char *list, size_t size, const char *name)
     (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
 }
 
+void names_append_new(char *list, size_t size, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = list; *at;) {
+        const size_t one = strcspn(at, ",");
+        if (one == n && strncmp(at, name, n) == 0) {
+            return;
+        }
+        at += one + strspn(at + one, ", ");
+    }
+    if (strlen(list) + n + sizeof ", " <= size) {
+        names_append(list, size, name);
+    }
+}
+
 int names_by_name(const void *a, const void *b)
 {
     const struct name_at *x = a;

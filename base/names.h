@@ -50,4 +50,7 @@ int names_by_name(const void *a, const void *b);
 /* One more name behind those of a list, with ", " between; cut to size. */
 void names_append(char *list, size_t size, const char *name);
 
+/* The same, unless the list has it already or has no room for the whole of it. */
+void names_append_new(char *list, size_t size, const char *name);
+
 #endif

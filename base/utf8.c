@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_next(const char *text, size_t bytes, uint32_t *code)
 {
     const unsigned char first = (unsigned char)text[0];
@@ -47,4 +49,29 @@ bool utf8_is_printable(uint32_t code)
     }
     return !(code >= 0x7F && code < 0xA0) && code != 0x2028 && code != 0x2029 &&
            code != 0xFEFF && code != 0xFFFE && code != 0xFFFF;
+}
+
+char *utf8_tame(char *text)
+{
+    char *to = text;
+    size_t left = strlen(text);
+    for (const char *from = text; left > 0;) {
+        uint32_t code = 0;
+        const size_t n = utf8_next(from, left, &code);
+        if (n == 0 || code < 0x20 || !utf8_is_printable(code)) {
+            *to++ = '?';
+        } else {
+            memmove(to, from, n);
+            to += n;
+        }
+        from += n > 0 ? n : 1;
+        left -= n > 0 ? n : 1;
+    }
+    *to = '\0';
+    return text;
+}
+
+size_t utf8_mark(const char *text, size_t bytes)
+{
+    return bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }

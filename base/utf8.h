@@ -14,4 +14,11 @@ size_t utf8_next(const char *text, size_t bytes, uint32_t *code);
  * that editors do not show, no byte order mark within the text, no non-characters. */
 bool utf8_is_printable(uint32_t code);
 
+/* What came from somebody else, made fit for a terminal, in place: '?' for each control
+ * character, line ends and tabs too, and for each byte that is no UTF-8. Returns text. */
+char *utf8_tame(char *text);
+
+/* Bytes of a byte order mark at the beginning: 3, or 0 for none. */
+size_t utf8_mark(const char *text, size_t bytes);
+
 #endif

@@ -495,8 +495,8 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
                             "the file is larger than %d MiB, split the lab",
                             TREE_BYTES_MAX >> 20);
     }
-    if (bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        text += 3; /* the byte order mark of some editors */
+    if (utf8_mark(text, bytes) > 0) { /* of some editors */
+        text += 3;
         bytes -= 3;
     }
     struct builder b = {.tree = tree, .errors = errors, .file = file};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 
 /* How much of a field an error shows. */
 enum { SHOWN_MAX = 40 };
@@ -212,8 +213,8 @@ static enum status check_names(const struct csv *csv, struct err *err)
 {
     if (csv->names.count == 1 && strpbrk(csv_name(csv, 0), ";\t")) {
         return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 1,
-                       "the columns are separated by '%c', commas are needed",
-                       strchr(csv_name(csv, 0), ';') ? ';' : '\t');
+                       "the columns are separated by %s, commas are needed",
+                       strchr(csv_name(csv, 0), ';') ? "';'" : "tabs");
     }
     for (size_t i = 0; i < csv->names.count; i++) {
         for (size_t j = 0; j < i && *csv_name(csv, i); j++) {
@@ -372,10 +373,9 @@ static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, st
     csv->text[csv->used] = '\0';
     if (!csv->begun && csv->used >= 3) {
         csv->begun = true;
-        if (memcmp(csv->text, "\xEF\xBB\xBF", 3) == 0) {
-            csv->used -= 3;
-            memmove(csv->text, csv->text + 3, csv->used + 1);
-        }
+        const size_t mark = utf8_mark(csv->text, csv->used);
+        csv->used -= mark;
+        memmove(csv->text, csv->text + mark, csv->used + 1);
     }
     return STATUS_OK;
 }

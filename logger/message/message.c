@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
+#include "base/utf8.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 
@@ -194,7 +195,10 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
     struct json_text key;
     struct message m = {.t_us = LAB_TIME_NONE};
     struct line line = {.payload_bytes = -1.0};
-    size_t blank = 0;
+    size_t blank = utf8_mark(line_text, bytes);
+    line_text += blank;
+    bytes -= blank;
+    blank = 0;
     while (blank < bytes && strchr(" \t\r\n", line_text[blank]) && line_text[blank] != '\0') {
         blank++;
     }

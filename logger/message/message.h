@@ -44,8 +44,8 @@ size_t message_format(const struct message *message, char *out, size_t capacity)
  * scratch[MESSAGE_PAYLOAD_MAX + 1] where escapes had to be resolved: both must outlive
  * *message.
  *
- * Returns STATUS_E_PARSE with the column in *err, STATUS_E_EMPTY for a blank line.
- * *message is written only on STATUS_OK. */
+ * A byte order mark before it is passed over. Returns STATUS_E_PARSE with the column in *err,
+ * STATUS_E_EMPTY for a blank line. *message is written only on STATUS_OK. */
 MUST_USE enum status message_parse(const char *line, size_t bytes, char *scratch,
                                    struct message *message, struct err *err);
 

@@ -10,8 +10,14 @@
 static bool scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
 {
     struct json_text text;
-    return json_scan_text(s, &text) &&
-           (json_text_copy(&text, out, size, false) < size || json_scan_fail(s, expected));
+    if (!json_scan_text(s, &text)) {
+        return false;
+    }
+    const size_t n = json_text_copy(&text, out, size, false);
+    if (n < size && strlen(out) < n) {
+        return json_scan_fail(s, "a text without \\u0000 was expected");
+    }
+    return n < size || json_scan_fail(s, expected);
 }
 
 /* An id may be a number in foreign protocols: its text is the id. */

@@ -418,6 +418,10 @@ static enum status go_on(struct journal *j, struct err *err)
     if (j->fd < 0 || fstat(j->fd, &about) != 0) {
         return journal_fail(j->directory, "cannot go on in the newest journal file", err);
     }
+    if (!S_ISREG(about.st_mode)) {
+        return err_set(err, STATUS_E_IO, j->directory, 0, 0,
+                       "the newest journal file is a pipe, socket or device: move it away");
+    }
     j->end = (struct journal_position){newest_us, (uint64_t)about.st_size};
     /* Does the file end in a piece of a line? Then the next append closes it. */
     j->torn =

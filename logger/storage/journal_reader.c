@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
@@ -66,13 +67,44 @@ static void close_source(struct source *s)
     }
 }
 
+/* Does the path name what somebody has opened already, as `<(zcat FILE)` of a shell does? */
+static bool is_descriptor(const char *path)
+{
+    static const char *const places[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
+    bool found = strcmp(path, "-") == 0;
+    for (size_t i = 0; i < COUNT(places); i++) {
+        found = found || strncmp(path, places[i], strlen(places[i])) == 0;
+    }
+    return found;
+}
+
+/* Never waits for the other end of a pipe. */
+static enum status open_file(const char *path, int *fd, struct stat *about, struct err *err)
+{
+    if (is_descriptor(path)) {
+        *fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                     : open(path, O_RDONLY | O_CLOEXEC);
+    } else {
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    }
+    if (*fd < 0 || fstat(*fd, about) != 0) {
+        return journal_fail(path, "cannot read", err);
+    }
+    if (S_ISREG(about->st_mode) || S_ISDIR(about->st_mode) || is_descriptor(path)) {
+        return STATUS_OK;
+    }
+    (void)close(*fd);
+    return err_set(err, STATUS_E_ARG, path, 0, 0,
+                   "is a pipe, socket or device, no file: hand it over as standard input, '-'");
+}
+
 /* Reading begins at offset. */
 static enum status open_source(struct source *s, uint64_t offset, struct err *err)
 {
-    s->fd = strcmp(s->path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                      : open(s->path, O_RDONLY | O_CLOEXEC);
-    if (s->fd < 0) {
-        return journal_fail(s->path, "cannot read", err);
+    struct stat about;
+    const enum status opened = open_file(s->path, &s->fd, &about, err);
+    if (opened != STATUS_OK) {
+        return opened;
     }
     s->buffer = malloc(BUFFER_BYTES);
     if (!s->buffer) {
@@ -100,19 +132,23 @@ static void drop_bytes(struct source *s, size_t n)
     s->scan = s->begin;
 }
 
-/* Compressed recordings give no line at all: say what to do instead of counting rubbish. */
-static enum status sniff_compression(struct source *s, struct err *err)
+/* Recordings in another coat give no line at all: say what to do instead of counting rubbish.
+ */
+static enum status sniff_coat(struct source *s, struct err *err)
 {
     static const struct {
-        const char *magic, *tool;
-    } rows[] = {
-        {"\x1f\x8b", "zcat"}, {"\x28\xb5\x2f\xfd", "zstdcat"}, {"\xfd\x37zXZ", "xzcat"}};
+        const char *magic, *coat, *tool;
+    } rows[] = {{"\x1f\x8b", "compressed: unpack it", "zcat"},
+                {"\x28\xb5\x2f\xfd", "compressed: unpack it", "zstdcat"},
+                {"\xfd\x37zXZ", "compressed: unpack it", "xzcat"},
+                {"\xff\xfe", "UTF-16: make it UTF-8", "iconv -f UTF-16 -t UTF-8"},
+                {"\xfe\xff", "UTF-16: make it UTF-8", "iconv -f UTF-16 -t UTF-8"}};
     s->sniffed = true;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t n = strlen(rows[i].magic);
         if (s->end >= n && memcmp(s->buffer, rows[i].magic, n) == 0) {
             return err_set(err, STATUS_E_PARSE, s->path, 0, 0,
-                           "is compressed: unpack it first, e.g. `%s FILE | tandem replay -`",
+                           "is %s first, e.g. `%s FILE | tandem replay -`", rows[i].coat,
                            rows[i].tool);
         }
     }
@@ -141,14 +177,17 @@ static enum status fill_buffer(struct source *s, struct journal_reader_stats *st
     }
     s->end += (size_t)got;
     stats->bytes += (uint64_t)got;
-    return s->sniffed ? STATUS_OK : sniff_compression(s, err);
+    return s->sniffed ? STATUS_OK : sniff_coat(s, err);
 }
 
-static void hand_out(struct source *s, size_t bytes, bool torn, struct journal_line *out)
+/* overlong: of the line only the last bytes are there. */
+static void hand_out(struct source *s, size_t bytes, bool torn, bool overlong,
+                     struct journal_line *out)
 {
-    out->text = s->buffer + s->begin;
-    out->bytes = bytes;
+    out->text = overlong ? "" : s->buffer + s->begin;
+    out->bytes = overlong ? 0 : bytes;
     out->torn = torn;
+    out->overlong = overlong;
     out->start = (struct journal_position){s->file, s->offset};
     drop_bytes(s, torn ? bytes : bytes + 1);
     out->after = (struct journal_position){s->file, s->offset};
@@ -164,15 +203,11 @@ static enum status next_line(struct source *s, struct journal_line *out,
         const char *newline = memchr(s->buffer + s->scan, '\n', s->end - s->scan);
         if (newline) {
             const size_t bytes = (size_t)(newline - s->buffer) - s->begin;
-            if (!s->skipping && bytes <= MESSAGE_LINE_MAX) {
-                hand_out(s, bytes, false, out);
-                return STATUS_OK;
-            }
-            stats->overlong++;
-            s->number++;
+            const bool overlong = s->skipping || bytes > MESSAGE_LINE_MAX;
+            stats->overlong += overlong;
             s->skipping = false;
-            drop_bytes(s, bytes + 1);
-            continue;
+            hand_out(s, bytes, false, overlong, out);
+            return STATUS_OK;
         }
         s->scan = s->end;
         if (s->end - s->begin > MESSAGE_LINE_MAX) {
@@ -192,17 +227,14 @@ static enum status next_line(struct source *s, struct journal_line *out,
 static enum status take_rest(struct source *s, struct journal_line *out,
                              struct journal_reader_stats *stats)
 {
-    if (s->skipping) {
-        s->skipping = false;
-        stats->overlong++;
-        s->number++;
+    if (s->end == s->begin && !s->skipping) {
         return STATUS_E_EMPTY;
     }
-    if (s->end == s->begin) {
-        return STATUS_E_EMPTY;
-    }
-    stats->torn++;
-    hand_out(s, s->end - s->begin, true, out);
+    const bool overlong = s->skipping;
+    s->skipping = false;
+    stats->overlong += overlong;
+    stats->torn += !overlong;
+    hand_out(s, s->end - s->begin, true, overlong, out);
     return STATUS_OK;
 }
 
@@ -215,7 +247,8 @@ int64_t journal_line_us(const char *line, size_t bytes)
     struct json_scan s;
     struct json_text key;
     struct json_text stamp;
-    json_scan_start(&s, line, bytes, JSON_SCAN_DEPTH_MAX);
+    const size_t mark = utf8_mark(line, bytes);
+    json_scan_start(&s, line + mark, bytes - mark, JSON_SCAN_DEPTH_MAX);
     if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
         while (json_scan_next_member(&s, &key)) {
             if (json_text_is(&key, "tst")) {
@@ -249,8 +282,12 @@ static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_
 {
     char text[PEEK_BYTES];
     struct stat about = {0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 || fstat(fd, &about) != 0 ? -1 : pread(fd, text, sizeof text, 0);
+    int fd = -1;
+    const enum status opened = open_file(path, &fd, &about, err);
+    if (opened != STATUS_OK) {
+        return opened;
+    }
+    ssize_t got = pread(fd, text, sizeof text, 0);
     if (got >= 0) {
         *size += (uint64_t)about.st_size;
         *first_us = find_stamp(text, (size_t)got, false);
@@ -261,9 +298,7 @@ static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_
     if (status == STATUS_OK) {
         *last_us = find_stamp(text, (size_t)got, true);
     }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
+    (void)close(fd);
     return status;
 }
 
@@ -294,7 +329,7 @@ enum status journal_last_us(const char *directory, int64_t *last_us, bool *is_em
 
 static enum status add_file(struct journal_reader *r, char *path_take, struct err *err)
 {
-    struct stat about;
+    struct stat about = {0};
     if (!path_take) {
         return fail_memory(NULL, err);
     }
@@ -310,9 +345,9 @@ static enum status add_file(struct journal_reader *r, char *path_take, struct er
                          .key_us = LAB_TIME_NONE};
     r->n++;
     /* A pipe must not be opened twice: its writer would see the first reader leave. */
-    const bool is_pipe =
-        strcmp(path_take, "-") == 0 ||
-        (stat(path_take, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+    const bool is_pipe = strcmp(path_take, "-") == 0 ||
+                         (is_descriptor(path_take) && stat(path_take, &about) == 0 &&
+                          !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
     const enum status status =
         is_pipe ? STATUS_OK
                 : peek_file(path_take, &s->first_us, &s->last_us, &r->stats.total_bytes, err);

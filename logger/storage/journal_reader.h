@@ -18,6 +18,7 @@ struct journal_line {
     const char *text; /* [bytes], without its '\n'; valid until the next call */
     size_t bytes;     /* <= MESSAGE_LINE_MAX */
     bool torn;        /* the file ends without a '\n': if this is no message, a crash cut it */
+    bool overlong;    /* longer than MESSAGE_LINE_MAX: not read, its text is empty */
     struct journal_position start, after;
     uint64_t number;  /* 1-based, in its file; from where reading began, after a position */
     const char *path; /* of its file, "-" for the standard input; valid like text */
@@ -26,7 +27,7 @@ struct journal_line {
 struct journal_reader_stats {
     uint64_t lines;       /* handed out */
     uint64_t torn;        /* unterminated last lines, handed out with torn set */
-    uint64_t overlong;    /* longer than MESSAGE_LINE_MAX: skipped */
+    uint64_t overlong;    /* longer than MESSAGE_LINE_MAX, handed out without their text */
     uint64_t files;       /* begun */
     uint64_t bytes;       /* read so far */
     uint64_t total_bytes; /* of all files as they were at the opening; pipes count 0 */
@@ -41,8 +42,10 @@ struct journal_reader;
  * costs nothing extra. Equal stamps: order of paths. Positions carry the index in the list.
  * Cold path: allocates.
  *
- * STATUS_E_IO: a file cannot be read. STATUS_E_PARSE: a file is compressed. STATUS_E_ARG: no
- * path, or more than 4096 files. STATUS_E_NOMEM. *out is written only on STATUS_OK. */
+ * STATUS_E_IO: a file cannot be read. STATUS_E_PARSE: a file is compressed or UTF-16.
+ * STATUS_E_ARG: no path, more than 4096 files, or a named pipe, socket or device, which may
+ * never end or begin; whoever has one hands it over as "-", or by its descriptor ("/dev/fd/3").
+ * STATUS_E_NOMEM. *out is written only on STATUS_OK. */
 MUST_USE enum status journal_reader_open_files(const char *const *paths, size_t n,
                                                struct journal_reader **out, struct err *err);
 

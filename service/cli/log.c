@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
 #include "service/cli/lab_clock.h"
@@ -107,11 +108,7 @@ static size_t format_json(enum log_event event, const char *pair, const char *te
 /* Lock held. Control characters would let a message forge log lines. */
 static void write_line(enum log_event event, const char *pair, char *text)
 {
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = ' ';
-        }
-    }
+    (void)utf8_tame(text);
     char line[LINE_MAX_BYTES];
     const uint64_t suppressed = log_state.rate[event].suppressed;
     log_state.rate[event].suppressed = 0;

@@ -36,6 +36,7 @@ struct reading {
     struct journal_reader *reader; /* of files; NULL: inputs[0] is a text */
     size_t at;                     /* in the text */
     struct dynamics_journal_card card;
+    char found[128];                /* robots that have telemetry: "r1 real, r1 virtual" */
     char prefix[MESSAGE_TOPIC_MAX]; /* of the topics of the robot at hand */
     char boot[EVENT_BOOT_MAX];
     enum journal_stamp stamp; /* of this boot's rows */
@@ -228,6 +229,21 @@ static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telem
     return same;
 }
 
+/* For whoever asks for a robot that is not there. */
+static void note_robot(struct reading *r, const char *topic)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        char name[EVENT_PAIR_MAX + 16];
+        const char *pair = NULL;
+        size_t n = 0;
+        const char *end = s == SIDE_REAL ? "/real/telemetry" : "/virtual/telemetry";
+        if (split_topic(topic, end, r->prefix, &pair, &n)) {
+            (void)snprintf(name, sizeof name, "%.*s %s", (int)n, pair, side_name(s));
+            names_append_new(r->found, sizeof r->found, name);
+        }
+    }
+}
+
 static void take_message(struct reading *r, struct message *m)
 {
     const enum side side = r->wanted->side;
@@ -240,6 +256,7 @@ static void take_message(struct reading *r, struct message *m)
     /* Retained samples are from before the recording. */
     if ((!sample && !control) || !is_of_pair(r, pair, n, sample) || (sample && m->retained)) {
         r->card.others++;
+        note_robot(r, m->topic);
         return;
     }
     if (control) {
@@ -250,11 +267,17 @@ static void take_message(struct reading *r, struct message *m)
     (void)codec_native.decode(r->prefix, m, control ? take_control : take_event, r);
 }
 
-static void take_line(struct reading *r, const char *text, size_t bytes)
+static void take_line(struct reading *r, const struct journal_line *line)
 {
     struct message m;
-    const enum status st = message_parse(text, bytes, r->scratch, &m, NULL);
     r->card.lines++;
+    if (line->overlong) {
+        r->outcome =
+            err_set(r->err, STATUS_E_PARSE, line->path, (unsigned)line->number, 1,
+                    "a line of more than %d bytes, no journal has such", MESSAGE_LINE_MAX);
+        return;
+    }
+    const enum status st = message_parse(line->text, line->bytes, r->scratch, &m, NULL);
     if (st == STATUS_OK && strlen(m.topic) + 2 < sizeof m.topic) {
         take_message(r, &m);
     } else if (st != STATUS_E_EMPTY) {
@@ -268,10 +291,11 @@ static enum status judge_reading(struct reading *r, enum status st)
     if (st == STATUS_OK && r->card.samples == 0) {
         st = err_set(r->err, STATUS_E_EMPTY, "journal", 0, 0,
                      "no telemetry of %s%s%s side in %llu lines (%llu of them no messages, "
-                     "%llu not of the protocol)",
+                     "%llu not of the protocol)%s%s",
                      r->card.pair, r->card.pair[0] ? "'s " : "the ", side_name(r->wanted->side),
                      (unsigned long long)r->card.lines, (unsigned long long)r->card.unreadable,
-                     (unsigned long long)r->card.malformed);
+                     (unsigned long long)r->card.malformed, r->found[0] ? "; there is " : "",
+                     r->found);
     }
     return st;
 }
@@ -317,6 +341,7 @@ static enum status next_line(struct reading *r, struct file_mark *marks,
     line->text = text->text + r->at;
     const char *end = memchr(line->text, '\n', text->bytes - r->at);
     line->bytes = end ? (size_t)(end - line->text) : text->bytes - r->at;
+    line->overlong = line->bytes > MESSAGE_LINE_MAX;
     r->at += line->bytes + 1;
     return STATUS_OK;
 }
@@ -334,12 +359,12 @@ static bool may_go_on(const struct reading *r)
 static enum status read_lines(struct reading *r, struct file_mark *marks)
 {
     for (uint64_t asked = 0; r->outcome == STATUS_OK; asked++) {
-        struct journal_line line;
+        struct journal_line line = {.path = r->inputs[0].path, .number = asked + 1};
         const enum status st = next_line(r, marks, &line);
         if (st != STATUS_OK) {
             return st == STATUS_E_EMPTY ? STATUS_OK : st;
         }
-        take_line(r, line.text, line.bytes);
+        take_line(r, &line);
         if (asked % 1024 == 0 && !may_go_on(r)) {
             return err_set(r->err, STATUS_E_STALE, "journal", 0, 0, "cancelled");
         }

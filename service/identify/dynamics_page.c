@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
@@ -247,9 +248,11 @@ static void print_comparison(const struct identify_result *result, FILE *out)
 
 static void print_journal(const struct dynamics_journal_card *j, FILE *out)
 {
+    char pair[sizeof j->pair];
+    (void)snprintf(pair, sizeof pair, "%s", j->pair);
     (void)fprintf(
         out, "      journal: pair %s, %" PRIu64 " samples in %" PRIu64 " lines, stamped by",
-        j->pair, j->samples, j->lines);
+        utf8_tame(pair), j->samples, j->lines);
     for (int stamp = 0; stamp < JOURNAL_STAMP_COUNT; stamp++) {
         if (j->stamped[stamp] > 0) {
             (void)fprintf(out, " %s (%" PRIu64 ")",

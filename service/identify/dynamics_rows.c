@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Reading is the first tenth of the work. */
 static const double READING_SHARE = 0.1;
@@ -233,27 +232,9 @@ static enum status read_journals(struct rows_in *in, const struct csv_source *in
     return st == STATUS_OK ? leave_out(in, &data->journal, in->request->side, fields, err) : st;
 }
 
-/* What an input is: a journal's lines are objects. */
 static bool is_journal(const struct identify_request *request, const struct csv_source *input)
 {
-    struct stat kind;
-    char head[64] = "";
-    if (request->journal || request->pair) {
-        return true;
-    }
-    if (input->text) {
-        const size_t n = input->bytes < sizeof head - 1 ? input->bytes : sizeof head - 1;
-        memcpy(head, input->text, n);
-    } else if (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0 &&
-               S_ISREG(kind.st_mode)) {
-        FILE *in = fopen(input->path, "rb");
-        const size_t n = in ? fread(head, 1, sizeof head - 1, in) : 0;
-        head[n] = '\0';
-        if (in) {
-            (void)fclose(in);
-        }
-    }
-    return head[strspn(head, " \t\r\n")] == '{';
+    return request->journal || request->pair || identify_is_journal(input);
 }
 
 static void name_channels(struct rows_in *in)

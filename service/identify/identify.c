@@ -67,12 +67,34 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     return st == STATUS_OK ? ways[row->data].check(row, request, err) : st;
 }
 
+/* Of a model that reads tables only. */
+static enum status refuse_journal(const struct model_row *row, const char *path,
+                                  struct err *err)
+{
+    char models[64] = "";
+    for (size_t i = 0; i < model_row_count; i++) {
+        if (model_rows[i]->data == MODEL_OF_MOTION) {
+            names_append_new(models, sizeof models, model_rows[i]->name);
+        }
+    }
+    return err_set(err, STATUS_E_PARSE, path, 0, 0,
+                   "is a journal: a line of JSON for each message. %s reads a table (CSV); "
+                   "tandem replay -c LAB.yaml fits travel times to a journal, and models of "
+                   "motion (%s) read its telemetry",
+                   row->name, models);
+}
+
 enum status identify_run(const struct model_row *row, const struct identify_request *request,
                          FILE *out, struct err *err)
 {
     if (row->data != MODEL_OF_MOVES && request->file_count > IDENTIFY_FILES_MAX) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
                        request->file_count, (int)IDENTIFY_FILES_MAX);
+    }
+    for (size_t i = 0; row->data != MODEL_OF_MOTION && i < request->file_count; i++) {
+        if (identify_is_journal(&request->files[i])) {
+            return refuse_journal(row, request->files[i].path, err);
+        }
     }
     return ways[row->data].run(row, request, out, err);
 }

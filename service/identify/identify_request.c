@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/utf8.h"
 #include "twin/models/model.h"
 
 struct identify_request identify_request_defaults(void)
@@ -200,6 +202,26 @@ const char *identify_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+bool identify_is_journal(const struct csv_source *input)
+{
+    struct stat kind;
+    char head[64] = "";
+    if (input->text) {
+        const size_t n = input->bytes < sizeof head - 1 ? input->bytes : sizeof head - 1;
+        memcpy(head, input->text, n);
+    } else if (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0 &&
+               S_ISREG(kind.st_mode)) {
+        FILE *in = fopen(input->path, "rb");
+        const size_t n = in ? fread(head, 1, sizeof head - 1, in) : 0;
+        head[n] = '\0';
+        if (in) {
+            (void)fclose(in);
+        }
+    }
+    const char *begin = head + utf8_mark(head, sizeof head);
+    return begin[strspn(begin, " \t\r\n")] == '{';
 }
 
 enum status identify_read_tables(struct table *table, const struct csv_source *inputs,

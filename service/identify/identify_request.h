@@ -56,14 +56,14 @@ struct identify_request {
     const char *plausible;         /* "off": values may be as large or small as they are */
     const char *current;           /* of current_parameters.h; NULL: compare with nothing */
     /* For models of motion only. */
-    bool biases;         /* also fit constant efforts */
-    const char *hold;    /* of identification/dynamics/effort_hold.h; NULL: auto */
-    bool robust;         /* as in struct dynamics_options */
-    double ridge;        /* as in struct dynamics_options */
-    double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */
-    bool journal;        /* inputs are journals, whatever they begin with */
-    const char *pair;    /* of a journal; NULL: the only one there is */
-    const char *plot;    /* file to draw to; NULL: none */
+    bool biases;        /* also fit constant efforts */
+    const char *hold;   /* of identification/dynamics/effort_hold.h; NULL: auto */
+    bool robust;        /* as in struct dynamics_options */
+    double ridge;       /* as in struct dynamics_options */
+    double delay_max_s; /* longest delay to look for; 0: none; below 0: by the recording */
+    bool journal;       /* inputs are journals, whatever they begin with */
+    const char *pair;   /* of a journal; NULL: the only one there is */
+    const char *plot;   /* file to draw to; NULL: none */
     bool json;
     const char *fail_if; /* words of identify_outcome_names, with commas; NULL: none */
 
@@ -150,6 +150,10 @@ void identify_files_json(struct json_writer *w, const char *key,
 
 /* The same for people, a line each, with its word before the name. */
 void identify_files_print(FILE *out, const char *word, const struct identify_files *files);
+
+/* Does an input begin as a journal does, whose lines are objects? False of a pipe, which is not
+ * to be read here. */
+bool identify_is_journal(const struct csv_source *input);
 
 /* The name of a recording without its folders. */
 const char *identify_base_name(const char *path);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "logger/storage/journal_reader.h"
 #include "service/replay/replay_moves.h"
 #include "service/replay/replay_run.h"
@@ -50,11 +51,6 @@ static enum status take_line(struct replay_job *j, const struct journal_line *li
 {
     struct replay *replay = j->run.replay;
     struct err err = {0};
-    if (line->bytes > MESSAGE_LINE_MAX) {
-        replay->counts.overlong++;
-        replay->counts.malformed++;
-        return STATUS_OK;
-    }
     const enum status st =
         replay_pause(replay, journal_line_us(line->text, line->bytes), share, &err);
     if (st != STATUS_OK) {
@@ -76,6 +72,7 @@ static enum status run_journal(struct replay_job *j, struct err *err)
         line.text = j->text + at;
         line.bytes = end ? (size_t)(end - line.text) : j->bytes - at;
         line.torn = !end;
+        line.overlong = line.bytes > MESSAGE_LINE_MAX;
         line.number++;
         at += line.bytes + (end ? 1 : 0);
         const double share = 0.9 * (double)at / (double)j->bytes;
@@ -88,14 +85,12 @@ static enum status run_journal(struct replay_job *j, struct err *err)
             return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
         }
     }
-    if (j->run.replay->counts.events == 0) {
+    if (j->run.replay->counts.events == 0 && j->fault.text[0]) {
         *err = j->fault;
-        return j->fault.text[0] ? STATUS_E_PARSE
-                                : err_set(err, STATUS_E_EMPTY, j->name, 0, 0,
-                                          "no message of Tandem's topics ('%s/…') is in it",
-                                          j->file.broker.prefix);
+        return STATUS_E_PARSE;
     }
-    return STATUS_OK;
+    return j->run.replay->counts.events == 0 ? replay_judge(j->run.replay, j->name, err)
+                                             : STATUS_OK;
 }
 
 static enum status run_moves(struct replay_job *j, struct err *err)
@@ -108,7 +103,7 @@ static enum status run_moves(struct replay_job *j, struct err *err)
 /* A journal's lines are JSON objects; no table begins so. */
 static bool is_journal(const struct replay_job *j)
 {
-    size_t i = 0;
+    size_t i = utf8_mark(j->text, j->bytes);
     while (i < j->bytes && strchr(" \t\r\n", j->text[i])) {
         i++;
     }

@@ -212,6 +212,9 @@ static void step_event(void *context, const struct event *event)
     replay->whole = replay->counts.events > 0 ? replay->whole
                                               : event->kind == EVENT_START && !replay->refit;
     replay->counts.events++;
+    if (event->pair[0] != '$' && lab_find(replay->lab, event->pair) < 0) {
+        names_append_new(replay->strangers, sizeof replay->strangers, event->pair);
+    }
     replay->counts.malformed += event->kind == EVENT_MALFORMED;
     end_fits(replay, event->t_us);
     if (event->kind != EVENT_FIT) {
@@ -226,6 +229,10 @@ void replay_message(struct replay *replay, const struct message *message)
     replay->refused = false;
     if (codec_decode(&replay->codecs, replay->prefix, message, step_event, replay) == 0) {
         replay->counts.other++;
+        if (!replay->elsewhere[0]) {
+            (void)snprintf(replay->elsewhere, sizeof replay->elsewhere, "%.63s",
+                           message->topic);
+        }
     }
     if (replay->refused) {
         replay->counts.ahead++;
@@ -249,6 +256,13 @@ static enum status complain_ahead(const struct replay *replay, int64_t t_us, str
 enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
 {
     struct message message;
+    if (line->overlong) {
+        replay->counts.lines++;
+        replay->counts.overlong++;
+        replay->counts.malformed++;
+        return err_set(err, STATUS_E_PARSE, "journal line", 0, 1,
+                       "a line of more than %d bytes: not read", MESSAGE_LINE_MAX);
+    }
     const enum status status =
         message_parse(line->text, line->bytes, replay->scratch, &message, err);
     if (status == STATUS_E_EMPTY) {
@@ -289,6 +303,30 @@ enum status replay_pause(struct replay *replay, int64_t t_us, double share, stru
         }
     }
     return STATUS_OK;
+}
+
+enum status replay_judge(const struct replay *replay, const char *where, struct err *err)
+{
+    const struct replay_counts *c = &replay->counts;
+    const struct lab_counts *l = lab_counts(replay->lab);
+    if (c->events > l->unknown_pair || c->ahead > 0) {
+        return STATUS_OK;
+    }
+    if (l->unknown_pair > 0) {
+        return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+                       "no message is for a pair of the lab file; those in the recording: %s",
+                       replay->strangers);
+    }
+    if (c->other > 0) {
+        return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+                       "no message is below '%s/', which the lab file reads; the first is on "
+                       "'%s'",
+                       replay->prefix, replay->elsewhere);
+    }
+    return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+                   "%s: what mosquitto_sub -F %%J printed, or a journal of the daemon, was "
+                   "expected",
+                   c->lines == 0 ? "nothing is in it" : "not one line of it is a message");
 }
 
 void replay_end(struct replay *replay)

@@ -65,6 +65,8 @@ struct replay {
     int64_t t_us;         /* of the last line that was taken in */
     int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
     bool refused;         /* the line at hand: too far ahead */
+    char strangers[160];  /* pairs that are not of the lab, the first of them: "a, b" */
+    char elsewhere[64];   /* the first topic that nobody reads */
     char *scratch;
 };
 
@@ -83,14 +85,19 @@ MUST_USE enum status replay_create(const struct lab_file *file, const struct eff
                                    struct replay **out);
 void replay_destroy(struct replay *replay); /* NULL allowed */
 
-/* One line. A line that is no message is counted; *err says why, and status is STATUS_E_PARSE.
- * One that is stamped too far ahead is counted and not taken in, or else nothing that follows
- * would have its time: STATUS_E_RANGE. */
+/* One line. A line that is no message, or is too long, is counted; *err says why, and status is
+ * STATUS_E_PARSE. One that is stamped too far ahead is counted and not taken in, or else
+ * nothing that follows would have its time: STATUS_E_RANGE. */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
 
 /* The same of a message. */
 void replay_message(struct replay *replay, const struct message *message);
+
+/* Whether anything of the recording was for this lab: STATUS_E_EMPTY and what was found
+ * instead. After replay_end(). */
+MUST_USE enum status replay_judge(const struct replay *replay, const char *where,
+                                  struct err *err);
 
 /* Ask the owner; fits ask, too. */
 bool replay_may_go_on(struct replay *replay, const char *stage, double share);

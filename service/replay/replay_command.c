@@ -70,6 +70,7 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader)
         }
         if (replay_line(run->replay, &line, &err) != STATUS_OK) {
             show_fault(&line, &err, &shown);
+            whole = whole && !line.overlong;
         }
         keep_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
         if (++count % 4096 == 0 && progress.shown) {
@@ -77,9 +78,6 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader)
             progress_step(&progress, stats.bytes, stats.total_bytes);
         }
     }
-    journal_reader_stats(reader, &stats);
-    run->replay->counts.overlong = stats.overlong;
-    run->replay->counts.malformed += stats.overlong;
     replay_end(run->replay);
     progress_end(&progress);
     return whole;
@@ -307,10 +305,14 @@ static enum status write_report(struct replay_run *run)
 
 /* ---- the command ---- */
 
-static int replay_files(struct replay_run *run, struct journal_reader *reader)
+static int replay_files(struct replay_run *run, struct journal_reader *reader,
+                        const char *where)
 {
     const bool whole = read_all(run, reader);
-    const enum status status = write_report(run);
+    enum status status = write_report(run);
+    if (status == STATUS_OK && whole) {
+        status = replay_judge(run->replay, where, &run->err);
+    }
     if (status != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
     }
@@ -338,7 +340,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     } else {
         run->replay->refit = run->options.refit;
         run->replay->pause_us_max = (int64_t)(run->options.pause_max_days * 86400e6);
-        exit_status = replay_files(run, reader);
+        exit_status = replay_files(run, reader, count == 1 ? paths[0] : "the recording");
     }
     journal_reader_close(reader);
     store_close(run->spool);

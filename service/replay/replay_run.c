@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
 #include "service/cli/json_file.h"
 #include "service/replay/rows.h"
 #include "twin/report/following_report.h"
@@ -40,9 +41,13 @@ static void print_entry(const struct entry *e, const char *pair)
     char virtual[16];
     char lag[16];
     char time[28];
+    char id[EVENT_ID_MAX];
+    char op[EVENT_OP_MAX];
+    (void)snprintf(id, sizeof id, "%s", e->id[0] ? e->id : "-");
+    (void)snprintf(op, sizeof op, "%s", e->op);
     message_format_time(e->t_us, time);
     (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s\n", time, pair,
-                 e->id[0] ? e->id : "-", e->op, e->rotation_rad, e->displacement_m,
+                 utf8_tame(id), utf8_tame(op), e->rotation_rad, e->displacement_m,
                  show_lap(e->lap_us[SIDE_REAL], real),
                  show_lap(e->lap_us[SIDE_VIRTUAL], virtual), show_lap(e->lag_us, lag),
                  verdict_name(e->verdict),
@@ -52,10 +57,14 @@ static void print_entry(const struct entry *e, const char *pair)
 static void print_alarm(const struct alarm *a, const char *pair)
 {
     char time[28];
+    char id[EVENT_ID_MAX];
+    char detail[ALARM_DETAIL_MAX];
+    (void)snprintf(id, sizeof id, "%s", a->id[0] ? a->id : "-");
+    (void)snprintf(detail, sizeof detail, "%s", a->detail);
     message_format_time(a->t_us, time);
-    (void)printf("%.23sZ %-8s %-10s alarm %s%s%s: %s\n", time, pair, a->id[0] ? a->id : "-",
+    (void)printf("%.23sZ %-8s %-10s alarm %s%s%s: %s\n", time, pair, utf8_tame(id),
                  alarm_type_name(a->type), a->side < SIDE_COUNT ? ", " : "", side_name(a->side),
-                 a->detail);
+                 utf8_tame(detail));
 }
 
 static void print_effect(const struct effect *effect, const char *pair)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "config/lab_file.h"
 #include "config/option_file.h"
 #include "logger/message/codec_native.h"
@@ -158,6 +159,7 @@ static void show_leg(const struct leg *leg)
 static void copy_text(const json_t *object, const char *key, char *out, size_t size)
 {
     (void)snprintf(out, size, "%s", json_file_text(object, key));
+    (void)utf8_tame(out); /* it goes to a terminal */
 }
 
 /* After the mission took a reply in: pose is the robot's from then on. */

@@ -30,9 +30,11 @@ struct play {
 
     struct session session;
     struct journal_reader *reader;
+    const char *where; /* of the recording, for errors */
     char scratch[MESSAGE_PAYLOAD_MAX + 1];
     int64_t first_us, begin_us; /* the recording's time and ours of the first message */
-    uint64_t lines, sent, skipped, malformed, cut, refused;
+    uint64_t lines, blank, sent, skipped, malformed, cut, refused;
+    bool whole; /* no line was too long */
 };
 
 /* What a daemon noted for itself, and heartbeats, are not the lab's. */
@@ -95,8 +97,13 @@ static bool play_line(struct play *p, const struct journal_line *line)
     struct err err = {0};
     char topic[MESSAGE_TOPIC_MAX];
     p->lines++;
-    const enum status status = message_parse(line->text, line->bytes, p->scratch, &m, &err);
+    const enum status status =
+        line->overlong ? err_set(&err, STATUS_E_PARSE, "", 0, 1,
+                                 "a line of more than %d bytes: not sent", MESSAGE_LINE_MAX)
+                       : message_parse(line->text, line->bytes, p->scratch, &m, &err);
+    p->whole = p->whole && !line->overlong;
     if (status == STATUS_E_EMPTY) {
+        p->blank++;
         return true;
     }
     if (status != STATUS_OK) {
@@ -153,7 +160,15 @@ static int run_play(struct play *p)
         return EXIT_FAILED;
     }
     const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);
-    bool whole = connected && play_all(p);
+    bool whole = connected && play_all(p) && p->whole;
+    if (whole && p->lines == p->blank + p->malformed) {
+        (void)fprintf(stderr,
+                      "tandem: %s: %s: what mosquitto_sub -F %%J printed, or a journal of the "
+                      "daemon, was expected\n",
+                      p->where,
+                      p->malformed ? "not one line of it is a message" : "nothing is in it");
+        whole = false;
+    }
     if (connected && !mqtt_client_wait_sent(p->session.client,
                                             stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
         (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
@@ -178,6 +193,7 @@ static int start_play(struct play *p, const char *const *paths)
     while (paths[count]) {
         count++;
     }
+    p->where = count == 1 ? paths[0] : "the recording";
     if (journal_reader_open_files(paths, count, &p->reader, &err) == STATUS_OK) {
         exit_status = run_play(p);
     } else {
@@ -198,7 +214,8 @@ int command_play(int argc, char **argv)
     struct play p = {.broker = broker_arguments_defaults(),
                      .speed = 1.0,
                      .qos = -1,
-                     .first_us = LAB_TIME_NONE};
+                     .first_us = LAB_TIME_NONE,
+                     .whole = true};
     /* clang-format off */
     const struct argument rows[] = {
         {"speed", 's', ARGUMENT_REAL, &p.speed, 0, 1e9, "X", "X times as fast as recorded (1); 0: without pauses"},

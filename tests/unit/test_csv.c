@@ -126,7 +126,7 @@ static void test_faults(void)
         {"decimal comma", "y,x\n1,\"0,05\"\n", 2, 3,
          "column 'x': '0,05' is not a number; a decimal comma?"},
         {"semicolons", "x;y\n1;2\n", 1, 1, "separated by ';'"},
-        {"tabs", "x\ty\n1\t2\n", 1, 1, "separated by '\t'"},
+        {"tabs", "x\ty\n1\t2\n", 1, 1, "separated by tabs"},
         {"nan", "y,x\n1,2\n1,nan\n", 3, 3, "'nan' is not a finite number"},
         {"inf", "x\n-inf\n", 2, 1, "'-inf' is not a finite number"},
         {"too large", "x\n1e999\n", 2, 1, "'1e999' is not a finite number"},

@@ -90,10 +90,18 @@ static void long_lines(void)
     CHECK("max - 1", line.bytes == sizes[0] && line.text[0] == 'a');
     CHECK_INT("max", journal_reader_next(r, &line, NULL), STATUS_OK);
     CHECK("max", line.bytes == sizes[1] && line.text[line.bytes - 1] == 'b');
+    for (uint64_t k = 2; k < 7; k++) {
+        CHECK_INT("too long", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK("too long", line.overlong && line.bytes == 0 && !line.torn);
+        CHECK_INT("number of a long line", line.number, k + 1);
+    }
     CHECK_INT("short", journal_reader_next(r, &line, NULL), STATUS_OK);
     CHECK("short", line.bytes == 10 && memcmp(line.text, "hhhhhhhhhh", 10) == 0);
-    CHECK_INT("number counts skipped lines", line.number, 8);
+    CHECK_INT("number counts long lines", line.number, 8);
     CHECK_INT("offset", line.after.offset, total - sizes[8] - 1);
+    CHECK_INT("endless", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("endless", line.overlong && line.bytes == 0 && line.torn);
+    CHECK_INT("number of an endless line", line.number, 9);
     CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
     struct journal_reader_stats stats;
     journal_reader_stats(r, &stats);

@@ -210,7 +210,7 @@ static void test_faults(void)
         {"not ours",
          "{\"tst\":\"2026-11-20T05:55:55.000000Z\",\"topic\":\"x/y\",\"qos\":0,\"retain\":0,"
          "\"payloadlen\":2,\"payload\":{}}\n",
-         "", "no message of Tandem's topics", 0, 0},
+         "", "no message is below 'tandem/v1/'", 0, 0},
         {"far ahead", "t,rotation_rad,real_lap_s\n0,1,1\n9e10,1,1\n", "r1", "31 at most", 0, 0},
         {"a wrong stamp",
          "{\"tst\":\"2026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r1/command\",\"qos\":0,"

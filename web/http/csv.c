@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "logger/message/json_scan.h"
 
 enum { DEPTH_MAX = 8, CELL_MAX = 256 };
@@ -23,6 +24,14 @@ void csv_header(struct body *out, const char *const *names, size_t count)
         body_text(out, names[i]);
     }
     body_text(out, "\n");
+}
+
+/* Would a spreadsheet compute it? What begins so and is no number. */
+static bool is_formula(const char *text)
+{
+    double value = 0.0;
+    const char *end = text + strlen(text);
+    return text[0] && strchr("=+-@\t\r\n", text[0]) && number_scan(text, end, &value) != end;
 }
 
 static void put_cell(struct body *out, const char *text, size_t bytes)
@@ -60,9 +69,11 @@ static bool read_cell(struct json_scan *s, struct cell *cell)
 
 static void put_text_cell(struct body *out, const struct json_text *inside)
 {
-    char text[CELL_MAX];
-    (void)json_text_copy(inside, text, sizeof text, false);
-    put_cell(out, text, strlen(text));
+    char text[1 + CELL_MAX] = "'";
+    char *begin = text + 1;
+    (void)json_text_copy(inside, begin, CELL_MAX, false);
+    begin -= is_formula(begin) ? 1 : 0;
+    put_cell(out, begin, strlen(begin));
 }
 
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,

@@ -20,7 +20,8 @@ enum { CSV_ROW_CELLS_MAX = 40 };
 void csv_header(struct body *out, const char *const *names, size_t count);
 
 /* One row: the members of a JSON object by these names. Missing ones and null are empty cells;
- * objects and arrays stand as their JSON text. A cell has at most 255 bytes of text. */
+ * objects and arrays stand as their JSON text. A cell has at most 255 bytes of text; one that a
+ * spreadsheet would take for a formula has a ' before it. */
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
              size_t bytes);
 

@@ -1,0 +1,181 @@
+"""What replay, play and identify say of recordings that are none."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/support")
+from rig import TANDEM, Rig  # noqa: E402
+
+MARK = b"\xef\xbb\xbf"
+
+
+def line(second, topic, payload):
+    return json.dumps({"tst": f"2026-11-20T05:00:{second:02}Z", "topic": topic, "qos": 1, "retain": 0, "payload": payload}).encode() + b"\n"
+
+
+def moves(pair, count=3, prefix="tandem/v1"):
+    text = b""
+    for n in range(count):
+        text += line(4 * n, f"{prefix}/{pair}/command", {"id": f"c{n}", "op": "go", "displacement_m": 1})
+        text += line(4 * n + 1, f"{prefix}/{pair}/virtual/reply", {"id": f"c{n}", "status": "done"})
+        text += line(4 * n + 2, f"{prefix}/{pair}/real/reply", {"id": f"c{n}", "status": "done"})
+    return text
+
+
+def telemetry(pair, count=40):
+    return b"".join(line(n, f"tandem/v1/{pair}/real/telemetry", {"t": n, "seq": n, "nu": [0.1 * n, 0, 0], "tau": [1, 0, 0]})
+                    for n in range(count))
+
+
+def run(rig, *arguments, stdin=b"", status=None):
+    done = subprocess.run([TANDEM, *map(str, arguments)], input=stdin, capture_output=True, timeout=120)
+    said = (done.stdout + done.stderr).decode()
+    assert status is None or done.returncode == status, (arguments, done.returncode, said)
+    return done.returncode, said
+
+
+def commands(rig):
+    return {"replay": ("replay", "-c", rig.lab), "play": ("play", "--port", rig.broker_port, "--speed", 0),
+            "identify": ("identify", "--model", "usv3", "--journal")}
+
+
+def write(rig, name, data):
+    path = rig.folder / name
+    path.write_bytes(data)
+    return path
+
+
+def no_recordings(rig):
+    expected = "mosquitto_sub -F %J"
+    odd = {
+        "empty.jsonl": (b"", {"replay": "nothing is in it: what " + expected, "play": "nothing is in it", "identify": "in 0 lines"}),
+        "blank.jsonl": (b"\n \n", {"replay": "nothing is in it", "play": "nothing is in it", "identify": "no telemetry"}),
+        "mark.jsonl": (MARK, {"replay": "nothing is in it", "play": "nothing is in it", "identify": "no telemetry"}),
+        "binary.bin": (bytes(range(256)) * 8, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
+        "zeros.bin": (b"\0" * 9000, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
+        "table.csv": (b"lap_s,rotation_rad\n1,2\n", {"replay": "not one line of it is a message", "play": "not one line",
+                                                     "identify": "no telemetry"}),
+        "wide.jsonl": (moves("r1").decode().encode("utf-16"), dict.fromkeys(commands(rig), "is UTF-16: make it UTF-8 first, e.g. `iconv")),
+        "wide_be.jsonl": (b"\xfe\xff" + moves("r1").decode().encode("utf-16-be"), dict.fromkeys(commands(rig), "is UTF-16")),
+    }
+    for name, (data, words) in odd.items():
+        path = write(rig, name, data)
+        for command, options in commands(rig).items():
+            for operand, stdin in ((path, b""), ("-", data)):
+                _, said = run(rig, *options, operand, stdin=stdin, status=1)
+                assert words[command] in said, (command, name, said)
+                assert "tandem: " in said, (command, name, said)
+
+
+def other_labs(rig):
+    path = write(rig, "other.jsonl", moves("boat") + moves("b2"))
+    _, said = run(rig, "replay", "-c", rig.lab, path, status=1)
+    assert f"{path}: no message is for a pair of the lab file; those in the recording: boat, b2" in said, said
+    _, said = run(rig, "replay", "-c", rig.lab, "--json", path, status=1)
+    assert '"unknown_pair":18' in said and "boat, b2" in said, said
+    path = write(rig, "prefix.jsonl", moves("r1", prefix="elsewhere"))
+    _, said = run(rig, "replay", "-c", rig.lab, path, status=1)
+    assert "no message is below 'tandem/v1/', which the lab file reads; the first is on 'elsewhere/r1/command'" in said, said
+    # One pair of the lab suffices, and so does a daemon that heard nothing.
+    run(rig, "replay", "-c", rig.lab, write(rig, "both.jsonl", moves("boat") + moves("r1")), status=0)
+    run(rig, "replay", "-c", rig.lab, write(rig, "quiet.jsonl", line(1, "tandem/v1/$lab/start", {"version": "1"})), status=0)
+
+
+def which_model(rig):
+    path = write(rig, "day.jsonl", telemetry("boat") + telemetry("b2"))
+    for data in (path.read_bytes(), MARK + path.read_bytes(), b"\n" + path.read_bytes()):
+        path.write_bytes(data)
+        for model in ("travel_time", "odometry"):
+            _, said = run(rig, "identify", "--model", model, path, status=1)
+            for words in ("is a journal: a line of JSON for each message", model + " reads a table", "tandem replay -c LAB.yaml fits travel times",
+                          "models of motion (usv3, "):
+                assert words in said, said
+    _, said = run(rig, "identify", "--model", "usv3", "--pair", "nope", path, status=1)
+    assert "no telemetry of nope's real side" in said and "; there is boat real, b2 real" in said, said
+    _, said = run(rig, "identify", "--model", "usv3", "--pair", "boat", "--side", "virtual", path, status=1)
+    assert "; there is boat real, b2 real" in said, said
+    run(rig, "identify", "--model", "usv3", "--pair", "boat", path, status=0)
+
+
+def marks(rig):
+    plain, marked = write(rig, "plain.jsonl", moves("r1")), write(rig, "marked.jsonl", MARK + moves("r1"))
+    both = [run(rig, "replay", "-c", rig.lab, "--json", path, status=0)[1] for path in (plain, marked)]
+    assert both[0] == both[1] and both[0].count('"verdict":"AHEAD"') == 3, both[1]
+    # Beside another file, by its time.
+    halves = moves("r1").splitlines(keepends=True)
+    first, second = write(rig, "first.jsonl", MARK + b"".join(halves[::2])), write(rig, "second.jsonl", MARK + b"".join(halves[1::2]))
+    assert run(rig, "replay", "-c", rig.lab, "--json", second, first, status=0)[1] == both[0]
+    _, said = run(rig, "play", "--port", rig.broker_port, "--speed", 0, marked, status=0)
+    assert "9 lines, 9 sent, 9 acknowledged, 0 skipped, 0 malformed" in said, said
+
+
+def long_lines(rig):
+    long = line(2, "tandem/v1/r1/command", "x" * 500_000)
+    path = write(rig, "long.jsonl", moves("r1")[:0] + line(0, "tandem/v1/r1/command", {"id": "a", "op": "go"}) + long + line(3, "tandem/v1/x", 1))
+    end = write(rig, "end.jsonl", line(0, "tandem/v1/r1/command", {"id": "a", "op": "go"}) + long[:-1])
+    for file in (path, end):
+        for command, options in commands(rig).items():
+            _, said = run(rig, *options, file, status=1)
+            assert f"{file}:2:1: a line of more than 394240 bytes" in said, (command, said)
+    _, said = run(rig, "replay", "-c", rig.lab, "--json", path)
+    assert '"lines":3,' in said and '"overlong":1' in said and '"malformed":1' in said, said
+
+
+def no_files(rig):
+    fifo = rig.folder / "journal.fifo"
+    os.mkfifo(fifo)
+    folder = rig.folder / "fifo_journal"
+    folder.mkdir()
+    os.mkfifo(folder / "journal-20261120T055555.599953Z.jsonl")
+    for path in (fifo, folder, "/dev/zero", "/dev/null"):
+        for command, options in commands(rig).items():
+            _, said = run(rig, *options, path, status=2 if command == "identify" else 1)
+            assert "is a pipe, socket or device, no file: hand it over as standard input, '-'" in said, (command, said)
+    # What the shell has opened is fine.
+    script = f'"$TANDEM" replay -c {rig.lab} <(cat {rig.folder}/plain.jsonl)'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "3 commands, 3 AHEAD" in done.stdout, done
+    # The daemon neither hangs nor writes into it.
+    lab = rig.folder / "fifo.yaml"
+    lab.write_text(rig.lab.read_text().replace(f"{rig.folder}/journal", str(folder)))
+    _, said = run(rig, "serve", "-c", lab, status=1)
+    assert "pipe, socket or device" in said, said
+
+
+def terminal(rig):
+    """Nothing but line ends and tabs of what a terminal obeys comes out, whatever stands in a file."""
+    bad = "\x1b[2J\x9b31m\x07"
+    topic = f"tandem/v1/{bad}r1/real/telemetry"
+    path = write(rig, "bad.jsonl", line(0, "tandem/v1/r1/command", {"id": "a" + bad, "op": "g" + bad[:5]}) +
+                 line(1, "tandem/v1/r1/real/reply", {"id": "a" + bad, "status": "done", "values": {"x" + bad: 1}}) +
+                 line(1, "tandem/v1/r1/virtual/reply", {"id": "a" + bad, "status": "done", "values": {"x" + bad: 2}}) +
+                 line(1, "tandem/v1/r1/virtual/reply", {"id": "b" + bad, "status": "done"}) +
+                 line(1, f"tandem/v1/{bad}/command", {"op": "go"}) + line(2, topic, {"nu": [1, 0, 0], "tau": [1, 0, 0]}) * 40 +
+                 b'{"tst":"' + bad.encode() + b'"}\n')
+    raw = write(rig, "raw.jsonl", b"\x1b[2J\x9b31m\n" * 3)
+    table = write(rig, "bad.csv", b"t\x1b[2J,x\x9b\n\x1b]0;a\x07,1\n")
+    yaml = write(rig, "bad.yaml", b'name: "a\\e[2J"\nbroker: {host: "h\\e[2J\\x9b"}\n"ke\\ey": 1\npairs: {"r\\e1": {}}\n')
+    for arguments in (("replay", "-c", rig.lab, path), ("replay", "-c", rig.lab, raw), ("identify", "--model", "usv3", path),
+                      ("identify", "--model", "usv3", raw), ("identify", "--model", "usv3", "--pair", "nope", path),
+                      ("identify", "--model", "travel_time", table), ("identify", "--model", "usv3", table), ("config", yaml),
+                      ("serve", "-c", yaml, "--check"), ("play", "--port", rig.broker_port, "--speed", 0, raw)):
+        _, said = run(rig, *arguments)
+        wrong = [c for c in said if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160]
+        assert not wrong and said, (arguments, said)
+
+
+def main():
+    with Rig() as rig:
+        no_recordings(rig)
+        other_labs(rig)
+        which_model(rig)
+        marks(rig)
+        long_lines(rig)
+        no_files(rig)
+        terminal(rig)
+    print("odd recordings: fine")
+
+
+if __name__ == "__main__":
+    main()
