@@ -536,7 +536,7 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         note_absence(lab, event);
         return;
     }
-    if (event->kind == EVENT_STOP) {
+    if (event->kind == EVENT_STOP || event->kind == EVENT_FORGOTTEN) {
         step_all(lab, event, fx);
         return;
     }

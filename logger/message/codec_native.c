@@ -7,7 +7,27 @@
 #include "base/hash.h"
 #include "logger/message/payload.h"
 
+/* A count that somebody may tell; what is none is a member of his own. */
+static bool scan_count(struct json_scan *s, int64_t *count)
+{
+    static const double most = 9007199254740992.0; /* beyond it, not each number is one */
+    double value = 0.0;
+    *count = -1;
+    if (json_scan_peek(s) != JSON_KIND_NUMBER) {
+        return json_scan_skip(s, NULL, NULL);
+    }
+    if (json_scan_number(s, &value) && value >= 0.0 && value < most) {
+        *count = (int64_t)value;
+    }
+    return !s->error;
+}
+
 /* ---- command ---- */
+
+static bool scan_seq(struct json_scan *s, struct event *e)
+{
+    return scan_count(s, &e->command.seq);
+}
 
 /* clang-format off */
 static const struct payload_member command_members[] = {
@@ -18,6 +38,7 @@ static const struct payload_member command_members[] = {
         .expected = "an \"op\" of at most 15 bytes was expected"},
     {.name = "rotation_rad", .type = PAYLOAD_REAL, PAYLOAD_IN(command.rotation_rad)},
     {.name = "displacement_m", .type = PAYLOAD_REAL, PAYLOAD_IN(command.displacement_m)},
+    {.name = "seq", .type = PAYLOAD_OTHER, PAYLOAD_IN(command.seq), .absent = -1.0, .scan = scan_seq},
 };
 /* clang-format on */
 
@@ -272,6 +293,11 @@ static bool scan_values(struct json_scan *s, struct event *e)
                                                  : scan_value(s, &e->reply, &outermost);
 }
 
+static bool scan_commands(struct json_scan *s, struct event *e)
+{
+    return scan_count(s, &e->reply.commands);
+}
+
 /* clang-format off */
 static const struct payload_member reply_members[] = {
     {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(reply.id), .expected = "an \"id\" of at most 47 bytes was expected"},
@@ -280,6 +306,7 @@ static const struct payload_member reply_members[] = {
     {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(reply.sim_us, reply.has_sim)},
     {.name = "status", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(reply.status), .names = &reply_status_names,
      .expected = "a \"status\" out of done data blocked halted ignored error was expected"},
+    {.name = "commands", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.commands), .absent = -1.0, .scan = scan_commands},
     {.name = "values", .type = PAYLOAD_OTHER, .scan = scan_values},
 };
 /* clang-format on */

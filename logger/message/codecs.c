@@ -105,6 +105,7 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     static const struct payload_kind kinds[] = {
         {.what = "start", .kind = EVENT_START},
         {.what = "stop", .kind = EVENT_STOP},
+        {.what = "forgotten", .kind = EVENT_FORGOTTEN},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",
          check_away},
         {"request", EVENT_REQUEST, PAYLOAD_PART(request, request_members),

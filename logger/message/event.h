@@ -43,6 +43,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
+    X(EVENT_FORGOTTEN, "forgotten") /* the broker kept nothing for us, as it should have */    \
     X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
     X(EVENT_STOP, "stop") /* the daemon stopped in good order */
 /* clang-format on */
@@ -65,6 +66,7 @@ struct event_command {
     double rotation_rad;   /* counter-clockwise; 0 when absent */
     double displacement_m; /* >= 0 forward; 0 when absent */
     int64_t source_us;     /* the sender's own stamp; LAB_TIME_NONE when absent */
+    int64_t seq;           /* the sender's count of commands to this pair; -1 when absent */
     const char *raw;       /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;      /* <= EVENT_RAW_MAX */
 };
@@ -101,6 +103,8 @@ struct event_reply {
     bool has_sim;            /* simulated time was told ("sim_t") */
     int64_t sim_us;          /* at the end */
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
+    int64_t
+        commands; /* that the robot had got with this one, since its start; -1 when absent */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX];
     size_t values_left_out; /* values beyond EVENT_VALUES_MAX */

@@ -60,7 +60,8 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_CORRECTION, "correction")                                                          \
     /* the simulated robot cannot be driven after the real one, or can again */                \
     X(ALARM_FOLLOWING, "following")                                                            \
-    X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */
+    X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */  \
+    X(ALARM_LOST, "lost") /* messages are missing, or may be */
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };

@@ -172,6 +172,7 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_TICK:
     case EVENT_AWAY:
+    case EVENT_FORGOTTEN:
     case EVENT_START:
     case EVENT_STOP:
     case EVENT_KIND_COUNT:

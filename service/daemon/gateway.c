@@ -5,6 +5,7 @@
 
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
+#include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
 
@@ -135,6 +136,13 @@ static void note_silence(void *context, int64_t silent_us)
     inbox_note(d->inbox, "away", payload, w.used);
 }
 
+static void note_forgotten(void *context)
+{
+    const struct daemon *d = context;
+    log_write(LOG_BROKER_FORGOT, NULL, "client id %s", d->file->broker.client_id);
+    inbox_note(d->inbox, "forgotten", "{}", 2);
+}
+
 static void add_topic(const char *prefix, const char *filter, int qos,
                       char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
                       size_t *count)
@@ -171,6 +179,8 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.topic_count = count;
     options.message = take_message;
     options.silence = note_silence;
+    options.known = d->last_us != LAB_TIME_NONE;
+    options.forgotten = note_forgotten;
     options.context = d;
     return mqtt_client_create(&d->gateway.client, &options, err);
 }

@@ -16,14 +16,29 @@ enum {
     PASSWORD_MAX = 1024,
     CONNECT_TIMEOUT_S = 10,
     CONNECT_STUCK_US = 30 * 1000000, /* an attempt without any outcome is given up */
+    SOON_US = 5 * 1000000,           /* after a connection was made */
+    SHORT_LIVES = 3,                 /* such connections in a row are no accident */
     IDLE_US = 1000 * 1000
 };
 
 /* ---- what Paho tells ---- */
 
+static void tell_forgotten(struct mqtt_client *client)
+{
+    (void)pthread_mutex_lock(&client->delivery);
+    if (!client->closed) {
+        client->options.forgotten(client->options.context);
+    }
+    (void)pthread_mutex_unlock(&client->delivery);
+}
+
 static void came_up(struct mqtt_client *client, bool resumed)
 {
+    const struct mqtt_client_options *o = &client->options;
     lock_take(&client->mutex);
+    const bool known = o->persistent && (o->known || client->state.connections > 0);
+    client->up_us = lab_clock_monotonic_us();
+    client->sent_away = false;
     client->phase = MQTT_LINK_UP;
     client->worn = true;
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
@@ -36,6 +51,9 @@ static void came_up(struct mqtt_client *client, bool resumed)
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
     lock_give(&client->mutex);
+    if (known && !resumed && o->forgotten) {
+        tell_forgotten(client);
+    }
 }
 
 static void on_connect5(void *context, MQTTAsync_successData5 *data)
@@ -85,14 +103,42 @@ static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
     note_failed_attempt(context, reason);
 }
 
+/* Two programs of one client id send each other away for ever: not so fast, and each says what
+ * it sees. Under mutex. */
+static void note_rival(struct mqtt_client *client, const char *doing, const char *reason)
+{
+    char text[MQTT_CLIENT_ERROR_MAX];
+    (void)snprintf(text, sizeof text,
+                   "%s another program has the client id '%.60s': each needs its own", reason,
+                   client->options.client_id);
+    mqtt_link_note_error(client, doing, text);
+    client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
+}
+
+/* MQTT 3.1.1 has no words for it: connections that end as soon as they are made. Under mutex.
+ */
+static void note_loss(struct mqtt_client *client, const char *cause)
+{
+    const bool soon = lab_clock_monotonic_us() - client->up_us < SOON_US;
+    client->short_lives = soon ? client->short_lives + 1 : 0;
+    if (client->sent_away) {
+        return; /* the broker has said why */
+    }
+    if (client->short_lives >= SHORT_LIVES && !client->v5) {
+        note_rival(client, "lost connection to",
+                   "closed by the broker again and again, as it does when");
+    } else {
+        mqtt_link_note_error(client, "lost connection to", cause);
+    }
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is the library's. */
 static void on_connection_lost(void *context, char *cause)
 {
     struct mqtt_client *client = context;
     lock_take(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
-        mqtt_link_note_error(client, "lost connection to",
-                             cause ? cause : "closed by the broker");
+        note_loss(client, cause ? cause : "closed by the broker");
         mqtt_link_go_down(client);
     }
     lock_give(&client->mutex);
@@ -105,7 +151,12 @@ static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTRea
     (void)properties;
     const char *text = MQTTReasonCode_toString(reason);
     lock_take(&client->mutex);
-    mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
+    client->sent_away = true;
+    if (reason == MQTTREASONCODE_SESSION_TAKEN_OVER) {
+        note_rival(client, "sent away by", "session taken over:");
+    } else {
+        mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
+    }
     lock_give(&client->mutex);
 }
 

@@ -53,7 +53,10 @@ struct mqtt_client {
     bool disconnected; /* the orderly disconnect has ended */
     bool subscribe_due;
     bool subscribing;
-    int64_t attempt_us; /* when to connect, or since when connecting */
+    int64_t attempt_us;   /* when to connect, or since when connecting */
+    int64_t up_us;        /* of the last connection */
+    unsigned short_lives; /* connections in a row that were lost at once */
+    bool sent_away;       /* the broker has said why it ended the last one */
     int64_t subscribe_us;
     int64_t heartbeat_due_us;
     int64_t beat_us;      /* the stamp in the last heartbeat that left, */

@@ -165,6 +165,47 @@ def terminal(rig):
         assert not wrong and said, (arguments, said)
 
 
+def record(rig):
+    """`tandem record` and the recipe of docs/protocol.md write down the same, without heartbeats; and it is replayed."""
+    path, by_recipe = rig.folder / "recorded.jsonl", rig.folder / "recipe.jsonl"
+    recorder = rig.run([TANDEM, "record", "-c", rig.lab, path], stderr=subprocess.PIPE, text=True)
+    assert "listening" in recorder.stderr.readline()
+    recipe = rig.run(["mosquitto_sub", "-p", rig.broker_port, "-t", "tandem/v1/#", "-T", "tandem/v1/heartbeat/#", "-q", "1", "-F", "%J"],
+                     stdout=open(by_recipe, "w"))
+    plain = write(rig, "plain.jsonl", moves("r1"))
+
+    def both_have(topic):
+        return all(topic in (file.read_text() if file.exists() else "") for file in (path, by_recipe))
+    while not both_have("tandem/v1/awake"):
+        rig.publish("tandem/v1/awake", "1")
+    run(rig, "play", "--port", rig.broker_port, "--speed", 0, plain, status=0)
+    rig.publish("tandem/v1/r1/notice", {"id": "k\u00fcche \x07"})
+    rig.wait(lambda: both_have("notice"), "both have the last one")
+    recipe.terminate()
+    recorder.terminate()
+    assert recorder.wait(10) == 0, recorder.stderr.read()
+
+    def read(file):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        return [(row["topic"], row["qos"], row["retain"], row["payload"]) for row in rows if "awake" not in row["topic"]]
+    assert read(path) and not [row for row in read(path) if "heartbeat" in row[0]], read(path)
+    assert read(path) == read(by_recipe), (read(path), read(by_recipe))
+    _, said = run(rig, "replay", "-c", rig.lab, path, status=0)
+    assert "r1: 3 commands" in said, said
+    # Never over another recording; of nothing, or nowhere.
+    _, said = run(rig, "record", "-c", rig.lab, path, "--for", 1, status=1)
+    assert f"{path}: cannot be made: File exists" in said, said
+    _, said = run(rig, "record", "-c", rig.lab, rig.folder / "none" / "x", "--for", 1, status=1)
+    assert "cannot be made: No such file" in said, said
+    _, said = run(rig, "record", path, status=2)
+    assert "-c LAB.yaml and one FILE are wanted" in said, said
+    away = write(rig, "away.yaml", b"broker: {port: 1}\npairs: {r1: {}}\n")
+    _, said = run(rig, "record", "-c", away, rig.folder / "away.jsonl", "--for", 1, status=1)
+    assert "connecting to" in said, said
+    code, said = run(rig, "record", "-c", rig.lab, "-", "--for", 0.5, status=0)
+    assert "0 found no room" in said, said
+
+
 def main():
     with Rig() as rig:
         no_recordings(rig)
@@ -174,6 +215,7 @@ def main():
         long_lines(rig)
         no_files(rig)
         terminal(rig)
+        record(rig)
     print("odd recordings: fine")
 
 

@@ -26,6 +26,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     memset(pair, 0, pair_bytes(p));
     pair->index = index;
     pair->deadline_us = LAB_TIME_MAX;
+    pair->command_seq = -1;
     pair->last_lag_us = LAB_TIME_NONE;
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
@@ -246,11 +247,26 @@ static const char *overflow_reason(const struct pair_run *run)
     return NULL;
 }
 
+/* A count that begins anew is another sender's, or the same one's after a start. */
+static void note_command_seq(const struct pair_run *run)
+{
+    const struct event_command *c = &run->event->command;
+    const int64_t before = run->pair->command_seq;
+    if (c->seq >= 0 && before >= 0 && c->seq > before + 1) {
+        pair_alarm(
+            run, ALARM_LOST, SIDE_COUNT, c->id,
+            "the commands' seq goes on at %lld after %lld: %lld commands never came here",
+            (long long)c->seq, (long long)before, (long long)(c->seq - before - 1));
+    }
+    run->pair->command_seq = c->seq >= 0 ? c->seq : before;
+}
+
 static void on_command(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
     pair->counts.commands++;
+    note_command_seq(run);
     if (c->id[0] && pair_find_slot(pair, c->id)) {
         pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, c->id,
                    "another command with this id is still open");
@@ -307,6 +323,27 @@ static void take_stamp(const struct pair_run *run, enum side side, int64_t sourc
     }
 }
 
+/* A robot that has got more commands than were heard here got some that were lost on their way
+ * here, or one twice. Fewer: they were lost on their way to the robot, or never sent to it, and
+ * their entries say so. */
+static void note_commands(const struct pair_run *run, const struct pair_slot *slot)
+{
+    const struct event *e = run->event;
+    struct pair_side *side = &run->pair->side[e->side];
+    if (e->reply.commands < 0) {
+        return;
+    }
+    const int64_t ahead = e->reply.commands - (int64_t)slot->order;
+    if (side->counts && ahead > side->ahead) {
+        pair_alarm(run, ALARM_LOST, e->side, slot->id,
+                   "the %s robot has got %lld commands that never came here, or came once and "
+                   "reached it twice",
+                   side_name(e->side), (long long)(ahead - side->ahead));
+    }
+    side->counts = true;
+    side->ahead = ahead;
+}
+
 static void note_reply(const struct pair_run *run, struct pair_slot *slot)
 {
     const struct event *e = run->event;
@@ -356,6 +393,7 @@ static void on_reply(const struct pair_run *run)
         return;
     }
     note_reply(run, slot);
+    note_commands(run, slot);
     step_slot(run, slot, false);
     if (run->p->mode == PAIR_LINK) {
         pair_dispatch(run);
@@ -368,6 +406,7 @@ static void on_reply(const struct pair_run *run)
 static void restart_side(const struct pair_run *run, struct pair_side *side)
 {
     clock_map_restart(&side->clock);
+    side->counts = false;
     side->pace = (struct pace){0};
     run->news->restarted = true;
     if (run->event->side == SIDE_VIRTUAL) {
@@ -499,16 +538,23 @@ static void on_malformed(const struct pair_run *run)
     }
 }
 
+/* Before its first command nobody has anything to lose. */
+static void on_forgotten(const struct pair_run *run)
+{
+    if (run->pair->counts.commands > 0) {
+        pair_alarm(run, ALARM_LOST, SIDE_COUNT, "",
+                   "the broker has forgotten Tandem's session (restarted? its last save is "
+                   "unknown): what it kept for Tandem is lost, commands and replies may be "
+                   "missing");
+    }
+}
+
 static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
-    [EVENT_COMMAND] = on_command,
-    [EVENT_REPLY] = on_reply,
-    [EVENT_TELEMETRY] = on_telemetry,
-    [EVENT_CONNECTION] = on_connection,
-    [EVENT_ECHO] = on_echo,
-    [EVENT_ACK] = pair_acknowledge,
-    [EVENT_MALFORMED] = on_malformed,
-    [EVENT_STOP] = stop_probes,
-    [EVENT_POSE_ACK] = pair_correct_acknowledge,
+    [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
+    [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
+    [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
+    [EVENT_MALFORMED] = on_malformed, [EVENT_FORGOTTEN] = on_forgotten,
+    [EVENT_STOP] = stop_probes,       [EVENT_POSE_ACK] = pair_correct_acknowledge,
 };
 
 void pair_take(const struct pair_run *run)

@@ -94,6 +94,8 @@ struct pair_side {
     int64_t next_probe_us;
     int64_t last_seq;     /* telemetry; -1 none */
     uint64_t seq_missing; /* gaps in seq: samples that never came */
+    bool counts;          /* it tells how many commands it got: */
+    int64_t ahead;        /* by how many more it had got at its last reply than were heard */
     uint64_t telemetry;
     double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
     struct clock_map clock;
@@ -134,6 +136,7 @@ struct pair {
     uint64_t version;      /* changes with every step */
     int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
     uint64_t order;        /* commands so far */
+    int64_t command_seq;   /* the count that came with the last one; -1: none */
     int64_t away_us;       /* > 0: what comes now may have waited for so long */
     uint64_t open_mask;    /* bit k: slot k is in use */
     uint32_t closed_count; /* ever; ring */

@@ -1,0 +1,129 @@
+"""Commands that never came: told by gaps in the commands' seq, by robots that count more than was heard, by a broker that has
+forgotten its session. And two daemons of one client id."""
+import json
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/support")
+from rig import TANDEM, Rig  # noqa: E402
+
+
+def lines(*rows):
+    text = ""
+    for n, (topic, payload) in enumerate(rows):
+        text += json.dumps({"tst": f"2026-11-20T05:{n // 60:02}:{n % 60:02}Z", "topic": "tandem/v1/" + topic, "qos": 1, "retain": 0,
+                            "payload": payload}) + "\n"
+    return text
+
+
+def replay(rig, *rows):
+    done = subprocess.run([TANDEM, "replay", "-c", rig.lab, "--json", "-"], input=lines(*rows), capture_output=True, text=True, check=True)
+    pair = json.loads(done.stdout)["pairs"]["r1"]
+    found = [(a["side"], a["id"], a["detail"]) for a in pair["alarms"] if a["type"] == "lost"]
+    assert pair["alarm_counts"]["lost"] == len(found), pair["alarm_counts"]
+    return found
+
+
+def move(n, seq=None, real=None, virtual=None, **more):
+    command = {"id": f"c{n}", "op": "go", "displacement_m": 1, **more} | ({} if seq is None else {"seq": seq})
+    rows = [("r1/command", command)]
+    for side, count in (("real", real), ("virtual", virtual)):
+        rows.append((f"r1/{side}/reply", {"id": f"c{n}", "status": "done"} | ({} if count is None else {"commands": count})))
+    return rows
+
+
+def gaps_in_seq(rig):
+    found = replay(rig, *move(1, 7), *move(2, 8), *move(3, 12), *move(4, 13))
+    assert found == [(None, "c3", "the commands' seq goes on at 12 after 8: 3 commands never came here")], found
+    # Anew, without, no count at all: nothing is known, and nothing is said.
+    for seqs in ((7, 8, 0, 1), (7, 8, None, 9), (None, 5), ("a", "z"), (1.5, {"n": 4}), (-5, 7), (7, 7, 8), (1e300, 5)):
+        found = replay(rig, *(row for n, seq in enumerate(seqs) for row in move(n, seq)))
+        assert not found, (seqs, found)
+    assert replay(rig, *(row for n, seq in enumerate((3, None, 5)) for row in move(n, seq)))[0][1] == "c2"
+
+
+def robots_count(rig):
+    found = replay(rig, *move(1, None, 41, 1), *move(2, None, 42, 2), *move(3, None, 45, 3), *move(4, None, 46, 4))
+    assert found == [("real", "c3", "the real robot has got 2 commands that never came here, or came once and reached it twice")], found
+    # Started anew; lost on the way to the robot; not told by each reply; out of order.
+    boot = [("r1/real/connection", {"state": "online", "boot": "b1"})], [("r1/real/connection", {"state": "online", "boot": "b2"})]
+    assert not replay(rig, *boot[0], *move(1, None, 5), *boot[1], *move(2, None, 40))
+    assert not replay(rig, *move(1, None, 5), *move(2, None, None), *move(3, None, 6), *move(4, None, 7))
+    assert len(replay(rig, *move(1, None, 5), *move(2, None, 5), *move(3, None, 7))) == 1
+    two = [row for n in (1, 2) for row in move(n, None, n, n)]
+    assert not replay(rig, two[0], two[3], two[5], two[2], two[1], two[4])
+
+
+def forgetful_broker():
+    """Killed before it has ever saved, while the daemon is connected and while it is away."""
+    with Rig() as rig:
+        rig.start_daemon()
+        for side in ("real", "virtual"):
+            rig.start("robot", "--side", side, "--linear-speed", 20)
+        rig.wait_online("r1")
+        rig.publish("tandem/v1/r1/command", {"id": "a", "op": "go", "displacement_m": 0.1})
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == 1, "an entry")
+        assert rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 0
+
+        def lose(count):
+            rig.broker.kill()
+            rig.broker.wait(10)
+            (rig.folder / "mosquitto.db").unlink(missing_ok=True)
+            rig.start_broker()
+            if count is not None:
+                rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == count, "it is told", 30)
+
+        lose(1)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms")["alarms"], "the alarm is stored")
+        alarm = rig.get("/api/v1/pairs/r1/alarms")["alarms"][0]
+        assert "the broker has forgotten Tandem's session" in alarm["detail"], alarm
+        assert "broker_forgot: client id tandem" in rig.daemon_log.read_text(), rig.daemon_log.read_text()
+        rig.stop_daemon()
+        lose(None)
+        rig.start_daemon()
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2, "it is told after a start", 30)
+        # An orderly restart loses nothing, and nothing is said.
+        before = rig.get("/api/v1/status")["broker"]["connections"] if "broker" in rig.get("/api/v1/status") else None
+        rig.broker.terminate()
+        rig.broker.wait(10)
+        rig.start_broker()
+        rig.wait(lambda: not before or rig.get("/api/v1/status")["broker"]["connections"] > before, "connected again")
+        rig.wait_online("r1")
+        assert rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 2
+        rig.stop_daemon()
+        done = subprocess.run([TANDEM, "replay", "-c", rig.lab, "--json", rig.folder / "journal"], capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)["pairs"]["r1"]["alarm_counts"]["lost"] == 2, "replay says what was said live"
+
+
+def rivals(protocol):
+    with Rig(extra="") as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("broker: {", f"broker: {{protocol: \"{protocol}\", client_id: lab-one, "))
+        rig.start_daemon()
+        other = rig.folder / "other"
+        other.mkdir()
+        lab = rig.folder / "other.yaml"
+        text = rig.lab.read_text().replace(f"{rig.folder}/", f"{other}/").replace(f"port: {rig.http_port}", "port: 0")
+        lab.write_text(text.replace(f"token_file: {other}/token", f"token_file: {rig.folder}/token"))
+        log = open(other / "log", "w")
+        rival = rig.run([TANDEM, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=log)
+        words = "another program has the client id 'lab-one': each needs its own"
+        rig.wait(lambda: words in rig.daemon_log.read_text() and words in (other / "log").read_text(), "each says what it sees", 40)
+        rival.send_signal(signal.SIGTERM)
+        rival.wait(20)
+        rig.wait(rig.ready, "alone again", 20)
+        rig.stop_daemon()
+
+
+def main():
+    with Rig() as rig:
+        gaps_in_seq(rig)
+        robots_count(rig)
+    forgetful_broker()
+    rivals("5")
+    rivals("3.1.1")
+    print("lost messages: fine")
+
+
+if __name__ == "__main__":
+    main()
