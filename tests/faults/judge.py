@@ -1,0 +1,120 @@
+"""judge.py - what a round showed, against what its load knows: no command lost, none twice, nothing untrue, nothing silent.
+
+An entry is untrue when it says of laps that were not disturbed what the publisher's clock denies, or when a merged reply
+tells of a move that its robot did not make.
+"""
+import collections
+import dataclasses
+import json
+
+LAP_S = 1.1  # less than a second of silence is not noticed (docs/operations.md); laps of the load are 1.4 s apart
+DOUBTFUL = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY")
+
+
+@dataclasses.dataclass
+class Found:
+    """What a round was seen to do, as it goes into the table; the lists are of words for people."""
+    said: int = 0
+    acknowledged: int = 0
+    entries: int = 0
+    ambiguous: int = 0
+    told: int = 0  # acknowledged, without an entry, but it was said that there may be such
+    lost: list = dataclasses.field(default_factory=list)
+    twice: list = dataclasses.field(default_factory=list)
+    untrue: list = dataclasses.field(default_factory=list)
+    differs: list = dataclasses.field(default_factory=list)
+    failed: list = dataclasses.field(default_factory=list)
+
+    def held(self):
+        return not (self.lost or self.twice or self.untrue or self.differs or self.failed)
+
+
+def count_ambiguous(entries, *kinds):
+    """Entries that say that what they tell of cannot be told apart from something else: of a command, of replies."""
+    return sum(bool(entry.get("ambiguous")) and (not kinds or entry["ambiguous"] in kinds) for entry in entries)
+
+
+def judge_ids(found, commands, entries, may_lose):
+    """Of a pair whose commands have ids."""
+    count = collections.Counter(entry["id"] for entry in entries)
+    for command in commands:
+        n = count.pop(command.id, 0)
+        if n > 1:
+            found.twice.append(f"{command.id}: {n} entries")
+        if n == 0 and command.acknowledged():
+            if may_lose:
+                found.told += 1
+            else:
+                found.lost.append(f"{command.id}: acknowledged at {command.message.acknowledged_s:.3f}, no entry")
+    found.untrue += [f"{name}: nobody sent it" for name in count]
+
+
+def judge_count(found, pair, commands, entries, may_lose):
+    """Of a pair whose commands cannot be told apart: not fewer entries than were acknowledged, not more than copies were
+    sent, but for those that say so."""
+    acknowledged = sum(command.acknowledged() for command in commands)
+    copies = sum(command.message.copies for command in commands)
+    doubt = count_ambiguous(entries, "command")  # it may have been delivered before
+    if len(entries) > copies + doubt:
+        words = f"{pair}: {len(entries)} entries of {copies} commands, {doubt} of them ambiguous"
+        found.twice += [words] * (len(entries) - copies - doubt)
+    missing = acknowledged - len(entries)
+    if missing > 0 and may_lose:
+        found.told += missing
+    elif missing > 0:
+        found.lost += [f"{pair}: {len(entries)} entries of {acknowledged} acknowledged commands"] * missing
+
+
+def find_command(commands, entry):
+    """The command of an entry: by its id, or the only one that was sent at that time."""
+    if entry.get("id"):
+        found = [c for c in commands if c.id == entry["id"]]
+    else:
+        found = [c for c in commands if c.message.sent_s and abs(c.message.sent_s - entry["t"]) < 0.3]
+    return found[0] if len(found) == 1 else None
+
+
+def judge_laps(found, commands, entries):
+    for entry in entries:
+        if entry["verdict"] in DOUBTFUL or entry.get("ambiguous") or entry.get("interrupted_s"):
+            continue
+        command = find_command(commands, entry)
+        if not command:
+            continue
+        for side in ("real", "virtual"):
+            true_s, told_s = command.lap_s(side), entry.get(f"{side}_lap_s")
+            if true_s is not None and told_s is not None and abs(true_s - told_s) > LAP_S:
+                found.untrue.append(f"{entry['pair']} n {entry['n']}: {side}_lap_s {told_s}, true {true_s:.3f}, "
+                                    f"{entry['verdict']}")
+
+
+def judge_link(found, load, may_twice=False):
+    moves = collections.Counter((robot.pair, robot.side, name) for robot in load.robots for name in robot.moves)
+    if not may_twice:
+        found.twice += [f"{name}: {side} robot moved {n} times" for (_, side, name), n in moves.items() if n > 1]
+    for pair, answer in load.answers:
+        side = answer.get("from")
+        if answer["status"] == "done" and side in ("real", "virtual") and not moves[(pair, side, answer["id"])]:
+            found.untrue.append(f"{answer['id']}: told as done by the {side} robot, which did not move")
+
+
+def judge(load, live, may_lose=False):
+    """live: {pair: texts of entries, as HTTP tells them}."""
+    found = Found()
+    for pair, style in load.pairs.items():
+        commands = [command for command in load.commands if command.pair == pair]
+        entries = [json.loads(text) for text in live[pair]]
+        found.said += len(commands)
+        found.acknowledged += sum(command.acknowledged() for command in commands)
+        found.entries += len(entries)
+        if style == "none":
+            continue
+        found.ambiguous += count_ambiguous(entries)
+        if style == "no_ids":
+            judge_count(found, pair, commands, entries, may_lose)
+        else:
+            judge_ids(found, commands, entries, may_lose)
+        if style != "link":
+            judge_laps(found, commands, entries)
+    judge_link(found, load)
+    return found

@@ -1,0 +1,348 @@
+"""kinds_disk.py - files that are removed, damaged, put back old, made by another version; disks without room."""
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+
+from kinds import kind
+
+
+def settle_files(r):
+    """Store and checkpoint hold what has come so far."""
+    r.load.hold()
+    r.wait(r.load.is_quiet, "all acknowledged")
+    r.wait(r.is_idle, "no command is open")
+    r.rig.wait_stored(*r.kind.pairs)
+    time.sleep(2.2)  # a checkpoint comes every two seconds
+
+
+def stop_any(r):
+    """In good order, or not."""
+    (r.stop_daemon if r.draw.random() < 0.5 else r.kill_daemon)()
+
+
+def store_files(r):
+    return [path for path in r.rig.folder.iterdir() if path.name.startswith("store.db")]
+
+
+def copy_store(r, name):
+    """The store as its backup has it, by SQLite's own means."""
+    with contextlib.closing(sqlite3.connect(r.path("store.db"))) as source, \
+            contextlib.closing(sqlite3.connect(r.path(name))) as target:
+        source.backup(target)
+
+
+def damage(r, path, first=0, count=20):
+    """So many bytes become others."""
+    size = path.stat().st_size
+    with open(path, "r+b") as out:
+        for _ in range(count):
+            at = r.draw.randrange(first, size)
+            out.seek(at)
+            old = out.read(1)
+            out.seek(at)
+            out.write(bytes([old[0] ^ r.draw.randrange(1, 256)]))
+
+
+def newest_journal(r):
+    return max((r.path("journal")).glob("*.jsonl"))
+
+
+# ---- while the daemon is stopped ----
+
+@kind("the store is moved away, the checkpoint kept")
+def store_removed_stopped(r):
+    settle_files(r)
+    stop_any(r)
+    for path in store_files(r):
+        path.unlink()
+    since = r.log_size()
+    r.start_daemon()
+    r.check([e for e in r.events(since) if "store" in e], f"the log does not say that the store was made anew: {r.tail()}")
+    r.load.go_on()
+
+
+@kind("an older copy of the store is put back, the checkpoint kept")
+def store_old(r):
+    copy_store(r, "old.db")
+    r.wait_load(2)
+    settle_files(r)
+    stop_any(r)
+    for path in store_files(r):
+        path.unlink()
+    r.path("old.db").rename(r.path("store.db"))
+    since = r.log_size()
+    r.start_daemon()
+    r.check([e for e in r.events(since) if "store" in e], f"the log does not say that the store was behind: {r.tail()}")
+    r.load.go_on()
+
+
+@kind("the store's write-ahead log is removed after a crash")
+def wal_removed(r):
+    settle_files(r)
+    r.kill_daemon()
+    for path in store_files(r):
+        if path.name != "store.db":
+            path.unlink()
+    r.start_daemon()
+    r.load.go_on()
+
+
+@kind("the store's write-ahead log is damaged after a crash")
+def wal_damaged(r):
+    settle_files(r)
+    r.kill_daemon()
+    wal = r.path("store.db-wal")
+    if wal.exists() and wal.stat().st_size > 64:
+        damage(r, wal)
+    r.start_daemon()
+    r.load.go_on()
+
+
+@kind("the store is damaged: it is said, and once it is moved away the journal makes it anew")
+def store_damaged(r):
+    settle_files(r)
+    r.stop_daemon()
+    store = r.path("store.db")
+    damage(r, store, 4096, 2000)
+    since = r.log_size()
+    r.launch_daemon()
+    r.wait(lambda: r.rig.daemon.poll() is not None or [e for e in r.events(since) if "store" in e] or r.is_up(),
+           "the daemon says what it makes of its store")
+    words = r.log(since)
+    if r.rig.daemon.poll() is None and not [e for e in r.events(since) if "store" in e]:
+        r.check(False, f"a damaged store is taken without a word: {words}")
+    if r.rig.daemon.poll() is None:
+        r.kill_daemon()
+    for path in store_files(r):
+        path.unlink()
+    r.start_daemon()
+    r.load.go_on()
+
+
+@kind("the store was made by a newer version: refused with words, and nothing lost when it is put right")
+def store_newer(r):
+    settle_files(r)
+    r.stop_daemon()
+    set_version(r, "UPDATE meta SET value = value + 90 WHERE key = 'schema_version'")
+    since = r.log_size()
+    r.launch_daemon()
+    r.wait(lambda: r.rig.daemon.poll() is not None, "the daemon refuses the store of a newer version")
+    r.check(r.rig.daemon.returncode == 1 and "version" in r.log(since), f"it does not say why: {r.log(since)}")
+    set_version(r, "UPDATE meta SET value = value - 90 WHERE key = 'schema_version'")
+    r.load.go_on()
+    r.start_daemon()
+
+
+def set_version(r, statement):
+    with contextlib.closing(sqlite3.connect(r.path("store.db"))) as db, db:
+        db.execute(statement)
+
+
+@kind("the checkpoint is removed")
+def checkpoint_removed(r):
+    settle_files(r)
+    stop_any(r)
+    r.path("checkpoint").unlink()
+    r.load.go_on()
+    r.start_daemon()
+
+
+@kind("the checkpoint is damaged")
+def checkpoint_damaged(r):
+    settle_files(r)
+    stop_any(r)
+    damage(r, r.path("checkpoint"), count=r.draw.choice([1, 1, 1, 100]))
+    since = r.log_size()
+    r.load.go_on()
+    r.start_daemon()
+    r.check("checkpoint_unused" in r.events(since), "a damaged checkpoint is taken without a word")
+
+
+@kind("the checkpoint is of another version of the program: the journal is read")
+def upgrade(r):
+    settle_files(r)
+    stop_any(r)
+    with open(r.path("checkpoint"), "r+b") as out:
+        out.seek(12)  # the version of the state; the check sum of the head does not matter any more
+        out.write(b"\1\0\0\0")
+    r.load.go_on()
+    r.start_daemon()
+
+
+@kind("an older checkpoint is put back")
+def checkpoint_old(r):
+    shutil.copy(r.wait_file("checkpoint"), r.path("old"))
+    r.wait_load(2, 3)
+    stop_any(r)
+    r.path("old").replace(r.path("checkpoint"))
+    r.start_daemon()
+
+
+@kind("store and checkpoint are moved away, the journal makes both anew")
+def store_and_checkpoint_removed(r):
+    settle_files(r)
+    stop_any(r)
+    for path in [*store_files(r), r.path("checkpoint")]:
+        path.unlink()
+    r.load.go_on()
+    r.start_daemon()
+
+
+@kind("a power cut leaves half a line at the end of the journal")
+def journal_torn(r):
+    r.kill_daemon()
+    with open(newest_journal(r), "ab") as out:
+        out.write(b'{"tst":"2026-11-20T05:55:55.599953Z","topic":"tandem/v1/a/comm')
+    r.start_daemon()
+
+
+@kind("lines in the middle of the journal are damaged, all else removed: told, and the rest is there", may_lose=True,
+      journal="ids")
+def journal_damaged(r):
+    settle_files(r)
+    r.stop_daemon()
+    journal = newest_journal(r)
+    lines = journal.read_bytes().split(b"\n")
+    for at in r.draw.sample(range(len(lines) // 4, len(lines) // 2), 5):
+        lines[at] = bytes(b ^ 0x15 if b != 0x1f else b for b in lines[at])
+    journal.write_bytes(b"\n".join(lines))
+    for path in [*store_files(r), r.path("checkpoint")]:
+        path.unlink()
+    since = r.log_size()
+    r.start_daemon()
+    r.check({"line_skipped", "journal_fault", "malformed"} & set(r.events(since)), "damage is passed over without a word")
+    r.load.go_on()
+
+
+@kind("the lab file was changed between two runs: a pair more, another timeout", journal="ids")
+def lab_changed(r):
+    r.wait_load(0.5, 1.5)
+    stop_any(r)
+    text = r.rig.lab.read_text().replace("timeout_s: 3}", "timeout_s: 4, sync_tolerance_s: 0.1}", 1)
+    r.rig.lab.write_text(text.rstrip() + "\n  more: {}\n")
+    r.start_daemon()
+
+
+@kind("the clock is set back by a minute between two runs (by its journal the lab was a minute ahead)")
+def clock_set_back(r):
+    settle_files(r)
+    r.stop_daemon()
+    tst = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 60))
+    with open(newest_journal(r), "a") as out:
+        out.write(f'{{"tst":"{tst}.000000Z","topic":"tandem/v1/$lab/stop","qos":1,"retain":0,"payloadlen":2,"payload":{{}}}}\n')
+    since = r.log_size()
+    r.start_daemon()
+    r.check("clock_behind" in r.events(since), "a clock that was set back is taken without a word")
+    r.load.go_on()
+    r.wait_load(1)
+
+
+# ---- under a running daemon ----
+
+@kind("the store is removed under the running daemon")
+def store_removed(r):
+    r.wait_load(0.5, 1.5)
+    since = r.log_size()
+    for path in store_files(r):
+        path.unlink()
+    r.check_told(since, "store", lasting=False)
+    r.wait(r.is_ready, "the store is made anew", 30)
+    r.wait_load(1)
+
+
+@kind("the journal's file is removed under the running daemon", journal="part")
+def journal_file_removed(r):
+    r.wait_load(0.5, 1.5)
+    since = r.log_size()
+    newest_journal(r).unlink()
+    r.wait(lambda: any("journal" in event for event in r.events(since)), "the log names the journal", 3)
+    r.wait(lambda: list(r.path("journal").glob("*.jsonl")), "a new file is begun", 5)
+    r.wait_load(1)
+
+
+@kind("the journal's directory is removed under the running daemon", journal="part")
+def journal_dir_removed(r):
+    r.wait_load(0.5, 1.5)
+    since = r.log_size()
+    shutil.rmtree(r.path("journal"))
+    r.check_told(since, "journal", lasting=False)
+    r.wait(lambda: list(r.path("journal").glob("*.jsonl")), "directory and file are made again", 5)
+    r.wait(r.is_ready, "the daemon is ready again", 30)
+    r.wait_load(1)
+
+
+@kind("the checkpoint is removed under the running daemon, which is then killed")
+def checkpoint_removed_running(r):
+    r.wait_file("checkpoint").unlink()
+    r.wait_load(0.1, 4)
+    r.kill_daemon()
+    r.start_daemon()
+
+
+# ---- disks without room ----
+
+def fill(disk):
+    with open(disk / "ballast", "wb", buffering=0) as out, contextlib.suppress(OSError):
+        while True:
+            out.write(b"x" * 4096)
+
+
+def full_for_a_while(r, fill_it, clear):
+    since = r.log_size()
+    fill_it()
+    r.wait_load(2, 4)
+    r.check_told(since, "journal|disk|room|space", lasting=True)
+    clear()
+    r.wait(r.is_ready, "it recovers by itself", 30)
+    r.wait_load(1)
+
+
+@kind("no file may grow for a while: journal, store and checkpoint all at once")
+def files_limited(r):
+    full_for_a_while(r, lambda: r.limit_files(0), lambda: r.limit_files(None))
+
+
+@kind("no file may grow, and the daemon is killed before one may again")
+def files_limited_killed(r):
+    r.limit_files(0)
+    r.wait_load(1, 3)
+    r.kill_daemon()
+    r.start_daemon()
+
+
+@kind("no file may grow, and the daemon is told to stop: within 5 s, and saying nothing untrue")
+def files_limited_stopped(r):
+    r.limit_files(0)
+    r.wait_load(1, 3)
+    since = r.log_size()
+    r.stop_daemon(5, None)
+    r.check(" stopped: all is on the disk" not in r.log(since), "it says that all is on the disk, which has no room")
+    r.start_daemon()
+
+
+@kind("a small disk is full for a while", mounts=True, before=lambda r: r.mount_disk(8))
+def disk_full(r):
+    full_for_a_while(r, lambda: fill(r.disk), lambda: (r.disk / "ballast").unlink())
+
+
+@kind("a small disk is full, and the daemon is killed before there is room", mounts=True, before=lambda r: r.mount_disk(8))
+def disk_full_killed(r):
+    fill(r.disk)
+    r.wait_load(2, 4)
+    r.kill_daemon()
+    (r.disk / "ballast").unlink()
+    r.start_daemon()
+
+
+@kind("a disk becomes read-only for a while", mounts=True, before=lambda r: r.mount_disk(64))
+def disk_read_only(r):
+    def remount(how):
+        return os.system(f"mount -o remount,{how} {r.disk} 2>/dev/null") == 0
+    if not remount("ro"):  # files are open for writing: a tmpfs refuses that; then no new ones, and none may grow
+        full_for_a_while(r, lambda: r.limit_files(0), lambda: r.limit_files(None))
+        r.note("limited instead of read-only")
+        return
+    r.wait_load(2)
+    remount("rw")

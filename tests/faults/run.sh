@@ -1,0 +1,28 @@
+#!/bin/sh
+# Faults in a whole lab, round after round (real broker, real daemon): tests/faults/run.sh [--quick] [--rounds N] [KIND...]
+#
+#   tests/faults/run.sh --quick          every kind once, within ten minutes on two cores
+#   tests/faults/run.sh --rounds 300     goes on where it was stopped, as long as the commit is the same; a table at the end
+#   tests/faults/run.sh --number 7 KIND  round 7 of a kind again
+#   tests/faults/run.sh --list           the kinds
+#
+# Environment: TANDEM, the program (built with the preset release otherwise); FAULTS_FOLDER, where rounds and the folders of
+# those that did not hold are kept (build/faults). docs/reliability.md says what is guaranteed, and has the last long run.
+set -eu
+cd "$(dirname "$0")/../.."
+for tool in python3 mosquitto mosquitto_pub; do
+    PATH=$PATH:/usr/sbin command -v "$tool" >/dev/null || { echo "$tool is not installed" >&2; exit 77; }
+done
+if [ -z "${TANDEM:-}" ]; then
+    cmake --preset release >/dev/null
+    cmake --build --preset release --target tandem >/dev/null
+    TANDEM=$PWD/build/release/tandem
+fi
+export TANDEM SOURCE="$PWD" FAULTS_FOLDER="${FAULTS_FOLDER:-$PWD/build/faults}" PYTHONPATH=tests/support
+# Small disks are mounted where nobody else sees them, and are gone with the last of these processes.
+own=
+if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt' 2>/dev/null; then
+    own="unshare -m"
+    export FAULTS_MOUNTS=yes
+fi
+exec $own python3 tests/faults/faults.py "$@"

@@ -1,0 +1,85 @@
+"""network.py - a network between two programs that can fail: a TCP relay.
+
+    network = Network(free_port(), broker_port)
+    network.swallow = {"down"}; network.late_s = 0.3; network.hold = True; network.open = False
+    network.cut()
+
+"up" is towards the broker, "down" from it. What is swallowed is lost although the sender's system took it: a stream of
+MQTT cannot go on after that, so cut it.
+"""
+import socket
+import struct
+import threading
+import time
+
+
+class Network:
+    def __init__(self, port, target):
+        self.port, self.target = port, target
+        self.swallow, self.late_s, self.hold, self.open = frozenset(), 0.0, False, True
+        self.swallowed = 0  # bytes
+        self.lock, self.links = threading.Lock(), []
+        self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near = self.listener.accept()[0]
+            except OSError:
+                return
+            try:
+                if not self.open:
+                    raise ConnectionRefusedError
+                far = socket.create_connection(("127.0.0.1", self.target), 5)
+                far.settimeout(None)
+            except OSError:
+                reset(near)
+                continue
+            with self.lock:
+                self.links.append((near, far))
+            for s in (near, far):
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for way, source, sink in (("up", near, far), ("down", far, near)):
+                threading.Thread(target=self.carry, args=[way, source, sink], daemon=True).start()
+
+    def carry(self, way, source, sink):
+        try:
+            while data := source.recv(65536):
+                while self.hold:
+                    time.sleep(0.01)
+                if self.late_s:
+                    time.sleep(self.late_s)
+                if way in self.swallow:
+                    self.swallowed += len(data)
+                else:
+                    sink.sendall(data)
+        except OSError:
+            pass
+        for s in (source, sink):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        with self.lock:
+            links, self.links = self.links, []
+        for link in links:
+            for s in link:
+                reset(s)
+
+    def end(self):
+        self.open = False
+        self.listener.close()
+        self.cut()
+
+
+def reset(s):
+    """Close without a farewell."""
+    try:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        s.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    s.close()
