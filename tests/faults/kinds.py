@@ -19,7 +19,7 @@ class Kind:
     rate: float = 1.0  # of the load
     before: typing.Callable = None  # prepares the round, before the daemon starts
     may_lose: bool = False  # what was acknowledged may be gone, if that is said: play checks that it is
-    journal: str = "whole"  # replay has the same bytes; "ids": the same commands; "part": the fault took some of it
+    journal: str = "whole"  # replay has the same bytes; "ids": the same commands
     mounts: bool = False  # needs to mount a small disk
 
 

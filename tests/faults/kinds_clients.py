@@ -1,7 +1,9 @@
 """kinds_clients.py - others at the daemon and the broker: floods, slow readers, rubbish, doubles, reloads, overload."""
 import concurrent.futures
 import contextlib
+import http.client
 import json
+import resource
 import signal
 import socket
 import threading
@@ -21,10 +23,22 @@ def http_socket(r):
     return s
 
 
-def check_healthy(r, within_s=1):
-    """Another asks meanwhile."""
-    began = time.monotonic()
-    status = r.http_status("/healthz")
+def open_many(r, count):
+    """As many of them as are let in."""
+    some = []
+    for _ in range(count):
+        with contextlib.suppress(OSError):
+            some.append(http_socket(r))
+    return some
+
+
+def check_healthy(r, address="127.0.0.1", within_s=1):
+    """Another asks meanwhile, of this address."""
+    began, status = time.monotonic(), 0
+    connection = http.client.HTTPConnection("127.0.0.1", r.rig.http_port, timeout=10, source_address=(address, 0))
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/healthz")
+        status = connection.getresponse().status
     took_s = time.monotonic() - began
     r.check(status == 200 and took_s < within_s, f"/healthz answered {status} after {took_s:.1f} s")
 
@@ -75,16 +89,37 @@ def http_flood(r):
 
 @kind("530 connections of one address that send a byte of their headers now and then")
 def headers_slow(r):
-    some = []
-    for _ in range(530):
-        with contextlib.suppress(OSError):
-            some.append(http_socket(r))
-    for _ in range(4):
+    some = open_many(r, 530)
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
         for s in some:
             with contextlib.suppress(OSError):
                 s.send(b"G")
         check_healthy(r)
         r.wait_load(0.5)
+        if time.monotonic() > end - 11 and r.http_status("/api/v1/pairs") == 200:
+            return
+    r.check(False, "an address whose headers take more than 10 s is still locked out")
+
+
+@kind("thousands of connections that say nothing: others are answered within a second")
+def connections_many(r):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    many = min(10000, hard - 200)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, many + 200), hard))
+    some = []
+    opener = threading.Thread(target=lambda: some.extend(open_many(r, many)), daemon=True)
+    opener.start()
+    while opener.is_alive():
+        check_healthy(r, "127.0.0.2")
+        r.wait_load(0.2)
+    r.note(f"{len(some)} connections")
+    for _ in range(4):
+        check_healthy(r, "127.0.0.2")
+        r.wait_load(0.5)
+    for s in some:
+        s.close()
+    r.wait(lambda: r.http_status("/api/v1/pairs") == 200, "those who are there no more are forgotten")
 
 
 @kind("bodies that never end, uploads cut off in the middle")

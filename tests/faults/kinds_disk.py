@@ -252,7 +252,7 @@ def store_removed(r):
     r.wait_load(1)
 
 
-@kind("the journal's file is removed under the running daemon", journal="part")
+@kind("the journal's file is removed under the running daemon")
 def journal_file_removed(r):
     r.wait_load(0.5, 1.5)
     since = r.log_size()
@@ -262,7 +262,7 @@ def journal_file_removed(r):
     r.wait_load(1)
 
 
-@kind("the journal's directory is removed under the running daemon", journal="part")
+@kind("the journal's directory is removed under the running daemon")
 def journal_dir_removed(r):
     r.wait_load(0.5, 1.5)
     since = r.log_size()
@@ -283,10 +283,18 @@ def checkpoint_removed_running(r):
 
 # ---- disks without room ----
 
-def fill(disk):
-    with open(disk / "ballast", "wb", buffering=0) as out, contextlib.suppress(OSError):
-        while True:
-            out.write(b"x" * 4096)
+DISK_MB = 300  # more than is "little" by default (journal.min_free_mb)
+
+
+def fill(disk, left_mb=0):
+    """But for so much."""
+    with open(disk / "ballast", "wb", buffering=0) as out:
+        if left_mb:
+            out.write(bytes((DISK_MB - left_mb) * 1000000))
+        for piece in () if left_mb else (1 << 20, 4096):
+            with contextlib.suppress(OSError):
+                while True:
+                    out.write(bytes(piece))
 
 
 def full_for_a_while(r, fill_it, clear):
@@ -322,12 +330,21 @@ def files_limited_stopped(r):
     r.start_daemon()
 
 
-@kind("a small disk is full for a while", mounts=True, before=lambda r: r.mount_disk(8))
+@kind("a small disk is full for a while", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
 def disk_full(r):
     full_for_a_while(r, lambda: fill(r.disk), lambda: (r.disk / "ballast").unlink())
 
 
-@kind("a small disk is full, and the daemon is killed before there is room", mounts=True, before=lambda r: r.mount_disk(8))
+@kind("a disk has little room left: it is told before there is none", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
+def disk_low(r):
+    since = r.log_size()
+    fill(r.disk, left_mb=50)
+    r.check_told(since, "room|space", lasting=False, seconds=15)
+    (r.disk / "ballast").unlink()
+    r.wait_load(1)
+
+
+@kind("a small disk is full, and the daemon is killed before there is room", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
 def disk_full_killed(r):
     fill(r.disk)
     r.wait_load(2, 4)
@@ -336,7 +353,7 @@ def disk_full_killed(r):
     r.start_daemon()
 
 
-@kind("a disk becomes read-only for a while", mounts=True, before=lambda r: r.mount_disk(64))
+@kind("a disk becomes read-only for a while", mounts=True, before=lambda r: r.mount_disk(DISK_MB))
 def disk_read_only(r):
     def remount(how):
         return os.system(f"mount -o remount,{how} {r.disk} 2>/dev/null") == 0
