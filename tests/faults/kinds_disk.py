@@ -160,10 +160,33 @@ def checkpoint_damaged(r):
     r.check("checkpoint_unused" in r.events(since), "a damaged checkpoint is taken without a word")
 
 
-@kind("the checkpoint is of another version of the program: the journal is read")
+# A store as version 1 of the schema had it (tests/unit/test_store.c has all that changed since).
+VERSION_1 = """
+PRAGMA application_id = 1414415437;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO meta VALUES('schema_version', 1);
+CREATE TABLE entries(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL, t_us INTEGER NOT NULL,
+    id TEXT NOT NULL, verdict TEXT NOT NULL, lag_s REAL, json TEXT NOT NULL, UNIQUE(pair, t_us, n));
+CREATE TABLE alarms(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL, t_us INTEGER NOT NULL,
+    id TEXT NOT NULL, type TEXT NOT NULL, json TEXT NOT NULL, UNIQUE(pair, t_us, n));
+CREATE INDEX entries_by_time ON entries(t_us, pair, n);
+CREATE INDEX alarms_by_time ON alarms(t_us, pair, n);
+ATTACH '{now}' AS now;
+INSERT INTO entries(pair, n, t_us, id, verdict, lag_s, json)
+    SELECT pair, n, t_us, id, verdict, lag_s, json FROM now.entries ORDER BY seq;
+INSERT INTO alarms(pair, n, t_us, id, type, json) SELECT pair, n, t_us, id, type, json FROM now.alarms ORDER BY seq;
+"""
+
+
+@kind("an old program's store, and a checkpoint of another version")
 def upgrade(r):
     settle_files(r)
     stop_any(r)
+    with contextlib.closing(sqlite3.connect(r.path("old.db"), isolation_level=None)) as db:
+        db.executescript(VERSION_1.format(now=r.path("store.db")))
+    for path in store_files(r):
+        path.unlink()
+    r.path("old.db").rename(r.path("store.db"))
     with open(r.path("checkpoint"), "r+b") as out:
         out.seek(12)  # the version of the state; the check sum of the head does not matter any more
         out.write(b"\1\0\0\0")
