@@ -527,6 +527,14 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
     return STATUS_OK;
 }
 
+enum status daemon_renew_tls(struct daemon *d, bool *changed, struct err *err)
+{
+    const struct http_options *http = &d->file->http;
+    *changed = false;
+    return d->web ? web_renew_tls(d->web, http->tls_certificate, http->tls_key, changed, err)
+                  : STATUS_OK;
+}
+
 uint16_t daemon_http_port(const struct daemon *d)
 {
     return d->web ? web_port(d->web) : 0;

@@ -23,6 +23,9 @@ MUST_USE enum status daemon_start(const struct lab_file *lab, struct daemon **ou
 /* The port of the HTTP server; 0 when it is switched off. */
 uint16_t daemon_http_port(const struct daemon *daemon);
 
+/* Read the certificate and key of HTTPS again; as web_renew_tls(). */
+MUST_USE enum status daemon_renew_tls(struct daemon *daemon, bool *changed, struct err *err);
+
 /* Has the broker been asked for a connection once, whatever it said? */
 bool daemon_has_tried_broker(const struct daemon *daemon);
 

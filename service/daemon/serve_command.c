@@ -100,10 +100,23 @@ static void refuse_file(const char *path, const struct err_list *errors)
               errors->count + errors->more);
 }
 
+/* Of HTTPS, from the files that the running lab file names. */
+static void renew_certificate(struct daemon *daemon, const struct lab_file *running)
+{
+    struct err err = {0};
+    bool changed = false;
+    if (daemon_renew_tls(daemon, &changed, &err) != STATUS_OK) {
+        log_write(LOG_RELOAD_REFUSED, NULL, "%s: %s; the certificate is the one before",
+                  err.where, err.text);
+    } else if (changed) {
+        log_write(LOG_RELOADED, NULL, "%s is shown now", running->http.tls_certificate);
+    }
+}
+
 /* SIGHUP: with a fault every one of them goes to the log and nothing changes. Without,
- * log.level is taken over, into *running too, and the log names the keys that wait for a
- * restart. */
-static void reload_lab_file(const char *path, struct lab_file *running)
+ * log.level is taken over, into *running too, certificate and key are read again, and the log
+ * names the keys that wait for a restart. */
+static void reload_lab_file(struct daemon *daemon, const char *path, struct lab_file *running)
 {
     struct lab_file lab = {0};
     struct err_list errors = {0};
@@ -116,6 +129,7 @@ static void reload_lab_file(const char *path, struct lab_file *running)
         log_set_level(lab.log.level);
         log_write(LOG_RELOADED, NULL, "log.level is %s now", log_level_name(lab.log.level));
     }
+    renew_certificate(daemon, running);
     struct changes changes = {0};
     compare_labs(running, &lab, &changes);
     if (changes.count > 0) {
@@ -127,15 +141,15 @@ static void reload_lab_file(const char *path, struct lab_file *running)
     lab_file_free(&lab);
 }
 
-static void reload_lab(const char *path, struct lab_file *lab)
+static void reload_lab(struct daemon *daemon, const char *path, struct lab_file *lab)
 {
     (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
                      (long long)lab_clock_monotonic_us());
-    reload_lab_file(path, lab);
+    reload_lab_file(daemon, path, lab);
     (void)sd_notify(0, "READY=1");
 }
 
-static void wait_for_end(const struct daemon *daemon, const char *path, struct lab_file *lab,
+static void wait_for_end(struct daemon *daemon, const char *path, struct lab_file *lab,
                          const sigset_t *signals)
 {
     static const struct timespec soon = {0, READY_NAP_MS * 1000000L};
@@ -146,7 +160,7 @@ static void wait_for_end(const struct daemon *daemon, const char *path, struct l
         const int signal =
             said ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
         if (signal == SIGHUP) {
-            reload_lab(path, lab);
+            reload_lab(daemon, path, lab);
             said = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
             (void)sd_notify(0, "STOPPING=1\nSTATUS=stopping");
@@ -213,7 +227,8 @@ static const char description[] =
     "\nSIGNALS\n"
     "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
     "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
-    "              log.level is taken over and the log names what waits for a restart\n\n"
+    "              log.level is taken over, certificate and key of HTTPS are read again, and\n"
+    "              the log names what waits for a restart\n\n"
     "  under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
     "\nFILES\n"
     "  paths in the lab file; relative ones start at the working directory\n"

@@ -3,6 +3,7 @@ import concurrent.futures
 import json
 import os
 import random
+import signal
 import socket
 import ssl
 import subprocess
@@ -283,10 +284,58 @@ def limits():
         rig.stop_daemon()
 
 
-def make_certificate(rig, name):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+def make_certificate(rig, name, kind=("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-days", "2",
                     "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
                     "-keyout", rig.folder / f"{name}.key", "-out", rig.folder / f"{name}.pem"], check=True, capture_output=True)
+
+
+def try_cipher(rig, cipher):
+    """Is it spoken, in TLS 1.2?"""
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname = False
+    client.verify_mode = ssl.CERT_NONE
+    client.maximum_version = ssl.TLSVersion.TLSv1_2
+    client.set_ciphers(cipher + ":@SECLEVEL=0")
+    try:
+        with connect(rig) as s, client.wrap_socket(s) as t:
+            return t.cipher()[0] == cipher
+    except (ssl.SSLError, ConnectionError):
+        return False
+
+
+def renewal(rig, shown):
+    """A renewed certificate is shown after a reload; one that is none leaves the old one where it is. The key becomes one of RSA."""
+    files = {name: (rig.folder / name).read_text() for name in ("a.pem", "b.pem", "a.key", "b.key")}
+
+    def reload(words):
+        before = rig.daemon_log.read_text().count(words)
+        rig.daemon.send_signal(signal.SIGHUP)
+        rig.wait(lambda: rig.daemon_log.read_text().count(words) > before, words)
+
+    def certificate(name):
+        return files[name].strip()
+
+    assert shown() == certificate("a.pem")
+    held = ssl.create_default_context(cafile=rig.folder / "a.pem").wrap_socket(connect(rig), server_hostname="localhost")
+    (rig.folder / "a.pem").write_text(files["b.pem"])
+    reload("the certificate is the one before")  # of another key
+    assert shown() == certificate("a.pem")
+    (rig.folder / "a.key").write_text(files["b.key"])
+    reload("a.pem is shown now")
+    assert shown() == certificate("b.pem")
+    (rig.folder / "a.pem").unlink()
+    reload("cannot be read")
+    assert shown() == certificate("b.pem")
+    make_certificate(rig, "a", ["rsa:2048"])
+    reload("a.pem is shown now")
+    assert shown() == (rig.folder / "a.pem").read_text().strip()
+    # Of RSA too nothing goes without forward secrecy.
+    assert try_cipher(rig, "ECDHE-RSA-AES256-GCM-SHA384")
+    assert not try_cipher(rig, "AES128-GCM-SHA256") and not try_cipher(rig, "AES256-SHA256"), "no forward secrecy"
+    held.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert receive(held).status == 200, "connections go on"
+    held.close()
 
 
 def tls():
@@ -319,6 +368,9 @@ def tls():
 
         def get(target):
             return secure(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+
+        def shown():
+            return ssl.get_server_certificate(("127.0.0.1", rig.http_port)).strip()
 
         def ready():
             try:
@@ -355,6 +407,9 @@ def tls():
                 raise AssertionError("TLS 1.1 was taken")
         except ssl.SSLError as refused:
             assert "NO_PROTOCOLS" not in str(refused), "this client itself does not speak it"
+        assert try_cipher(rig, "ECDHE-ECDSA-AES128-GCM-SHA256") and try_cipher(rig, "ECDHE-ECDSA-CHACHA20-POLY1305")
+        assert not try_cipher(rig, "ECDHE-ECDSA-AES128-SHA256") and not try_cipher(rig, "ECDHE-ECDSA-AES256-SHA"), "no AEAD"
+        renewal(rig, shown)
         rig.stop_daemon()
 
 

@@ -53,7 +53,7 @@ struct web {
     struct sockaddr_storage address;
     char *hosts;
     struct clients clients;
-    struct tls_texts tls;
+    bool tls;
     atomic_uint in_flight;
     atomic_bool stopping;
 };
@@ -356,7 +356,10 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     const unsigned threads = options->threads < 1             ? 1
                              : options->threads > THREADS_MAX ? THREADS_MAX
                                                               : options->threads;
-    static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    static char priorities[] = TLS_PRIORITIES;
+    gnutls_certificate_retrieve_function3 *const choose = tls_choose;
+    void *chooser = NULL;
+    memcpy(&chooser, &choose, sizeof chooser); /* a function's address as an object's */
     const unsigned connections = connections_of(options);
     allow_files(connections + FILES_MORE);
     struct MHD_OptionItem more[5] = {0};
@@ -365,15 +368,14 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         more[n++] =
             (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL};
     }
-    if (web->tls.key) {
-        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, web->tls.certificate};
-        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, web->tls.key};
+    if (web->tls) {
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_CERT_CALLBACK2, 0, chooser};
         more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
     }
     more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
     const unsigned flags =
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
-        (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) |
+        (web->tls ? (unsigned)MHD_USE_TLS : 0U) |
         (web->address.ss_family == AF_INET6 ? (unsigned)MHD_USE_DUAL_STACK : 0U);
     web->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_SOCK_ADDR, &web->address,
@@ -414,9 +416,10 @@ static enum status set_guard(struct web *web, const struct web_options *options,
     }
     web->context.token = web->token;
     web->context.hosts = web->hosts;
-    return options->tls_certificate && options->tls_certificate[0]
-               ? tls_read(options->tls_certificate, options->tls_key, &web->tls, err)
-               : STATUS_OK;
+    bool changed = false;
+    web->tls = options->tls_certificate && options->tls_certificate[0];
+    return web->tls ? tls_show(options->tls_certificate, options->tls_key, &changed, err)
+                    : STATUS_OK;
 }
 
 static enum status start_server(struct web *web, const struct web_options *options,
@@ -480,6 +483,13 @@ enum status web_start(const struct web_options *options, const struct web_source
     return STATUS_OK;
 }
 
+enum status web_renew_tls(struct web *web, const char *certificate, const char *key,
+                          bool *changed, struct err *err)
+{
+    *changed = false;
+    return web->tls ? tls_show(certificate, key, changed, err) : STATUS_OK;
+}
+
 uint16_t web_port(const struct web *web)
 {
     return MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
@@ -515,7 +525,9 @@ void web_stop(struct web *web)
     history_destroy(web->context.history);
     trails_destroy(web->context.trails);
     clients_clear(&web->clients);
-    tls_clear(&web->tls);
+    if (web->tls) {
+        tls_forget();
+    }
     free(web->hosts);
     free(web->token);
     free(web);

@@ -32,6 +32,13 @@ struct web;
 MUST_USE enum status web_start(const struct web_options *options,
                                const struct web_source *source, struct web **web,
                                struct err *err);
+
+/* Read certificate and key again, to be shown from the next connection on. *changed: they are
+ * others than before. STATUS_E_ARG with the reason: those before are shown still. Nothing is
+ * done where there is no TLS. */
+MUST_USE enum status web_renew_tls(struct web *web, const char *certificate, const char *key,
+                                   bool *changed, struct err *err);
+
 uint16_t web_port(const struct web *web); /* the one bound */
 void web_stop(struct web *web);           /* NULL allowed; returns when no handler runs */
 

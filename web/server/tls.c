@@ -1,13 +1,25 @@
 #include "web/server/tls.h"
 
 #include <errno.h>
-#include <gnutls/gnutls.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 256 * 1024 };
+#include "logger/storage/lock.h"
+
+enum {
+    FILE_BYTES_MAX = 256 * 1024,
+    CHAIN_MAX = 16 /* certificates, that of the server and those that vouch for it */
+};
+
+/* PEM texts; NULL: none. */
+struct tls_texts {
+    char *certificate, *key;
+};
+
+static pthread_mutex_t shown_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tls_texts shown; /* under the lock */
 
 /* A file as text. */
 static enum status read_file(const char *path, const char *what, char **out, struct err *err)
@@ -62,27 +74,7 @@ static enum status check_pair(const char *certificate_path, const char *key_path
     return STATUS_OK;
 }
 
-enum status tls_read(const char *certificate_path, const char *key_path, struct tls_texts *out,
-                     struct err *err)
-{
-    struct tls_texts texts = {0};
-    enum status status = read_file(certificate_path, "certificate (http.tls_certificate)",
-                                   &texts.certificate, err);
-    if (status == STATUS_OK) {
-        status = read_file(key_path, "key (http.tls_key)", &texts.key, err);
-    }
-    if (status == STATUS_OK) {
-        status = check_pair(certificate_path, key_path, &texts, err);
-    }
-    if (status != STATUS_OK) {
-        tls_clear(&texts);
-        return status;
-    }
-    *out = texts;
-    return STATUS_OK;
-}
-
-void tls_clear(struct tls_texts *texts)
+static void clear_texts(struct tls_texts *texts)
 {
     if (texts->key) {
         explicit_bzero(texts->key, strlen(texts->key));
@@ -90,4 +82,82 @@ void tls_clear(struct tls_texts *texts)
     free(texts->key);
     free(texts->certificate);
     *texts = (struct tls_texts){0};
+}
+
+static enum status read_texts(const char *certificate_path, const char *key_path,
+                              struct tls_texts *texts, struct err *err)
+{
+    enum status status = read_file(certificate_path, "certificate (http.tls_certificate)",
+                                   &texts->certificate, err);
+    if (status == STATUS_OK) {
+        status = read_file(key_path, "key (http.tls_key)", &texts->key, err);
+    }
+    return status == STATUS_OK ? check_pair(certificate_path, key_path, texts, err) : status;
+}
+
+enum status tls_show(const char *certificate_path, const char *key_path, bool *changed,
+                     struct err *err)
+{
+    struct tls_texts texts = {0};
+    const enum status status = read_texts(certificate_path, key_path, &texts, err);
+    if (status == STATUS_OK) {
+        lock_take(&shown_lock);
+        const struct tls_texts before = shown;
+        shown = texts;
+        texts = before;
+        *changed = !before.key || strcmp(before.key, shown.key) != 0 ||
+                   strcmp(before.certificate, shown.certificate) != 0;
+        lock_give(&shown_lock);
+    }
+    clear_texts(&texts);
+    return status;
+}
+
+void tls_forget(void)
+{
+    lock_take(&shown_lock);
+    clear_texts(&shown);
+    lock_give(&shown_lock);
+}
+
+/* Copies, which are GnuTLS's to free: what is shown may change in the middle of a handshake. */
+static int copy_shown(gnutls_pcert_st *chain, unsigned *count, gnutls_privkey_t key)
+{
+    const gnutls_datum_t certificate_text = datum_of(shown.certificate);
+    const gnutls_datum_t key_text = datum_of(shown.key);
+    const int code =
+        gnutls_privkey_import_x509_raw(key, &key_text, GNUTLS_X509_FMT_PEM, NULL, 0);
+    return code < 0 ? code
+                    : gnutls_pcert_list_import_x509_raw(chain, count, &certificate_text,
+                                                        GNUTLS_X509_FMT_PEM, 0);
+}
+
+/* GnuTLS's signature. NOLINTNEXTLINE(readability-function-size) */
+int tls_choose(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
+               gnutls_pcert_st **chain, unsigned *count, gnutls_ocsp_data_st **ocsp,
+               unsigned *ocsp_count, gnutls_privkey_t *key, unsigned *flags)
+{
+    (void)session;
+    (void)info;
+    gnutls_privkey_t made = NULL;
+    gnutls_pcert_st *list = gnutls_calloc(CHAIN_MAX, sizeof *list);
+    unsigned n = CHAIN_MAX;
+    int code = GNUTLS_E_MEMORY_ERROR;
+    lock_take(&shown_lock);
+    if (list && shown.key && gnutls_privkey_init(&made) == GNUTLS_E_SUCCESS) {
+        code = copy_shown(list, &n, made);
+    }
+    lock_give(&shown_lock);
+    if (code < 0) {
+        gnutls_privkey_deinit(made);
+        gnutls_free(list);
+        return -1;
+    }
+    *chain = list;
+    *count = n;
+    *ocsp = NULL;
+    *ocsp_count = 0;
+    *key = made;
+    *flags = GNUTLS_CERT_RETR_DEINIT_ALL;
+    return 0;
 }
