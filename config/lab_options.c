@@ -61,7 +61,8 @@ static const struct option_row lab_rows[] = {
      "File whose first line is the bearer token, of 16 characters or more, that writing requests must carry; without "
      "it nothing can be written over HTTP."),
     LAB(http.threads, WHOLE("", "2", 1.0, 4.0), "Threads that answer requests."),
-    LAB(http.connections_max, WHOLE("", "64", 4.0, 1000.0), "Connections open at once; more are turned away."),
+    LAB(http.connections_max, WHOLE("", "64", 4.0, 1000.0),
+     "Connections open at once; when all are taken, the one that has waited for a request for longest gives way."),
     LAB(http.listeners_max, WHOLE("", "2000", 0.0, 10000.0),
      "Listeners to the stream of events at once, beyond those connections; more are refused with 503. About 40 kB "
      "each while connected."),

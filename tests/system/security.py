@@ -9,58 +9,12 @@ import ssl
 import subprocess
 import time
 
+from raw_http import ask, connect, receive, send
 from rig import Rig
 
 TOKEN = "secret-of-the-test"
 COMMAND = b'{"op":"go","displacement_m":0.1}'
 WRITE = "/api/v1/pairs/r1/commands"
-
-
-class Answer:
-    """All that came over a connection, taken apart; status 0: nothing."""
-
-    def __init__(self, raw):
-        self.raw = raw
-        head, _, self.body = raw.partition(b"\r\n\r\n")
-        lines = head.decode("latin-1").split("\r\n")
-        self.status = int(lines[0].split(" ")[1]) if lines[0].startswith("HTTP/1.1 ") else 0
-        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
-
-    def problem(self):
-        assert self.headers["content-type"] == "application/problem+json", self.raw
-        return json.loads(self.body)["type"].removeprefix("/problems/")
-
-
-def connect(rig):
-    s = socket.create_connection(("127.0.0.1", rig.http_port), 20)
-    s.settimeout(20)
-    return s
-
-
-def receive(s):
-    raw = b""
-    try:
-        while part := s.recv(65536):
-            raw += part
-    except (ConnectionError, socket.timeout):
-        pass
-    return Answer(raw)
-
-
-def send(rig, raw):
-    with connect(rig) as s:
-        try:
-            s.sendall(raw)
-        except ConnectionError:
-            pass  # refused before it was all there
-        return receive(s)
-
-
-def ask(rig, target, method="GET", headers=(), body=b"", host="localhost"):
-    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *headers]
-    if body:
-        lines.append(f"Content-Length: {len(body)}")
-    return send(rig, "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
 
 
 def is_guarded(answer):
@@ -270,17 +224,19 @@ def limits():
         rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 5, client_connections_max: 4, "))
         rig.daemon = rig.run([os.environ["TANDEM"], "serve", "-c", rig.lab], stderr=open(rig.daemon_log, "a"))
         rig.wait(lambda: socket.socket().connect_ex(("127.0.0.1", rig.http_port)) == 0, "the daemon listens")
-        answers = [ask(rig, "/healthz") for _ in range(60)]
+        answers = [ask(rig, "/api/v1/status") for _ in range(60)]
         refused = [a for a in answers if a.status == 429]
         assert refused and {a.status for a in answers} == {200, 429}
         assert all(a.problem() == "too-many-requests" and int(a.headers["retry-after"]) >= 1 for a in refused)
+        assert ask(rig, "/healthz").status == 200, "whoever watches over it sees that it lives"
         time.sleep(1.5)
+        assert ask(rig, "/api/v1/status").status == 200
+        held = [connect(rig) for _ in range(8)]
+        assert ask(rig, "/api/v1/status").problem() == "too-many-connections"
         assert ask(rig, "/healthz").status == 200
-        held = [connect(rig) for _ in range(4)]
-        assert ask(rig, "/healthz").problem() == "too-many-connections"
         for s in held:
             s.close()
-        rig.wait(lambda: ask(rig, "/healthz").status == 200, "there is room again")
+        rig.wait(lambda: ask(rig, "/api/v1/status").status == 200, "there is room again")
         rig.stop_daemon()
 
 

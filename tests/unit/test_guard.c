@@ -10,6 +10,7 @@
 #include "web/http/ticks.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
+#include "web/server/head.h"
 
 static struct fixture fixture;
 
@@ -86,6 +87,13 @@ static enum client_state ask(struct clients *c, struct client *client, int64_t n
     return state;
 }
 
+/* By no socket. */
+static struct client *open_from(struct clients *c, const struct sockaddr_storage *address,
+                                int64_t now_ms)
+{
+    return clients_open(c, (const struct sockaddr *)address, -1, now_ms);
+}
+
 /* Exactly the rate over any long time, whoever else asks. */
 static void test_rate(void)
 {
@@ -95,8 +103,8 @@ static void test_rate(void)
     struct clients limits;
     struct clients *c = &limits;
     CHECK_INT("create", clients_init(c, &params), STATUS_OK);
-    struct client *one = clients_open(c, (const struct sockaddr *)&a);
-    struct client *two = clients_open(c, (const struct sockaddr *)&b);
+    struct client *one = open_from(c, &a, 0);
+    struct client *two = open_from(c, &b, 0);
     int fine = 0;
     for (int64_t t = 1000; t < 11000; t += 10) {
         fine += ask(c, one, t) == CLIENT_FINE;
@@ -106,7 +114,7 @@ static void test_rate(void)
     CHECK_INT("another", ask(c, two, 11000), CLIENT_FINE);
     /* Hanging up and coming back is no new beginning. */
     clients_close(c, one);
-    one = clients_open(c, (const struct sockaddr *)&a);
+    one = open_from(c, &a, 0);
     CHECK_INT("again", ask(c, one, 10995), CLIENT_OVER_RATE);
     CHECK_INT("later", ask(c, one, 11200), CLIENT_FINE);
     CHECK_INT("nobody", ask(c, NULL, 0), CLIENT_FINE);
@@ -127,7 +135,7 @@ static void test_crowd(void)
     for (int i = 0; i < 4; i++) {
         (void)snprintf(text, sizeof text, "2001:db8:0:1::%d", i + 1);
         const struct sockaddr_storage address = address_of(text);
-        many[i] = clients_open(c, (const struct sockaddr *)&address);
+        many[i] = open_from(c, &address, 0);
         CHECK_INT(text, ask(c, many[i], 0), i < 2 ? CLIENT_FINE : CLIENT_OVER_CONNECTIONS);
     }
     for (int i = 0; i < 4; i++) {
@@ -138,7 +146,7 @@ static void test_crowd(void)
         for (int i = 0; i < 300; i++) {
             (void)snprintf(text, sizeof text, "10.%d.%d.1", round, i % 250);
             const struct sockaddr_storage address = address_of(text);
-            many[i] = clients_open(c, (const struct sockaddr *)&address);
+            many[i] = open_from(c, &address, 0);
             CHECK_INT(text, ask(c, many[i], round), CLIENT_FINE);
         }
         for (int i = 0; i < 300; i++) {
@@ -146,6 +154,174 @@ static void test_crowd(void)
         }
     }
     clients_clear(c);
+}
+
+/* A connection of this address, and its client's end. */
+struct line {
+    struct client *client;
+    int ends[2];
+};
+
+static struct line open_line(struct clients *c, const char *from, int64_t now_ms)
+{
+    struct line line;
+    const struct sockaddr_storage address = address_of(from);
+    CHECK_INT("sockets", socketpair(AF_UNIX, SOCK_STREAM, 0, line.ends), 0);
+    line.client = clients_open(c, (const struct sockaddr *)&address, line.ends[0], now_ms);
+    return line;
+}
+
+static bool is_hung_up(const struct line *line)
+{
+    char byte = 0;
+    return recv(line->ends[1], &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static void close_line(struct clients *c, struct line *line)
+{
+    clients_close(c, line->client);
+    (void)close(line->ends[0]);
+    (void)close(line->ends[1]);
+}
+
+/* Time runs from when a connection came, or its answer was out. */
+static void test_slow_heads(void)
+{
+    atomic_uint_least64_t hung_up = 0;
+    const struct clients_params params = {
+        .connections_total = 3, .head_ms = 100, .hung_up = &hung_up};
+    struct clients limits;
+    struct clients *c = &limits;
+    CHECK_INT("create", clients_init(c, &params), STATUS_OK);
+    struct line lines[4];
+    for (int i = 0; i < 4; i++) {
+        lines[i] = open_line(c, "10.0.0.1", 10 * i);
+    }
+    CHECK("room was wanted", is_hung_up(&lines[0]) && !is_hung_up(&lines[1]));
+    CHECK_INT("gone", ask(c, lines[0].client, 40), CLIENT_OVER_PLACES);
+    CHECK_INT("asks", ask(c, lines[1].client, 50), CLIENT_FINE);
+    clients_hang_up(c, 120);
+    CHECK("in time", !is_hung_up(&lines[2]));
+    clients_hang_up(c, 125);
+    CHECK("too late", is_hung_up(&lines[2]) && !is_hung_up(&lines[3]));
+    clients_hang_up(c, 1000);
+    CHECK("an answer takes its time", is_hung_up(&lines[3]) && !is_hung_up(&lines[1]));
+    clients_answered(c, lines[1].client, 1000);
+    clients_hang_up(c, 1100);
+    CHECK("it may ask again", !is_hung_up(&lines[1]));
+    CHECK_INT("it asks again", ask(c, lines[1].client, 1100), CLIENT_FINE);
+    clients_answered(c, lines[1].client, 1100);
+    clients_hang_up(c, 1201);
+    CHECK("it does not ask again", is_hung_up(&lines[1]));
+    CHECK_INT("counted", atomic_load(&hung_up), 4);
+    for (int i = 0; i < 4; i++) {
+        close_line(c, &lines[i]);
+    }
+    CHECK_INT("all places are free", c->places, 0);
+    CHECK("nobody waits", !c->waiting.first && !c->waiting.last && c->waiting.count == 0);
+    clients_clear(c);
+}
+
+/* Of those beyond their address's limit so many are kept, the latest. */
+static void test_beyond(void)
+{
+    enum { MORE = CLIENTS_BEYOND + 10, TAKEN = 2 };
+    const struct clients_params params = {
+        .connections_total = 10, .connections_max = TAKEN, .head_ms = 100};
+    struct clients limits;
+    struct clients *c = &limits;
+    static struct line lines[TAKEN + MORE];
+    CHECK_INT("create", clients_init(c, &params), STATUS_OK);
+    for (int i = 0; i < TAKEN + MORE; i++) {
+        lines[i] = open_line(c, "10.0.0.1", i);
+    }
+    for (int i = 0; i < TAKEN + MORE; i++) {
+        CHECK_INT("the latest are kept", is_hung_up(&lines[i]), i >= TAKEN && i < TAKEN + 10);
+    }
+    CHECK_INT("with a place", ask(c, lines[0].client, 100), CLIENT_FINE);
+    CHECK_INT("without", ask(c, lines[TAKEN + 20].client, 100), CLIENT_OVER_CONNECTIONS);
+    struct line other = open_line(c, "10.0.0.2", 100);
+    CHECK_INT("another address", ask(c, other.client, 100), CLIENT_FINE);
+    close_line(c, &lines[0]);
+    struct line next = open_line(c, "10.0.0.1", 100);
+    CHECK_INT("a place is free", ask(c, next.client, 100), CLIENT_FINE);
+    CHECK_INT("one beyond asks", ask(c, lines[TAKEN + 20].client, 100),
+              CLIENT_OVER_CONNECTIONS);
+    close_line(c, &lines[1]);
+    CHECK_INT("it asks again", ask(c, lines[TAKEN + 20].client, 100), CLIENT_FINE);
+    /* All places are taken by those who are being answered. */
+    struct line busy[10];
+    for (int i = 0; i < 10; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "10.1.0.%d", i);
+        busy[i] = open_line(c, text, 101);
+        CHECK_INT(text, ask(c, busy[i].client, 101), i < 7 ? CLIENT_FINE : CLIENT_OVER_PLACES);
+    }
+    clients_answered(c, busy[0].client, 101);
+    CHECK_INT("who waits gives way", ask(c, busy[9].client, 101), CLIENT_FINE);
+    CHECK("who waits gives way", is_hung_up(&busy[0]) && !is_hung_up(&next));
+    clients_leave(c, busy[9].client);
+    CHECK_INT("who has left has no place", ask(c, busy[8].client, 101), CLIENT_FINE);
+    clients_hang_up(c, 201);
+    CHECK("none stays beyond", c->beyond.count == 1 && is_hung_up(&lines[TAKEN + MORE - 1]));
+    for (int i = 0; i < 10; i++) {
+        close_line(c, &busy[i]);
+    }
+    for (int i = TAKEN; i < TAKEN + MORE; i++) {
+        close_line(c, &lines[i]);
+    }
+    close_line(c, &next);
+    close_line(c, &other);
+    CHECK("all is free", c->places == 0 && c->beyond.count == 0 && !c->beyond.last);
+    clients_clear(c);
+}
+
+static void test_heads(void)
+{
+    static const struct {
+        const char *name, *version, *fault; /* NULL: none */
+        const char *headers[8];             /* names and values in turn */
+    } rows[] = {
+        {"as it should be", "HTTP/1.1", NULL, {"Host", "a"}},
+        {"with a body", "HTTP/1.1", NULL, {"Host", "a", "Content-Length", "1"}},
+        {"in chunks", "HTTP/1.1", NULL, {"host", "a", "transfer-ENCODING", "CHUNKED"}},
+        {"old", "HTTP/1.0", NULL, {NULL}},
+        {"without Host", "HTTP/1.1", "one Host", {"Accept", "a"}},
+        {"two Hosts", "HTTP/1.1", "one Host", {"Host", "a", "hOST", "a"}},
+        {"old, two Hosts", "HTTP/1.0", "one Host", {"Host", "a", "Host", "b"}},
+        {"two lengths",
+         "HTTP/1.1",
+         "more than one Content-Length",
+         {"Host", "a", "Content-Length", "1", "content-length", "1"}},
+        {"length and chunks",
+         "HTTP/1.1",
+         "both Content-Length",
+         {"Host", "a", "Content-Length", "1", "Transfer-Encoding", "chunked"}},
+        {"chunks twice",
+         "HTTP/1.1",
+         "'chunked' alone",
+         {"Host", "a", "Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked"}},
+        {"compressed",
+         "HTTP/1.1",
+         "'chunked' alone",
+         {"Host", "a", "Transfer-Encoding", "gzip, chunked"}},
+        {"no value", "HTTP/1.1", "'chunked' alone", {"Host", "a", "Transfer-Encoding", NULL}},
+        {"old, chunks", "HTTP/1.0", "'chunked' alone", {"Transfer-Encoding", "chunked"}},
+        {"a space", "HTTP/1.1", "the name of a header", {"Host", "a", "Content-Length ", "1"}},
+        {"a space before", "HTTP/1.1", "the name of a header", {" Host", "a"}},
+        {"no name", "HTTP/1.1", "the name of a header", {"Host", "a", "", "1"}},
+        {"another protocol", "HTTP/3", "the request line", {"Host", "a"}},
+        {"no protocol", NULL, "the request line", {"Host", "a"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct head head = {0};
+        for (size_t k = 0; k < COUNT(rows[i].headers) && rows[i].headers[k]; k += 2) {
+            head_note(&head, rows[i].headers[k], rows[i].headers[k + 1]);
+        }
+        const char *fault = head_fault(&head, rows[i].version);
+        CHECK_INT(rows[i].name, fault != NULL, rows[i].fault != NULL);
+        CHECK(rows[i].name, !fault || !rows[i].fault || strstr(fault, rows[i].fault));
+    }
 }
 
 /* ---- over sockets ---- */
@@ -223,7 +399,7 @@ static void test_limits(void)
     CHECK_INT("start", start(options, &web, &err), STATUS_OK);
     const int64_t began_ms = ticks_ms();
     for (int i = 0; i < 60; i++) {
-        struct http_reply reply = http_get(web_port(web), "/healthz");
+        struct http_reply reply = http_get(web_port(web), "/api/v1/status");
         fine += reply.status == 200;
         CHECK("one or the other", reply.status == 200 || reply.status == 429);
         if (reply.status == 429) {
@@ -234,6 +410,9 @@ static void test_limits(void)
         http_free(&reply);
     }
     const int64_t took_ms = ticks_ms() - began_ms;
+    struct http_reply reply = http_get(web_port(web), "/healthz");
+    CHECK_INT("health", reply.status, 200);
+    http_free(&reply);
     CHECK("as many as may", fine >= 20 && fine <= 21 + 4 * (unsigned)took_ms / 1000);
     web_stop(web);
 
@@ -243,9 +422,12 @@ static void test_limits(void)
     for (int i = 0; i < 3; i++) {
         fd[i] = http_connect(web_port(web));
     }
-    struct http_reply reply = http_get(web_port(web), "/healthz");
+    reply = http_get(web_port(web), "/api/v1/status");
     CHECK_INT("the fourth", reply.status, 429);
     CHECK("the fourth", strstr(reply.body, "/problems/too-many-connections"));
+    http_free(&reply);
+    reply = http_get(web_port(web), "/readyz");
+    CHECK_INT("health", reply.status, 200);
     http_free(&reply);
     static const char text[] =
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -307,6 +489,9 @@ int main(void)
     CU_add_test(suite, "hosts", test_hosts);
     CU_add_test(suite, "rate", test_rate);
     CU_add_test(suite, "crowd", test_crowd);
+    CU_add_test(suite, "slow heads", test_slow_heads);
+    CU_add_test(suite, "beyond", test_beyond);
+    CU_add_test(suite, "heads", test_heads);
     CU_add_test(suite, "host header", test_host_header);
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "tls files", test_tls_files);

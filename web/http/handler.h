@@ -50,6 +50,7 @@ struct web_context {
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];
+    atomic_uint_least64_t hung_up;      /* connections, for taking too long or their place */
     atomic_uint_least64_t next_command; /* numbers made-up ids */
 };
 
@@ -95,7 +96,6 @@ struct web_response {
     const char *authenticate; /* WWW-Authenticate, NULL for none */
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */
-    bool close;               /* the connection, after this answer */
     bool unchanged;           /* status is 200, but the client has it: 304 is to be sent */
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */

@@ -15,6 +15,7 @@
 /* clang-format off */
 #define PROBLEMS(X)                                                                            \
     X(PROBLEM_BAD_URL, 400, "bad-url", "Bad URL")                                              \
+    X(PROBLEM_BAD_HEAD, 400, "bad-head", "Bad head")                                           \
     X(PROBLEM_BAD_PARAMETER, 400, "bad-parameter", "Bad parameter")                            \
     X(PROBLEM_BAD_BODY, 400, "bad-body", "Bad body")                                           \
     X(PROBLEM_UNAUTHORIZED, 401, "unauthorized", "Token needed")                               \

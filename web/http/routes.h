@@ -19,6 +19,7 @@ enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_PUT, ROUTE_DELETE, ROUTE_METHOD
 #define ROUTE_UPLOAD SIZE_MAX
 
 enum route_token {
+    ROUTE_HEALTH,  /* for everybody, also beyond the limits of an address */
     ROUTE_OPEN,    /* for everybody */
     ROUTE_READING, /* token needed unless the peer is on loopback */
     ROUTE_WRITING  /* token always needed */

@@ -265,6 +265,9 @@ static void write_server(struct metrics *m, struct web_context *context)
         const struct metric_label label = {"reason", names_text(&web_refusal_names, (size_t)k)};
         metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
     }
+    metrics_counter(m, "tandem_http_hung_up_total",
+                    "Connections hung up on: no whole request in time, or room was wanted.",
+                    atomic_load(&context->hung_up));
 }
 
 static void write_streams(struct metrics *m, struct web_context *context)

@@ -15,20 +15,32 @@ enum {
 /* One address. */
 struct client_slot {
     unsigned char key[KEY_BYTES];
-    unsigned connections;
-    double left; /* requests that may come at once */
+    unsigned connections, places; /* places: of the connections, those that have one */
+    double left;                  /* requests that may come at once */
     int64_t at_ms;
 };
 
+enum client_phase {
+    CLIENT_WAITING, /* for a request */
+    CLIENT_ASKING,  /* a request is being answered */
+    CLIENT_BEYOND,  /* has no place */
+    CLIENT_GONE     /* one side has hung up: nothing is done for it any more */
+};
+
 struct client {
-    struct client_slot *slot;
-    bool crowded;
+    struct client_slot *slot; /* NULL: there is none left */
+    enum client_phase phase;
+    bool crowded; /* of those beyond: by its own address */
+    int socket;
+    int64_t since_ms; /* when it came into its list */
+    struct client *before, *after;
 };
 
 enum status clients_init(struct clients *c, const struct clients_params *params)
 {
     *c = (struct clients){.params = *params,
-                          .slot_count = (size_t)params->connections_total + REMEMBERED_MORE};
+                          .slot_count = (size_t)params->connections_total + CLIENTS_BEYOND +
+                                        CLIENTS_LEAVING + REMEMBERED_MORE};
     c->slot = calloc(c->slot_count, sizeof *c->slot);
     (void)pthread_mutex_init(&c->lock, NULL);
     return c->slot ? STATUS_OK : STATUS_E_NOMEM;
@@ -80,21 +92,102 @@ static struct client_slot *find_slot(struct clients *c, const unsigned char key[
     return free_one;
 }
 
-struct client *clients_open(struct clients *c, const struct sockaddr *address)
+/* ---- lists; under the lock ---- */
+
+static void append_client(struct client_list *list, struct client *client, int64_t now_ms)
+{
+    client->since_ms = now_ms;
+    client->before = list->last;
+    client->after = NULL;
+    *(list->last ? &list->last->after : &list->first) = client;
+    list->last = client;
+    list->count++;
+}
+
+static void remove_client(struct client_list *list, struct client *client)
+{
+    *(client->before ? &client->before->after : &list->first) = client->after;
+    *(client->after ? &client->after->before : &list->last) = client->before;
+    list->count--;
+}
+
+/* Out of its list, and without a place. */
+static void leave_phase(struct clients *c, struct client *client)
+{
+    if (client->phase == CLIENT_WAITING) {
+        remove_client(&c->waiting, client);
+    } else if (client->phase == CLIENT_BEYOND) {
+        remove_client(&c->beyond, client);
+    }
+    if (client->phase == CLIENT_WAITING || client->phase == CLIENT_ASKING) {
+        client->slot->places--;
+        c->places--;
+    }
+    client->phase = CLIENT_GONE;
+}
+
+/* Whoever serves it sees the end of what it sends, and closes it. */
+static void hang_up(struct clients *c, struct client *client)
+{
+    leave_phase(c, client);
+    (void)shutdown(client->socket, SHUT_RDWR);
+    if (c->params.hung_up) {
+        atomic_fetch_add(c->params.hung_up, 1);
+    }
+}
+
+/* Is there a place for one that has none? Who has only waited gives way. */
+static bool take_place(struct clients *c, struct client *client)
+{
+    struct client_slot *slot = client->slot;
+    client->crowded =
+        slot && c->params.connections_max > 0 && slot->places >= c->params.connections_max;
+    if (!slot || client->crowded) {
+        return false;
+    }
+    if (c->places >= c->params.connections_total && c->waiting.first) {
+        hang_up(c, c->waiting.first);
+    }
+    if (c->places >= c->params.connections_total) {
+        return false;
+    }
+    slot->places++;
+    c->places++;
+    return true;
+}
+
+static void admit_client(struct clients *c, struct client *client, int64_t now_ms)
+{
+    if (take_place(c, client)) {
+        client->phase = CLIENT_WAITING;
+        append_client(&c->waiting, client, now_ms);
+        return;
+    }
+    client->phase = CLIENT_BEYOND;
+    append_client(&c->beyond, client, now_ms);
+    if (c->beyond.count > CLIENTS_BEYOND) {
+        hang_up(c, c->beyond.first);
+    }
+}
+
+/* ---- connections ---- */
+
+struct client *clients_open(struct clients *c, const struct sockaddr *address, int socket,
+                            int64_t now_ms)
 {
     unsigned char key[KEY_BYTES];
     struct client *client = calloc(1, sizeof *client);
     if (!client) {
         return NULL;
     }
+    client->socket = socket;
     key_of(address, key);
     lock_take(&c->lock);
     client->slot = find_slot(c, key);
     if (client->slot) {
         client->slot->connections++;
-        client->crowded = c->params.connections_max > 0 &&
-                          client->slot->connections > c->params.connections_max;
     }
+    admit_client(c, client, now_ms);
     lock_give(&c->lock);
     return client;
 }
@@ -103,6 +196,7 @@ void clients_close(struct clients *c, struct client *client)
 {
     if (client) {
         lock_take(&c->lock);
+        leave_phase(c, client);
         if (client->slot) {
             client->slot->connections--;
         }
@@ -110,6 +204,32 @@ void clients_close(struct clients *c, struct client *client)
         free(client);
     }
 }
+
+void clients_leave(struct clients *c, struct client *client)
+{
+    if (client) {
+        lock_take(&c->lock);
+        leave_phase(c, client);
+        lock_give(&c->lock);
+    }
+}
+
+static void hang_up_before(struct clients *c, const struct client_list *list, int64_t before_ms)
+{
+    while (list->first && list->first->since_ms < before_ms) {
+        hang_up(c, list->first);
+    }
+}
+
+void clients_hang_up(struct clients *c, int64_t now_ms)
+{
+    lock_take(&c->lock);
+    hang_up_before(c, &c->waiting, now_ms - c->params.head_ms);
+    hang_up_before(c, &c->beyond, now_ms - c->params.head_ms);
+    lock_give(&c->lock);
+}
+
+/* ---- requests ---- */
 
 /* Under the lock. */
 static bool take_one(const struct clients *c, struct client_slot *slot, int64_t now_ms)
@@ -125,21 +245,45 @@ static bool take_one(const struct clients *c, struct client_slot *slot, int64_t 
     return true;
 }
 
+/* Under the lock. */
+static enum client_state ask_one(struct clients *c, struct client *client, int64_t now_ms)
+{
+    if (client->phase == CLIENT_WAITING) {
+        remove_client(&c->waiting, client);
+        client->phase = CLIENT_ASKING;
+    } else if (client->phase == CLIENT_BEYOND && take_place(c, client)) { /* by now */
+        remove_client(&c->beyond, client);
+        client->phase = CLIENT_ASKING;
+    }
+    if (client->phase != CLIENT_ASKING) {
+        return client->crowded ? CLIENT_OVER_CONNECTIONS : CLIENT_OVER_PLACES;
+    }
+    return c->params.requests_per_s == 0 || take_one(c, client->slot, now_ms)
+               ? CLIENT_FINE
+               : CLIENT_OVER_RATE;
+}
+
 enum client_state clients_ask(struct clients *c, struct client *client, int64_t now_ms,
                               unsigned *wait_s)
 {
     *wait_s = 1;
-    if (!client || !client->slot) {
-        return CLIENT_FINE;
-    }
-    if (client->crowded) {
-        return CLIENT_OVER_CONNECTIONS;
-    }
-    if (c->params.requests_per_s == 0) {
+    if (!client) {
         return CLIENT_FINE;
     }
     lock_take(&c->lock);
-    const bool may = take_one(c, client->slot, now_ms);
+    const enum client_state state = ask_one(c, client, now_ms);
     lock_give(&c->lock);
-    return may ? CLIENT_FINE : CLIENT_OVER_RATE;
+    return state;
+}
+
+void clients_answered(struct clients *c, struct client *client, int64_t now_ms)
+{
+    if (client) {
+        lock_take(&c->lock);
+        if (client->phase == CLIENT_ASKING) {
+            client->phase = CLIENT_WAITING;
+            append_client(&c->waiting, client, now_ms);
+        }
+        lock_give(&c->lock);
+    }
 }

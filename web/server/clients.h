@@ -1,11 +1,17 @@
 /* web/server/clients.h - how much one client may ask for: connections at once and requests a
- * second, by its address (of IPv6 the first half: a machine has a whole network of these). Any
- * thread.
+ * second, by its address (of IPv6 the first half: a machine has a whole network of these), and
+ * how long a connection may be here without asking for anything. Any thread.
+ *
+ * A connection has a place, or is beyond: one too many of its address, or there is no place
+ * left. Of those without a place a few are kept for a short time, for a request that everybody
+ * may make (ROUTE_HEALTH). When room is wanted, the connection that has waited for a request
+ * for longest is hung up on: nobody holds a place by silence while others want it.
  */
 #ifndef WEB_SERVER_CLIENTS_H
 #define WEB_SERVER_CLIENTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -14,12 +20,25 @@
 
 struct client; /* one connection */
 
-enum { CLIENTS_BURST_S = 5 }; /* so many seconds' requests may come at once */
+enum {
+    CLIENTS_BURST_S = 5,  /* so many seconds' requests may come at once */
+    CLIENTS_BEYOND = 64,  /* connections kept without a place */
+    CLIENTS_LEAVING = 256 /* hung up on, and not yet closed by the thread that serves them */
+};
 
 struct clients_params {
-    unsigned connections_total; /* that there may be, of all clients */
+    unsigned connections_total; /* places, of all clients */
     unsigned connections_max;   /* of one address; 0: any number */
     unsigned requests_per_s;    /* of one address; 0: any number */
+    int64_t head_ms; /* from when a connection came, or its last answer was out, until the head
+                        of its request is there */
+    atomic_uint_least64_t *hung_up; /* connections hung up on; NULL: nobody counts them */
+};
+
+/* Connections in the order in which they came in. */
+struct client_list {
+    struct client *first, *last;
+    size_t count;
 };
 
 struct clients {
@@ -27,24 +46,40 @@ struct clients {
     pthread_mutex_t lock;
     struct client_slot *slot; /* [slot_count] an address each; the first `used` have been */
     size_t slot_count, used;
+    size_t places;              /* taken */
+    struct client_list waiting; /* for a request; those with a place */
+    struct client_list beyond;
 };
 
 /* STATUS_E_NOMEM. */
 MUST_USE enum status clients_init(struct clients *clients, const struct clients_params *params);
 void clients_clear(struct clients *clients); /* all zero allowed */
 
-/* A connection came, and went. NULL: no memory; it is not limited then. */
-struct client *clients_open(struct clients *clients, const struct sockaddr *address);
+/* A connection came, by this socket, which is shut down when room is wanted (the descriptor
+ * stays its owner's), and went, before its socket is closed. NULL: no memory; it is not
+ * limited then. */
+struct client *clients_open(struct clients *clients, const struct sockaddr *address, int socket,
+                            int64_t now_ms);
 void clients_close(struct clients *clients, struct client *client); /* NULL allowed */
 
 enum client_state {
     CLIENT_FINE,
-    CLIENT_OVER_CONNECTIONS, /* this connection is one too many */
+    CLIENT_OVER_CONNECTIONS, /* this connection is one too many of its address */
+    CLIENT_OVER_PLACES,      /* this connection is one too many of all */
     CLIENT_OVER_RATE         /* too many requests; *wait_s: when the next one will do */
 };
 
-/* A request came over this connection, which may be NULL. */
+/* The head of a request came over this connection, which may be NULL. */
 enum client_state clients_ask(struct clients *clients, struct client *client, int64_t now_ms,
                               unsigned *wait_s);
+
+/* Its answer is out: it may ask again. NULL allowed. */
+void clients_answered(struct clients *clients, struct client *client, int64_t now_ms);
+
+/* Its client has hung up: it gives up its place, and is closed soon. NULL allowed. */
+void clients_leave(struct clients *clients, struct client *client);
+
+/* Hang up on those that have let too much time go by. */
+void clients_hang_up(struct clients *clients, int64_t now_ms);
 
 #endif

@@ -172,21 +172,46 @@ bool host_is_ours(const char *host, const struct sockaddr *listening, const char
     return strcasecmp(name, "localhost") == 0 || is_listed(name, names);
 }
 
+static bool check_head(const struct web_input *input, struct web_request *request,
+                       struct web_response *response)
+{
+    return !input->fault ||
+           web_problem(request, response, PROBLEM_BAD_HEAD, NULL, input->fault);
+}
+
+/* Does it ask for no more than it may? */
+static bool check_limits(const struct web_input *input, struct web_request *request,
+                         struct web_response *response)
+{
+    static const struct {
+        enum problem_kind problem;
+        enum web_refusal refusal;
+        const char *detail;
+    } rows[] = {
+        [CLIENT_OVER_CONNECTIONS] = {PROBLEM_TOO_MANY_CONNECTIONS, WEB_REFUSED_CONNECTIONS,
+                                     "this address has too many connections "
+                                     "(http.client_connections_max)"},
+        [CLIENT_OVER_PLACES] = {PROBLEM_TOO_MANY_CONNECTIONS, WEB_REFUSED_CONNECTIONS,
+                                "all connections that there may be are in use "
+                                "(http.connections_max)"},
+        [CLIENT_OVER_RATE] = {PROBLEM_TOO_MANY_REQUESTS, WEB_REFUSED_RATE,
+                              "this address asks too often (http.client_requests_per_s)"},
+    };
+    const bool health = request->route && request->route->needs_token == ROUTE_HEALTH;
+    if (input->client == CLIENT_FINE || health) {
+        return true;
+    }
+    web_problem_later(request, response, rows[input->client].problem, input->wait_s,
+                      rows[input->client].detail);
+    tell_refused(input, request->context, rows[input->client].refusal, request->path);
+    return false;
+}
+
 static bool check_client(const struct web_input *input, struct web_request *request,
                          struct web_response *response)
 {
     struct web_context *context = request->context;
-    if (input->client != CLIENT_FINE) {
-        const bool hasty = input->client == CLIENT_OVER_RATE;
-        web_problem_later(request, response,
-                          hasty ? PROBLEM_TOO_MANY_REQUESTS : PROBLEM_TOO_MANY_CONNECTIONS,
-                          input->wait_s,
-                          hasty ? "this address asks too often (http.client_requests_per_s)"
-                                : "this address has too many connections "
-                                  "(http.client_connections_max)");
-        response->close = true;
-        tell_refused(input, context, hasty ? WEB_REFUSED_RATE : WEB_REFUSED_CONNECTIONS,
-                     request->path);
+    if (!check_limits(input, request, response)) {
         return false;
     }
     /* No browser leaves Host out. */
@@ -264,7 +289,7 @@ static bool check_token(const struct web_input *input, struct web_request *reque
     const struct web_context *context = request->context;
     const enum route_token need = request->route->needs_token;
     const char *given = input->authorization;
-    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
+    if (need <= ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
         return true;
     }
     if (!context->token) {
@@ -334,8 +359,13 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
-    if (!split_url(input->url, request, response) || !check_client(input, request, response) ||
-        !find_route(input, request, response) || !check_token(input, request, response) ||
+    /* The route first, for some are for everybody; whether there is one is told to those only
+     * who may ask. */
+    const bool readable =
+        split_url(input->url, request, response) && check_head(input, request, response);
+    const bool known = readable && find_route(input, request, response);
+    if (!readable || !check_client(input, request, response) || !known ||
+        !check_token(input, request, response) ||
         !read_query(input->accept, request, response)) {
         count_answer(context, response);
         return false;

@@ -16,6 +16,7 @@ struct web_input {
     const char *content_type;
     const char *last_event_id;
     const char *host;
+    const char *fault;           /* of the head (web/server/head.h); NULL: none */
     const struct sockaddr *peer; /* NULL: not known */
     bool local;                  /* the peer is on loopback */
     enum client_state client;

@@ -11,12 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "logger/storage/lock.h"
 #include "web/http/address.h"
 #include "web/http/history.h"
 #include "web/http/routes.h"
 #include "web/http/ticks.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
+#include "web/server/head.h"
 #include "web/server/tls.h"
 #include "web/stream/stream.h"
 #include "web/stream/trails.h"
@@ -27,7 +29,9 @@ enum {
     HEARTBEAT_MS = 15 * 1000,
     FILES_MORE = 256,              /* descriptors for everything but connections */
     WEB_NICE = 10,                 /* of the threads here, beyond the others' */
-    IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
+    IDLE_TIMEOUT_S = 10,           /* a connection that sends or takes nothing is closed */
+    HEAD_TIMEOUT_MS = 10 * 1000,   /* one without a whole request line and headers is closed */
+    DOOR_MS = 250,                 /* between two looks at those */
     REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
     STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
     /* An upload of more than one packet has the time that this rate needs, beyond that. */
@@ -53,6 +57,13 @@ struct web {
     struct sockaddr_storage address;
     char *hosts;
     struct clients clients;
+    /* Hangs up on those that take too long. */
+    struct {
+        pthread_t thread;
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        bool runs, ends; /* ends: under the lock */
+    } door;
     bool tls;
     atomic_uint in_flight;
     atomic_bool stopping;
@@ -62,6 +73,7 @@ struct web {
 struct exchange {
     struct web *web;
     bool begun, settled; /* settled: the response is made, the rest of the body passed over */
+    bool last;           /* the connection is closed after this answer */
     int64_t begun_ms;
     size_t received, drained; /* drained: of them, passed over */
     struct web_request request;
@@ -71,6 +83,32 @@ struct exchange {
 };
 
 /* ---- one request ---- */
+
+static const char *find_header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static const struct sockaddr *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+static int socket_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
 
 /* The URL before libmicrohttpd decodes it: decoding is strict here and lax there. */
 static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *connection)
@@ -92,10 +130,10 @@ static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *c
 static void end_exchange(void *cls, struct MHD_Connection *connection, void **state,
                          enum MHD_RequestTerminationCode code)
 {
-    (void)connection;
     (void)code;
     struct web *web = cls;
     struct exchange *x = *state;
+    clients_answered(&web->clients, client_of(connection), ticks_ms());
     if (x) {
         dispatch_end(&x->request);
         body_clear(&x->upload.body);
@@ -105,25 +143,6 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
         *state = NULL;
         atomic_fetch_sub(&web->in_flight, 1);
     }
-}
-
-static const char *find_header(struct MHD_Connection *connection, const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
-
-static const struct sockaddr *peer_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info ? info->client_addr : NULL;
-}
-
-static struct client *client_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
 }
 
 static bool add_headers(const struct web_response *r, unsigned status, bool close,
@@ -189,7 +208,7 @@ static struct MHD_Response *make_body(struct MHD_Connection *connection, unsigne
 static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
 {
     struct web_response *r = &x->response;
-    const bool close = r->close || atomic_load(&x->web->stopping);
+    const bool close = x->last || atomic_load(&x->web->stopping);
     const unsigned status = r->unchanged ? 304 : r->status;
     struct MHD_Response *message = make_body(connection, status, r);
     if (!message) {
@@ -203,9 +222,24 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct e
     return result;
 }
 
+static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    (void)kind;
+    head_note(cls, name, value);
+    return MHD_YES;
+}
+
+static const char *find_fault(struct MHD_Connection *connection, const char *version)
+{
+    struct head head = {0};
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &head);
+    return head_fault(&head, version);
+}
+
 /* Is the request one to be answered? */
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
-                                     struct exchange *x)
+                                     const char *version, struct exchange *x)
 {
     const struct sockaddr *peer = peer_of(connection);
     const char *length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -223,14 +257,19 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .content_type = find_header(connection, "Content-Type"),
                                     .last_event_id = find_header(connection, "Last-Event-ID"),
                                     .host = find_header(connection, "Host"),
+                                    .fault = find_fault(connection, version),
                                     .peer = peer,
                                     .local = peer && address_is_loopback(peer),
                                     .client = client,
                                     .wait_s = wait_s,
                                     .body_bytes = length ? strtoull(length, NULL, 10) : 0};
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
-    /* Whoever asks before sending, or would send much, is told at once. */
-    if (x->settled && (input.body_bytes > DRAIN_MAX || find_header(connection, "Expect"))) {
+    x->last = input.fault || client != CLIENT_FINE;
+    /* Whoever asks before sending, would send much, or has no place to wait in, is told at
+     * once; and nobody knows where a request ends that may be understood in two ways. */
+    if (x->settled &&
+        (input.body_bytes > DRAIN_MAX || find_header(connection, "Expect") || input.fault ||
+         client == CLIENT_OVER_CONNECTIONS || client == CLIENT_OVER_PLACES)) {
         return send_response(connection, x);
     }
     return MHD_YES;
@@ -269,13 +308,12 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
 {
     (void)cls;
     (void)url;
-    (void)version;
     struct exchange *x = *state;
     if (!x) {
         return MHD_NO;
     }
     if (!x->begun) {
-        return begin_request(connection, method, x);
+        return begin_request(connection, method, version, x);
     }
     if (*bytes > 0) {
         return take_body(x, data, bytes);
@@ -322,6 +360,14 @@ static void allow_files(unsigned count)
     }
 }
 
+/* A listener has hung up. libmicrohttpd ends a response, and the stream with it, before it
+ * tells of the end of the connection: there is one yet. */
+static void note_left(void *context, struct MHD_Connection *connection)
+{
+    struct web *web = context;
+    clients_leave(&web->clients, client_of(connection));
+}
+
 static enum status start_streams(struct web *web, const struct web_options *options)
 {
     const struct streams_params params = {
@@ -332,8 +378,45 @@ static enum status start_streams(struct web *web, const struct web_options *opti
         .clients_max = options->listeners_max,
         .heartbeat_ms =
             options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
+        .left = note_left,
+        .context = web,
     };
     return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
+}
+
+/* libmicrohttpd forgives all that send a byte now and then. */
+static void *watch_door(void *context)
+{
+    struct web *web = context;
+    (void)pthread_setname_np(pthread_self(), "tandem-door");
+    lock_take(&web->door.lock);
+    while (!web->door.ends) {
+        clients_hang_up(&web->clients, ticks_ms());
+        lock_wait(&web->door.changed, &web->door.lock, (ticks_ms() + DOOR_MS) * 1000);
+    }
+    lock_give(&web->door.lock);
+    return NULL;
+}
+
+static bool open_door(struct web *web)
+{
+    (void)pthread_mutex_init(&web->door.lock, NULL);
+    lock_init_condition(&web->door.changed);
+    web->door.runs = pthread_create(&web->door.thread, NULL, watch_door, web) == 0;
+    return web->door.runs;
+}
+
+static void close_door(struct web *web)
+{
+    if (web->door.runs) {
+        lock_take(&web->door.lock);
+        web->door.ends = true;
+        (void)pthread_cond_signal(&web->door.changed);
+        lock_give(&web->door.lock);
+        (void)pthread_join(web->door.thread, NULL);
+        (void)pthread_cond_destroy(&web->door.changed);
+        (void)pthread_mutex_destroy(&web->door.lock);
+    }
 }
 
 /* A connection came or went. */
@@ -343,7 +426,8 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
     struct web *web = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const struct sockaddr *peer = peer_of(connection);
-        *context = peer ? clients_open(&web->clients, peer) : NULL;
+        *context =
+            peer ? clients_open(&web->clients, peer, socket_of(connection), ticks_ms()) : NULL;
     } else {
         clients_close(&web->clients, *context);
         *context = NULL;
@@ -360,7 +444,9 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     gnutls_certificate_retrieve_function3 *const choose = tls_choose;
     void *chooser = NULL;
     memcpy(&chooser, &choose, sizeof chooser); /* a function's address as an object's */
-    const unsigned connections = connections_of(options);
+    /* Who has a place is decided in clients.c, with an eye for whom it is taken from: here
+     * nobody is to wait in front of the door, at any thread's. */
+    const unsigned connections = connections_of(options) + CLIENTS_BEYOND + CLIENTS_LEAVING;
     allow_files(connections + FILES_MORE);
     struct MHD_OptionItem more[5] = {0};
     size_t n = 0;
@@ -380,9 +466,9 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     web->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_SOCK_ADDR, &web->address,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
-        connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        end_exchange, web, MHD_OPTION_CONNECTION_LIMIT, connections * threads,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
     if (!web->daemon) {
@@ -398,7 +484,9 @@ static enum status set_guard(struct web *web, const struct web_options *options,
 {
     const struct clients_params limits = {.connections_total = connections_of(options),
                                           .connections_max = options->client_connections_max,
-                                          .requests_per_s = options->client_requests_per_s};
+                                          .requests_per_s = options->client_requests_per_s,
+                                          .head_ms = HEAD_TIMEOUT_MS,
+                                          .hung_up = &web->context.hung_up};
     web->token = options->token ? strdup(options->token) : NULL;
     web->hosts = strdup(options->hosts ? options->hosts : "");
     if ((options->token && !web->token) || !web->hosts ||
@@ -437,7 +525,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     if (status != STATUS_OK) {
         return status;
     }
-    return start_streams(web, options) == STATUS_OK
+    return open_door(web) && start_streams(web, options) == STATUS_OK
                ? start_daemon(web, options, err)
                : err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
 }
@@ -521,6 +609,7 @@ void web_stop(struct web *web)
     } else {
         streams_stop(web->context.streams);
     }
+    close_door(web);
     streams_destroy(web->context.streams);
     history_destroy(web->context.history);
     trails_destroy(web->context.trails);

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "logger/message/json_write.h"
@@ -21,6 +23,7 @@ enum {
     REPLAY_ROWS = 100, /* read from the store at a time */
     BLOCK = 8192,      /* so much of a response is asked for at a time */
     FRAME_MORE = 256,  /* of a record, beyond its JSON */
+    HANG_UPS = 64,     /* taken note of at a time */
     TIMEOUT_S = 60     /* a listener that takes nothing for so long is gone */
 };
 
@@ -34,7 +37,9 @@ struct stream {
     struct streams *set;
     struct stream *next; /* of those with a connection; under the set's lock */
     struct MHD_Connection *connection;
-    bool asleep; /* under the set's lock */
+    int socket;
+    bool asleep; /* under the set's lock, as is: */
+    bool gone;   /* the client has hung up; its place is free already */
     struct event_filter filter;
     /* Its server thread's; of the set's thread while asleep. */
     enum phase phase;
@@ -54,8 +59,9 @@ struct streams {
     pthread_t thread;
     pthread_mutex_t lock;
     struct stream *first;
+    int hang_ups; /* epoll; of all their sockets */
     bool stopping;
-    struct MHD_Connection **awake; /* [params.clients_max] to be resumed */
+    struct MHD_Connection **awake; /* [params.clients_max + 1] to be resumed */
     machine_marks *seen;
     atomic_bool restored;
     struct streams_counts counts;
@@ -221,6 +227,28 @@ static bool has_news(struct stream *s, int64_t at_ms)
                                    : s->phase != PHASE_WAIT || atomic_load(&s->set->restored));
 }
 
+/* Free the places of those that have hung up: libmicrohttpd does not look at the socket of a
+ * connection that sleeps. Who has ended his own side is taken to have gone, as no listener has
+ * anything left to say but that. Under the set's lock. */
+static void count_out(struct streams *set)
+{
+    struct epoll_event events[HANG_UPS];
+    int n = 0;
+    do {
+        n = epoll_wait(set->hang_ups, events, HANG_UPS, 0);
+        for (int i = 0; i < n; i++) {
+            struct stream *s = events[i].data.ptr;
+            if (!s->gone) {
+                s->gone = true;
+                atomic_fetch_sub(&set->counts.clients, 1);
+                if (set->params.left) {
+                    set->params.left(set->params.context, s->connection);
+                }
+            }
+        }
+    } while (n == HANG_UPS);
+}
+
 /* Sleep if there is still nothing: looked at under the lock that whoever wakes takes, so that
  * no news is slept through. */
 static ssize_t fall_asleep(struct stream *s)
@@ -229,6 +257,8 @@ static ssize_t fall_asleep(struct stream *s)
     lock_take(&s->set->lock);
     if (s->set->stopping) {
         result = MHD_CONTENT_READER_END_OF_STREAM;
+    } else if (s->gone) {
+        result = MHD_CONTENT_READER_END_WITH_ERROR;
     } else if (!has_news(s, ticks_ms())) {
         s->asleep = true;
         MHD_suspend_connection(s->connection);
@@ -294,6 +324,7 @@ static void end_stream(void *cls)
         at = &(*at)->next;
     }
     *at = s->next;
+    (void)epoll_ctl(s->set->hang_ups, EPOLL_CTL_DEL, s->socket, NULL);
     lock_give(&s->set->lock);
     stream_close(s);
 }
@@ -306,25 +337,41 @@ struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *co
     if (!response) {
         return NULL;
     }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct epoll_event hung_up = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = s};
     s->connection = connection;
+    s->socket = info ? info->connect_fd : -1;
     (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                     (unsigned)TIMEOUT_S);
     lock_take(&set->lock);
     s->next = set->first;
     set->first = s;
+    (void)epoll_ctl(set->hang_ups, EPOLL_CTL_ADD, s->socket, &hung_up);
     lock_give(&set->lock);
     return response;
+}
+
+static bool take_place(struct streams *set)
+{
+    lock_take(&set->lock);
+    if (atomic_load(&set->counts.clients) >= set->params.clients_max) {
+        count_out(set);
+        event_hub_wake(set->params.hub); /* their connections are to be closed, too */
+    }
+    const bool free_one = atomic_load(&set->counts.clients) < set->params.clients_max;
+    atomic_fetch_add(&set->counts.clients, free_one ? 1 : 0);
+    lock_give(&set->lock);
+    return free_one;
 }
 
 struct stream *stream_open(struct streams *set, const struct event_filter *filter,
                            const struct event_place *place)
 {
-    struct stream *s = NULL;
-    if (atomic_fetch_add(&set->counts.clients, 1) < set->params.clients_max) {
-        s = calloc(1, sizeof *s);
-    }
+    const bool placed = take_place(set);
+    struct stream *s = placed ? calloc(1, sizeof *s) : NULL;
     if (!s) {
-        atomic_fetch_sub(&set->counts.clients, 1);
+        atomic_fetch_sub(&set->counts.clients, placed ? 1 : 0);
         atomic_fetch_add(&set->counts.refused, 1);
         free(filter->pairs);
         return NULL;
@@ -347,7 +394,9 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
 void stream_close(struct stream *s)
 {
     if (s) {
-        atomic_fetch_sub(&s->set->counts.clients, 1);
+        if (!s->gone) {
+            atomic_fetch_sub(&s->set->counts.clients, 1);
+        }
         body_clear(&s->pending);
         free(s->filter.pairs);
         free(s);
@@ -356,19 +405,23 @@ void stream_close(struct stream *s)
 
 /* ---- all of them ---- */
 
-/* Which connections are to wake; nobody else wakes them, so they stay where they are. */
+/* Which connections are to wake; nobody else wakes them, so they stay where they are. More may
+ * be left, for those who have gone are beyond clients_max: until they have been woken, too,
+ * *stopping waits. */
 static size_t choose_awake(struct streams *set, bool *stopping)
 {
+    const size_t most = set->params.clients_max + 1; /* as many as there is room for */
     const int64_t at_ms = ticks_ms();
     size_t n = 0;
     lock_take(&set->lock);
-    for (struct stream *s = set->first; s && n < set->params.clients_max; s = s->next) {
-        if (s->asleep && (set->stopping || has_news(s, at_ms))) {
+    count_out(set);
+    for (struct stream *s = set->first; s && n < most; s = s->next) {
+        if (s->asleep && (set->stopping || s->gone || has_news(s, at_ms))) {
             s->asleep = false;
             set->awake[n++] = s->connection;
         }
     }
-    *stopping = set->stopping;
+    *stopping = set->stopping && n < most;
     lock_give(&set->lock);
     return n;
 }
@@ -481,9 +534,11 @@ enum status streams_start(const struct streams_params *params, struct streams **
         return STATUS_E_NOMEM;
     }
     set->params = *params;
+    set->hang_ups = epoll_create1(EPOLL_CLOEXEC);
     set->awake = calloc(params->clients_max + 1, sizeof(void *));
     (void)pthread_mutex_init(&set->lock, NULL);
-    if (!set->awake || pthread_create(&set->thread, NULL, run_streams, set) != 0) {
+    if (set->hang_ups < 0 || !set->awake ||
+        pthread_create(&set->thread, NULL, run_streams, set) != 0) {
         streams_destroy(set);
         return STATUS_E_NOMEM;
     }
@@ -505,6 +560,9 @@ void streams_stop(struct streams *set)
 void streams_destroy(struct streams *set)
 {
     if (set) {
+        if (set->hang_ups >= 0) {
+            (void)close(set->hang_ups);
+        }
         free(set->seen);
         (void)pthread_mutex_destroy(&set->lock);
         free(set->awake);

@@ -3,8 +3,9 @@
  * nothing.
  *
  * One thread for all wakes the connections that have something to read, sends a comment to
- * those that have heard nothing for a while (that is how a listener that is gone is found), and
- * looks for machines that changed state and for poses.
+ * those that have heard nothing for a while (that is how a listener whose machine is gone is
+ * found; one that hangs up is seen at its socket), and looks for machines that changed state
+ * and for poses.
  */
 #ifndef WEB_STREAM_STREAM_H
 #define WEB_STREAM_STREAM_H
@@ -26,6 +27,10 @@ struct streams_params {
     struct trails *trails; /* fed by the way; NULL: none */
     size_t clients_max;
     int heartbeat_ms;
+    /* The client of this connection has hung up, long before the connection is closed. NULL:
+     * nobody wants to know. */
+    void (*left)(void *context, struct MHD_Connection *connection);
+    void *context;
 };
 
 struct streams_counts {

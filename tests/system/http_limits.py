@@ -1,0 +1,202 @@
+"""What connections may do to each other: hold places, take their time, say two things at once, go away."""
+import resource
+import socket
+import time
+
+from raw_http import ask, connect, send
+from rig import Rig
+
+TOKEN = "secret-of-the-test"
+OTHER = "127.0.0.2"  # another address of this machine
+HOST = b"Host: localhost\r\n"
+CLOSE = b"Connection: close\r\n"
+BODY = b'{"op":"go","displacement_m":0.1}'
+SOON_S = 1  # nobody waits for longer, whatever others do
+
+
+def ask_soon(rig, target, source="127.0.0.1"):
+    began = time.monotonic()
+    answer = ask(rig, target, source=source)
+    took = time.monotonic() - began
+    assert took < SOON_S, f"{source} waited {took:.3f} s for {target}"
+    return answer
+
+
+def is_closed(s):
+    s.setblocking(False)
+    try:
+        return s.recv(4096) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def slow_heads(rig):
+    """A request line and headers that come byte by byte have ten seconds, and lock nobody out of the health answers."""
+    used = connect(rig, OTHER)
+    began = time.monotonic()
+    held = [connect(rig) for _ in range(530)]
+    for s in held:
+        s.sendall(b"GET /api/v1/status HTTP/1.1\r\n" + HOST + b"X-Slow: ")
+    first_s = None
+    while held and time.monotonic() - began < 20:
+        for target in ("/healthz", "/readyz"):
+            assert ask_soon(rig, target).status == 200
+        assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
+        # A connection that is used goes on for longer than that.
+        used.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert used.recv(4096).startswith(b"HTTP/1.1 200"), "a connection that is used"
+        for s in held:
+            try:
+                s.sendall(b"a")
+            except OSError:
+                pass
+        open_ones = [s for s in held if not is_closed(s)]
+        if len(open_ones) < len(held) and first_s is None:
+            first_s = time.monotonic() - began
+        held = open_ones
+        time.sleep(0.3)
+    took_s = time.monotonic() - began
+    assert not held, f"{len(held)} are open after {took_s:.1f} s"
+    assert first_s > 9, f"the first one was hung up on after {first_s:.1f} s"
+    assert took_s < 15, f"the last one was hung up on after {took_s:.1f} s"
+    used.close()
+
+
+def crowd(rig):
+    """Ten thousand that say nothing: of one address, then of many."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    count = min(10000, files - 500)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    for sources in (["127.0.0.1"], [f"127.0.1.{k + 1}" for k in range(count // 500)]):
+        held = []
+        for k in range(count):
+            held.append(connect(rig, sources[k % len(sources)]))
+            if k % 500 == 499:
+                assert ask_soon(rig, "/healthz").status == 200
+                assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
+        if len(sources) == 1:
+            answer = ask_soon(rig, "/api/v1/status")
+            assert answer.problem() == "too-many-connections", answer.raw
+        for _ in range(3):
+            assert ask_soon(rig, "/healthz").status == 200
+            assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
+            time.sleep(0.3)
+        for s in held:
+            s.close()
+        rig.wait(lambda: ask(rig, "/api/v1/status").status == 200, "there is room again")
+
+
+def all_places():
+    """Bodies that do not come hold every place that there is: health answers and words are left."""
+    with Rig() as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {connections_max: 4, listeners_max: 0, "))
+        rig.start_daemon()
+        head = f"POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+        held = [connect(rig) for _ in range(4)]
+        for s in held:
+            s.sendall(head.encode() + b"Expect: 100-continue\r\nContent-Length: 30\r\n\r\n")
+            assert s.recv(4096).startswith(b"HTTP/1.1 100"), "it may send its body"
+        answer = ask_soon(rig, "/api/v1/status", OTHER)
+        assert answer.problem() == "too-many-connections" and b"http.connections_max" in answer.body, answer.raw
+        assert ask_soon(rig, "/healthz").status == 200
+        # Silence holds none.
+        for s in held:
+            s.close()
+        rig.wait(lambda: ask(rig, "/api/v1/status").status == 200, "there is room again")
+        held = [connect(rig) for _ in range(40)]
+        assert ask_soon(rig, "/api/v1/status").status == 200
+        rig.stop_daemon()
+
+
+def strict(rig):
+    """What two readers may understand differently is refused, and nothing after it is read."""
+    get = b"GET /api/v1/status HTTP/1.1\r\n"
+    post = (b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\n" + HOST + b"Authorization: Bearer " + TOKEN.encode() + b"\r\n")
+    n = str(len(BODY)).encode()
+    chunks = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
+    rows = {
+        "no Host": get + b"\r\n",
+        "two Hosts": get + HOST + HOST + b"\r\n",
+        "two Hosts that differ": get + HOST + b"Host: evil.example\r\n\r\n",
+        "two lengths": post + b"Content-Length: " + n + b"\r\nContent-Length: " + n + b"\r\n\r\n" + BODY,
+        "two lengths that differ": post + b"Content-Length: " + n + b"\r\nContent-Length: 0\r\n\r\n" + BODY,
+        "a list of lengths": post + b"Content-Length: " + n + b", " + n + b"\r\n\r\n" + BODY,
+        "length and chunks": post + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks,
+        "chunks and length": post + b"transfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n" + chunks,
+        "chunks twice": post + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks,
+        "another coding": post + b"Transfer-Encoding: gzip, chunked\r\n\r\n" + chunks,
+        "an unknown coding": post + b"Transfer-Encoding: xchunked\r\n\r\n" + chunks,
+        "chunks in 1.0": post.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n" + chunks,
+        "a space after a name": post + b"Content-Length : " + n + b"\r\n\r\n" + BODY,
+        "a space before a name": get + b" Host: localhost\r\n\r\n",
+        "NUL in a name": get + HOST + b"X-\x00A: b\r\n\r\n",
+        "NUL in the version": b"GET /api/v1/status HTTP/1.1\x00\r\n" + HOST + b"\r\n",
+    }
+    for name, request in rows.items():
+        answer = send(rig, request + b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert answer.status == 400 and answer.raw.count(b"HTTP/1.1 ") <= 2, (name, answer.raw)
+        assert b'{"alive":true}' not in answer.raw, (name, answer.raw)
+    right = {
+        "a length": (post + CLOSE + b"Content-Length: " + n + b"\r\n\r\n" + BODY, 202),
+        "chunks": (post + CLOSE + b"Transfer-Encoding: Chunked\r\n\r\n" + chunks, 202),
+        "1.0 without Host": (b"GET /api/v1/status HTTP/1.0\r\n\r\n", 200),
+        # libmicrohttpd ends a value at a NUL: what stands behind is never seen (docs/http.md).
+        "NUL in a value": (get + HOST + CLOSE + b"X-A: a\x00b\r\n\r\n", 200),
+    }
+    for name, (request, status) in right.items():
+        answer = send(rig, request)
+        assert answer.status == status, (name, answer.raw)
+
+
+def listeners():
+    """A listener that hangs up has no place any more when the next one comes."""
+    with Rig() as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {listeners_max: 10, "))
+        rig.start_daemon()
+        request = b"GET /api/v1/events HTTP/1.1\r\n" + HOST + b"\r\n"
+
+        def listen():
+            s = connect(rig)
+            s.sendall(request)
+            heard = s.recv(4096)
+            while b"\n\n" not in heard and b" 200 " in heard[:20]:
+                heard += s.recv(4096)
+            return s, int(heard[9:12])
+
+        for _ in range(20):
+            held = [listen() for _ in range(10)]
+            assert [status for _, status in held] == 10 * [200], [status for _, status in held]
+            s, status = listen()
+            s.close()
+            assert status == 503, status
+            for s, _ in held:
+                s.close()
+        # Hung up on in the middle of much: reset, and with something unread.
+        held = [listen()[0] for _ in range(10)]
+        for s in held:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            s.sendall(b"more")
+            s.close()
+        held = [listen() for _ in range(10)]
+        assert [status for _, status in held] == 10 * [200], [status for _, status in held]
+        for s, _ in held:
+            s.close()
+        # Not only when a place is wanted: those who count see it, too.
+        rig.wait(lambda: "\ntandem_stream_listeners 0\n" in rig.fetch("/metrics"), "nobody listens", 2)
+        rig.stop_daemon()
+
+
+with Rig() as rig:
+    rig.start_daemon()
+    strict(rig)
+    slow_heads(rig)
+    crowd(rig)
+    metrics = rig.fetch("/metrics")
+    hung_up = [line for line in metrics.split("\n") if line.startswith("tandem_http_hung_up_total ")]
+    assert float(hung_up[0].split()[1]) > 1000, hung_up
+    rig.stop_daemon()
+all_places()
+listeners()
+print("http_limits: others are served as ever")

@@ -1,0 +1,51 @@
+#include "web/server/head.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* RFC 9110, 5.6.2. */
+static bool is_token(const char *text)
+{
+    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return text[0] && text[strspn(text, allowed)] == '\0';
+}
+
+void head_note(struct head *head, const char *name, const char *value)
+{
+    head->misnamed = head->misnamed || !is_token(name);
+    if (strcasecmp(name, "Host") == 0) {
+        head->hosts++;
+    } else if (strcasecmp(name, "Content-Length") == 0) {
+        head->lengths++;
+    } else if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        head->encodings++;
+        head->other_coding = head->other_coding || !value || strcasecmp(value, "chunked") != 0;
+    }
+}
+
+const char *head_fault(const struct head *head, const char *version)
+{
+    const bool old = version && strcmp(version, "HTTP/1.0") == 0;
+    if (!version || strncmp(version, "HTTP/1.", 7) != 0) {
+        return "the request line: 'GET /path HTTP/1.1' would be right";
+    }
+    if (head->misnamed) {
+        return "the name of a header has characters that no name has; no space stands before "
+               "its ':'";
+    }
+    if (head->hosts > 1 || (head->hosts == 0 && !old)) {
+        return "one Host is needed, no more and no less";
+    }
+    if (head->lengths > 1) {
+        return "more than one Content-Length: one would be right";
+    }
+    if (head->encodings > 0 && head->lengths > 0) {
+        return "both Content-Length and Transfer-Encoding: one of them would be right";
+    }
+    if (head->encodings > 1 || head->other_coding || (head->encodings > 0 && old)) {
+        return "Transfer-Encoding: 'chunked' alone, once, in HTTP/1.1 would be right";
+    }
+    return NULL;
+}
