@@ -16,7 +16,8 @@ EXAMPLES = SOURCE / "docs/examples"
 def drive(rig, total):
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5, "--seed", total)
     assert driver.wait(60) == 0
-    rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == total, f"{total} verdicts", 30)
+    # Longer than the pair's timeout_s: a robot that hung for as long as the broker waits for it has missed a command.
+    rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == total, f"{total} verdicts", 60)
     rig.wait_stored("r1")
 
 
@@ -30,6 +31,8 @@ def check_lines(lines, entries):
         if entry["verdict"] in late:
             assert text.startswith(late[entry["verdict"]]) and f"{abs(entry['lag_s']):.3f}" in text, (line, entry)
             assert ("±" in text) == ("lag_uncertainty_s" in entry)
+        elif entry["verdict"] == "TIMEOUT":
+            assert text == f"no answer in time: {entry['timeout_side']}", (line, entry)
         else:
             assert text.startswith("together" if entry["verdict"] == "SYNC" else entry["verdict"]), (line, entry)
 
