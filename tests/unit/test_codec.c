@@ -429,6 +429,50 @@ static void test_table(void)
     CHECK("event", !codec_native.is_sample("tandem/v1", "tandem/v1/r1/real/reply"));
 }
 
+/* Does every topic that one of the two stands for fit the other: '+' one level, '#' the rest?
+ */
+static bool fits_filter(const char *topic, const char *filter)
+{
+    for (; *filter == '+' || *filter == *topic; filter++) {
+        if (*filter == '\0') {
+            return true;
+        }
+        if (*filter == '+') {
+            topic += strcspn(topic, "/");
+        } else {
+            topic++;
+        }
+    }
+    return *filter == '#';
+}
+
+/* What the daemon listens to, somebody may write; and nobody may write for the daemon. */
+static void test_rights(void)
+{
+    static const char *const own[] = {"+/reply",  "+/notice",      "+/entry",   "+/alarm",
+                                      "+/change", "+/calibration", "+/fidelity"};
+    CHECK("filter", fits_filter("+/+/reply", "+/+/reply") && fits_filter("a/b/c", "a/#"));
+    CHECK("filter", !fits_filter("+/reply", "+/+/reply") && !fits_filter("+/command", "+/com"));
+    for (size_t i = 0; i < codec_count; i++) {
+        const struct codec *c = codecs[i];
+        for (const struct codec_topic *t = c->topics; t->filter; t++) {
+            bool written = false;
+            for (const struct codec_right *r = c->rights; r->topic; r++) {
+                written = written || (r->writes && fits_filter(r->topic, t->filter));
+            }
+            CHECK(t->filter, written);
+        }
+        for (const struct codec_right *r = c->rights; r->topic; r++) {
+            CHECK(r->topic, (unsigned)r->party < CODEC_PARTY_COUNT);
+            CHECK(r->topic, !r->writes || !strchr(r->topic, '#'));
+            for (size_t k = 0; k < COUNT(own); k++) {
+                CHECK(r->topic, !r->writes || strcmp(r->topic, own[k]) != 0);
+            }
+        }
+        CHECK(c->name, c->rights[CODEC_RIGHTS_MAX - 1].topic == NULL);
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -444,5 +488,6 @@ int main(void)
     CU_add_test(suite, "two codecs", test_two_codecs);
     CU_add_test(suite, "out", test_out);
     CU_add_test(suite, "table", test_table);
+    CU_add_test(suite, "rights", test_rights);
     return check_run();
 }
