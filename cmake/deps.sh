@@ -36,7 +36,7 @@ deps_to_test='
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)
     gnuplot-nox         draws what identify simulates
-    nodejs              runs the functions of the Node-RED flow (with npm, where it is, the page is held against axe-core, too)
+    nodejs              runs the functions of the Node-RED flow (npm, if there: axe-core for the page)
     prometheus          promtool reads /metrics back
     chromium            the page is looked at as people see it
     chromium-driver     takes the browser where a test wants it
