@@ -520,7 +520,7 @@ static bool find_daemon(struct mission_run *r)
 static int run_mission(struct mission_run *r)
 {
     char name[MISSION_RUN_MAX];
-    (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)(lab_clock_now_us() / 1000000));
+    (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)lab_clock_now_us());
     mission_init(&r->mission, &r->file.plan, name, lab_clock_now_us());
     const bool connected = connect_broker(r) && find_daemon(r);
     if (connected) {
