@@ -31,6 +31,8 @@ struct broker_options {
     uint32_t keep_alive_s;
     uint32_t session_expiry_s;
     double heartbeat_hz;
+    int64_t remember_us;
+    uint32_t remember_messages;
 };
 
 struct http_options {
@@ -103,6 +105,9 @@ uint64_t lab_fingerprint(const struct lab_params *p);
 
 extern const struct option_table lab_options;
 extern const struct option_table lab_pair_options;
+
+/* What a lab of this file is made of; borrows its pairs. */
+struct lab_params lab_file_params(const struct lab_file *lab);
 
 /* All options of a pair at their defaults, with this id. */
 void lab_pair_defaults(struct pair_params *out, const char *id);

@@ -54,6 +54,13 @@ static const struct option_row lab_rows[] = {
      "Rate of the daemon's own messages that keep the connection awake; on a sleeping one a reply would be stamped "
      "up to 0.1 s late."),
 
+    {"broker.remember_s", TIME("s", "900", 60.0, 86400.0), IN_LAB(broker.remember_us),
+     "How long commands and replies are known again that the broker delivers again after it was killed; longer than "
+     "its autosave_interval."},
+    LAB(broker.remember_messages, WHOLE("", "65536", DELIVERY_MIN, DELIVERY_MAX),
+     "And how many of the whole lab at most, 36 bytes each; a command with an id counts twice in link mode. Falling "
+     "short of that time is told."),
+
     LAB(http.enabled, TRUTH("true"), "Serve the HTTP interface and the page."),
     LAB(http.bind, TEXT("127.0.0.1", NOT_EMPTY), "Address to listen on; any but a loopback address needs token_file."),
     LAB(http.port, WHOLE("", "8420", 0.0, 65535.0), "Port to listen on; 0 takes any free one and prints it."),
@@ -279,6 +286,14 @@ static const struct option_row pair_rows[] = {
 
 const struct option_table lab_options = {lab_rows, COUNT(lab_rows)};
 const struct option_table lab_pair_options = {pair_rows, COUNT(pair_rows)};
+
+struct lab_params lab_file_params(const struct lab_file *lab)
+{
+    return (struct lab_params){.pair_count = lab->pair_count,
+                               .pairs = lab->pairs,
+                               .remember_max = lab->broker.remember_messages,
+                               .remember_us = lab->broker.remember_us};
+}
 
 void lab_pair_defaults(struct pair_params *out, const char *id)
 {

@@ -11,31 +11,9 @@
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 12 };
 
-/* A command with an id that comes again within this time, unchanged, was sent again by a client
- * whose broker went away before it acknowledged. */
-static const int64_t RESENT_WITHIN_US = 30000000;
-
-/* Remembers the last messages, so that one delivered again is recognised. MQTT at QoS 1
- * delivers at least once: after a crash the broker sends what was not acknowledged again with
- * the DUP flag, and a client may send again what its broker had got already. A ring of hashes
- * with chains by their low bits. */
-enum {
-    REDELIVERY_MAX = 4096, /* four times the messages a broker keeps in flight to us */
-    REDELIVERY_CHAINS = 8192
-};
-
-struct redelivery {
-    uint64_t count;                   /* ever */
-    uint16_t head[REDELIVERY_CHAINS]; /* 1 + index of the newest; 0: empty */
-    struct {
-        uint64_t hash;
-        int64_t t_us;
-        uint16_t next; /* 1 + index of the next older one of the chain */
-    } item[REDELIVERY_MAX];
-};
-
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
- * following), heap[n], place[n] and table[table_size]. */
+ * following), heap[n], place[n], table[table_size] and, as far as it is in use, what was
+ * delivered. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -45,7 +23,6 @@ struct lab_state {
     int64_t away_until_us; /* what comes up to then may have waited */
     uint64_t outstanding;  /* open commands of all pairs */
     struct lab_counts counts;
-    struct redelivery redelivery;
 };
 
 /* The key stands beside the index: a big lab's pairs are far apart in memory. */
@@ -63,6 +40,7 @@ struct lab {
     uint32_t *place;          /* [n] where in the heap a pair stands */
     uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
     struct pair_parts *parts; /* [n] into the state */
+    struct delivery_memory *deliveries;
 };
 
 static size_t align_bytes(size_t bytes)
@@ -90,11 +68,22 @@ static size_t parts_bytes_for(const struct lab_params *p)
     return bytes;
 }
 
+static uint32_t remember_max(const struct lab_params *p)
+{
+    return p->remember_max > 0 ? p->remember_max : DELIVERY_USUAL;
+}
+
+static int64_t remember_us(const struct lab_params *p)
+{
+    return p->remember_us > 0 ? p->remember_us : INT64_C(1000000) * DELIVERY_REMEMBER_S;
+}
+
 static size_t state_bytes_for(const struct lab_params *p)
 {
     const size_t n = p->pair_count;
-    return align_bytes(sizeof(struct lab_state)) + parts_bytes_for(p) +
-           align_bytes(n * sizeof(struct heap_item)) + align_bytes(n * sizeof(uint32_t)) +
+    return align_bytes(sizeof(struct lab_state)) + delivery_bytes(remember_max(p)) +
+           parts_bytes_for(p) + align_bytes(n * sizeof(struct heap_item)) +
+           align_bytes(n * sizeof(uint32_t)) +
            align_bytes(table_size_for(n) * sizeof(uint32_t));
 }
 
@@ -102,6 +91,12 @@ size_t lab_bytes(const struct lab_params *p)
 {
     return align_bytes(sizeof(struct lab)) + state_bytes_for(p) +
            p->pair_count * sizeof(struct pair_parts);
+}
+
+/* Of the state, but for what was delivered. */
+static size_t fixed_bytes(const struct lab *lab)
+{
+    return lab->state_bytes - delivery_bytes(remember_max(&lab->p));
 }
 
 /* ---- heap of deadlines --------------------------------------------------------------------
@@ -150,44 +145,6 @@ static void reorder_heap(struct lab *lab, uint32_t index)
         i = (i - 1) / 2;
     }
     sift_down(lab, i);
-}
-
-/* ---- messages delivered again -------------------------------------------------------------
- */
-
-/* When this message came last, or LAB_TIME_NONE when it is not among those remembered. */
-static int64_t find_redelivery(const struct redelivery *r, uint64_t hash)
-{
-    for (uint16_t k = r->head[hash % REDELIVERY_CHAINS]; k != 0; k = r->item[k - 1].next) {
-        if (r->item[k - 1].hash == hash) {
-            return r->item[k - 1].t_us;
-        }
-    }
-    return LAB_TIME_NONE;
-}
-
-static void forget_oldest(struct redelivery *r, uint16_t oldest)
-{
-    uint16_t *link = &r->head[r->item[oldest].hash % REDELIVERY_CHAINS];
-    while (*link != oldest + 1) {
-        link = &r->item[*link - 1].next;
-    }
-    *link = r->item[oldest].next;
-}
-
-/* Remember it; the oldest one is forgotten. */
-static void add_redelivery(struct redelivery *r, uint64_t hash, int64_t t_us)
-{
-    const uint16_t k = (uint16_t)(r->count % REDELIVERY_MAX);
-    if (r->count >= REDELIVERY_MAX) {
-        forget_oldest(r, k);
-    }
-    r->count++;
-    uint16_t *head = &r->head[hash % REDELIVERY_CHAINS];
-    r->item[k].hash = hash;
-    r->item[k].t_us = t_us;
-    r->item[k].next = *head;
-    *head = (uint16_t)(k + 1);
 }
 
 /* ---- one event, or one deadline, through all that is kept of a pair -----------------------
@@ -271,7 +228,8 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
 {
     struct pair_news news = {0};
     const struct pair_run run = {
-        x->pair, p, fx, event->t_us, event, x->dynamics ? &x->dynamics->sets : NULL, &news};
+        x->pair,      p, fx, event->t_us, event, x->dynamics ? &x->dynamics->sets : NULL, &news,
+        x->deliveries};
     pair_take(&run);
     route_news(x, &run);
     if (event->kind == EVENT_TELEMETRY) {
@@ -292,12 +250,22 @@ void pair_step(const struct pair_parts *x, const struct pair_params *p,
     pair_update_deadline(&run, earliest_deadline(x));
 }
 
+bool pair_answer_known(const struct pair_parts *x, const struct pair_params *p,
+                       const struct event *event, const struct effects *fx)
+{
+    struct pair_news news = {0};
+    const struct pair_run run = {x->pair, p,    fx,    event->t_us,
+                                 event,   NULL, &news, x->deliveries};
+    return x->deliveries && pair_link_answer_known(&run);
+}
+
 void pair_fire(const struct pair_parts *x, const struct pair_params *p,
                const struct effects *fx)
 {
-    const struct pair_run run = {
-        x->pair, p, fx, x->pair->deadline_us, NULL, x->dynamics ? &x->dynamics->sets : NULL,
-        NULL};
+    const struct pair_run run = {x->pair, p,
+                                 fx,      x->pair->deadline_us,
+                                 NULL,    x->dynamics ? &x->dynamics->sets : NULL,
+                                 NULL,    x->deliveries};
     x->pair->version++;
     pair_fire_probes(&run);
     if (x->dynamics) {
@@ -331,7 +299,7 @@ static char *place_parts(struct lab *lab, char *at)
     const size_t n = lab->p.pair_count;
     lab->parts = (void *)((char *)lab->state + lab->state_bytes);
     for (size_t i = 0; i < n; i++) {
-        lab->parts[i] = (struct pair_parts){.pair = (void *)at};
+        lab->parts[i] = (struct pair_parts){.pair = (void *)at, .deliveries = lab->deliveries};
         pair_init(lab->parts[i].pair, &lab->p.pairs[i], (uint32_t)i);
         at += pair_bytes(&lab->p.pairs[i]);
     }
@@ -364,6 +332,8 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
+    lab->deliveries = (void *)((char *)lab->state + fixed_bytes(lab));
+    delivery_init(lab->deliveries, remember_max(p), remember_us(p));
     at = place_parts(lab, at);
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);
@@ -460,13 +430,20 @@ static void fire_first(struct lab *lab, const struct effects *fx)
  * verdict, a wrong lap would cost trust. */
 static const int64_t BACKLOG_US = 2000000;
 
+static int64_t told_away_us(const struct event *event)
+{
+    return event->kind == EVENT_AWAY      ? event->away_us
+           : event->kind == EVENT_SESSION ? event->session.away_us
+                                          : 0;
+}
+
 /* Nobody listened: until now, for as long as the event says or since the last message before a
  * start. */
 static void note_absence(struct lab *lab, const struct event *event)
 {
     struct lab_state *state = lab->state;
     state->started = state->started || event->kind == EVENT_START;
-    state->away_us = event->kind == EVENT_AWAY ? event->away_us : 0;
+    state->away_us = told_away_us(event);
     if (state->started && state->heard_us != LAB_TIME_NONE &&
         event->t_us - state->heard_us > state->away_us) {
         state->away_us = event->t_us - state->heard_us;
@@ -480,6 +457,8 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     struct pair *pair = lab->parts[i].pair;
     const struct lab_state *state = lab->state;
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
+    pair->gap_us = lab->deliveries->connections > 1 ? lab->deliveries->connected_us + BACKLOG_US
+                                                    : LAB_TIME_NONE;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
     pair_step(&lab->parts[i], &lab->p.pairs[i], event, fx);
@@ -489,31 +468,51 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
-/* A command or reply that was here before? Others pass. */
-static bool delivered_again(struct lab *lab, const struct event *event)
+/* A command of link mode whose id is known is not sent to the robots again. Old journals know
+ * no connections: they are read as they were written. Whether it was such a one. */
+static bool answer_known(struct lab *lab, uint32_t i, const struct event *event,
+                         const struct effects *fx)
 {
-    if (event->kind != EVENT_COMMAND && event->kind != EVENT_REPLY) {
+    const struct pair_params *p = &lab->p.pairs[i];
+    if (event->kind != EVENT_COMMAND || p->mode != PAIR_LINK || event->command.id[0] == '\0' ||
+        lab->deliveries->connections == 0 || !pair_answer_known(&lab->parts[i], p, event, fx)) {
         return false;
     }
-    struct redelivery *r = &lab->state->redelivery;
-    const int64_t seen_us = find_redelivery(r, event->hash);
-    const bool resent = event->kind == EVENT_COMMAND && event->command.id[0] != '\0' &&
-                        seen_us != LAB_TIME_NONE && event->t_us - seen_us < RESENT_WITHIN_US;
-    if (seen_us != LAB_TIME_NONE && (event->dup || resent)) {
-        return true;
+    lab->state->counts.redelivered++;
+    return true;
+}
+
+/* A command or reply. */
+static void step_delivered(struct lab *lab, uint32_t i, const struct event *event,
+                           const struct effects *fx)
+{
+    if (answer_known(lab, i, event, fx)) {
+        return;
     }
-    add_redelivery(r, event->hash, event->t_us);
-    return false;
+    const enum delivery delivery = delivery_judge(lab->deliveries, event);
+    struct event ambiguous;
+    if (delivery == DELIVERY_AGAIN) {
+        lab->state->counts.redelivered++;
+        pair_redelivered(lab->parts[i].pair);
+    } else if (delivery == DELIVERY_AMBIGUOUS) {
+        lab->state->counts.ambiguous++;
+        ambiguous = *event;
+        ambiguous.ambiguous = true;
+        step_pair(lab, i, &ambiguous, fx);
+    } else {
+        step_pair(lab, i, event, fx);
+    }
+    lab->state->counts.forgotten_early = lab->deliveries->forgotten_early;
 }
 
 static void step_known(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx)
 {
-    if (event->retained && (event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY)) {
+    const bool delivered = event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY;
+    if (delivered && event->retained) {
         lab->state->counts.retained++;
-    } else if (delivered_again(lab, event)) {
-        lab->state->counts.redelivered++;
-        pair_redelivered(lab->parts[i].pair);
+    } else if (delivered) {
+        step_delivered(lab, i, event, fx);
     } else {
         step_pair(lab, i, event, fx);
     }
@@ -536,6 +535,14 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         note_absence(lab, event);
         return;
     }
+    if (event->kind == EVENT_SESSION) {
+        delivery_connect(lab->deliveries, event);
+        /* Else nothing can have waited, or nobody knows since when. */
+        if (event->session.resumed && lab->deliveries->connections > 1) {
+            note_absence(lab, event);
+        }
+        return;
+    }
     if (event->kind == EVENT_STOP || event->kind == EVENT_FORGOTTEN) {
         step_all(lab, event, fx);
         return;
@@ -544,6 +551,7 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         lab->state->heard_us = event->t_us;
         lab->state->started = false;
     }
+    delivery_note(lab->deliveries, event);
     const long i = lab_find(lab, event->pair);
     if (i < 0) {
         lab->state->counts.unknown_pair++;
@@ -636,9 +644,11 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct pair),
                             sizeof(struct pair_slot),
                             sizeof(struct pair_relay),
+                            sizeof(struct delivery_item),
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
                             p->pair_count,
+                            (size_t)remember_us(p),
                             state_bytes_for(p)};
     uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
     /* Sets and fits name models by their places. */
@@ -652,15 +662,28 @@ uint64_t lab_layout(const struct lab_params *p)
 
 const void *lab_state(const struct lab *lab, size_t *bytes)
 {
-    *bytes = lab->state_bytes;
+    *bytes = fixed_bytes(lab) + delivery_used_bytes(lab->deliveries);
     return lab->state;
+}
+
+size_t lab_state_max(const struct lab *lab)
+{
+    return lab->state_bytes;
 }
 
 enum status lab_load(struct lab *lab, const void *state, size_t bytes)
 {
-    if (bytes != lab->state_bytes) {
+    struct delivery_memory deliveries;
+    const size_t fixed = fixed_bytes(lab);
+    if (bytes < fixed + sizeof deliveries) {
+        return STATUS_E_STALE;
+    }
+    memcpy(&deliveries, (const char *)state + fixed, sizeof deliveries);
+    if (deliveries.max != lab->deliveries->max || deliveries.heads != lab->deliveries->heads ||
+        bytes != fixed + delivery_used_bytes(&deliveries)) {
         return STATUS_E_STALE;
     }
     memcpy(lab->state, state, bytes);
+    delivery_index(lab->deliveries);
     return STATUS_OK;
 }

@@ -22,13 +22,18 @@ struct lab_params {
     size_t pair_count; /* 1..LAB_PAIRS_MAX */
     const struct pair_params
         *pairs; /* [pair_count] borrowed as long as the lab lives; ids unique */
+    /* Messages and ids remembered, DELIVERY_MIN .. DELIVERY_MAX, and for how long; 0: usual. */
+    uint32_t remember_max;
+    int64_t remember_us;
 };
 
 struct lab_counts {
     uint64_t events[EVENT_KIND_COUNT];
     uint64_t unknown_pair; /* messages to pairs that the lab file does not have */
     uint64_t redelivered; /* messages delivered again by the broker or sent again by a client */
-    uint64_t retained;    /* commands and replies kept by the broker: old ones, passed over */
+    uint64_t ambiguous;   /* messages of which nothing tells whether they were here before */
+    uint64_t forgotten_early; /* messages and ids forgotten before their time */
+    uint64_t retained;     /* commands and replies kept by the broker: old ones, passed over */
     uint64_t out_of_order; /* events whose time lay before the one before; taken at that time */
     uint64_t starts;       /* runs of the daemon in this journal */
 };
@@ -39,13 +44,18 @@ struct lab;
  * of one by the other. */
 struct pair_parts {
     struct pair *pair;
-    struct pair_dynamics *dynamics;   /* NULL: not followed */
-    struct pair_following *following; /* NULL: nobody follows */
+    struct pair_dynamics *dynamics;     /* NULL: not followed */
+    struct pair_following *following;   /* NULL: nobody follows */
+    struct delivery_memory *deliveries; /* of the whole lab; NULL: none are kept */
 };
 
 /* One event of this pair, at event->t_us; every deadline before it must have been fired. */
 void pair_step(const struct pair_parts *parts, const struct pair_params *p,
                const struct event *event, const struct effects *fx);
+/* In link mode: a command whose id is known is answered with what became of it. False: the id
+ * is not known, or the command is another one while the first is open (pair_step() tells). */
+bool pair_answer_known(const struct pair_parts *parts, const struct pair_params *p,
+                       const struct event *event, const struct effects *fx);
 /* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
 void pair_fire(const struct pair_parts *parts, const struct pair_params *p,
                const struct effects *fx);
@@ -93,6 +103,7 @@ bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */
  * lab_load() returns STATUS_E_STALE when bytes does not fit, else STATUS_OK. */
 uint64_t lab_layout(const struct lab_params *p);
 const void *lab_state(const struct lab *lab, size_t *bytes);
+size_t lab_state_max(const struct lab *lab); /* bytes that it can grow to */
 MUST_USE enum status lab_load(struct lab *lab, const void *state, size_t bytes);
 
 #endif

@@ -38,6 +38,19 @@ static bool check_away(struct json_scan *s, struct event *e, const struct payloa
     return e->away_us >= 0 || json_scan_fail(s, "an \"away_s\" of 0 or more was expected");
 }
 
+static const struct payload_member session_members[] = {
+    {.name = "resumed", .required = true, .type = PAYLOAD_FLAG, PAYLOAD_IN(session.resumed)},
+    {.name = "away_s", .required = true, .type = PAYLOAD_STAMP, PAYLOAD_IN(session.away_us)},
+    {.name = "unsure_s", .type = PAYLOAD_STAMP, PAYLOAD_IN(session.unsure_us)},
+};
+
+static bool check_session(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+{
+    (void)seen;
+    return e->session.away_us >= 0 ||
+           json_scan_fail(s, "an \"away_s\" of 0 or more was expected");
+}
+
 /* clang-format off */
 static const struct payload_member request_members[] = {
     {.name = "pair", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(pair),
@@ -108,6 +121,8 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
         {.what = "forgotten", .kind = EVENT_FORGOTTEN},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",
          check_away},
+        {"session", EVENT_SESSION, PAYLOAD_PART(session, session_members),
+         "\"resumed\" and \"away_s\" were expected", check_session},
         {"request", EVENT_REQUEST, PAYLOAD_PART(request, request_members),
          "\"pair\" and \"action\" were expected", NULL},
         {"fit", EVENT_FIT, PAYLOAD_PART(fit, fit_members),

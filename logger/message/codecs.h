@@ -36,7 +36,7 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
                     const struct message *message, event_emit *emit, void *context);
 
 /* The lines that the daemon writes into its own journal, under "<prefix>/$lab/": start, stop,
- * away, request, fit, gap. They belong to no codec and never come over MQTT. */
+ * away, session, request, fit, gap. They belong to no codec and never come over MQTT. */
 bool lab_line_is(const char *prefix, const char *topic);
 
 /* "<prefix>/$lab/<what>" */

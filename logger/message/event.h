@@ -44,6 +44,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
     X(EVENT_FORGOTTEN, "forgotten") /* the broker kept nothing for us, as it should have */    \
+    X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
     X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
     X(EVENT_STOP, "stop") /* the daemon stopped in good order */
 /* clang-format on */
@@ -198,6 +199,13 @@ struct event_fit {
     const struct dynamics_result *result;
 };
 
+struct event_session {
+    int8_t resumed;  /* the broker still had what it owes us, and goes on with its packet ids */
+    int64_t away_us; /* how long nothing was heard before */
+    /* Since when it is not certain that it got our acknowledgements; LAB_TIME_NONE: unknown. */
+    int64_t unsure_us;
+};
+
 struct event_malformed {
     char what[16]; /* "command", "reply" …: which topic */
     char
@@ -208,10 +216,12 @@ struct event_malformed {
 struct event {
     int64_t t_us; /* lab time of arrival */
     enum event_kind kind;
-    enum side side; /* SIDE_COUNT when it belongs to no side */
-    bool dup;       /* MQTT DUP flag: the broker may have delivered it before */
-    bool retained;  /* an old message handed out at subscription */
-    uint64_t hash;  /* of topic and payload: recognises a redelivery */
+    enum side side;     /* SIDE_COUNT when it belongs to no side */
+    bool dup;           /* MQTT DUP flag: the broker may have delivered it before */
+    bool retained;      /* an old message handed out at subscription */
+    bool ambiguous;     /* said by the lab: nothing tells whether it was here before */
+    uint16_t packet_id; /* MQTT's, within the session; 0: not known */
+    uint64_t hash;      /* of topic and payload: recognises a redelivery */
     char pair[EVENT_PAIR_MAX];
     union {
         struct event_command command;
@@ -223,6 +233,7 @@ struct event {
         struct event_request request;
         struct event_fit fit;
         struct event_malformed malformed;
+        struct event_session session;
         int64_t away_us; /* EVENT_AWAY: for how long */
     };
 };

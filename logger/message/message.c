@@ -55,6 +55,9 @@ size_t message_format(const struct message *message, char *out, size_t capacity)
     if (message->dup) {
         json_write_int(&w, "dup", 1);
     }
+    if (message->packet_id > 0) {
+        json_write_int(&w, "mid", message->packet_id);
+    }
     json_write_int(&w, "payloadlen", (int64_t)message->payload_bytes);
     write_payload(&w, message);
     json_write_close(&w);
@@ -120,6 +123,16 @@ static bool scan_payload(struct json_scan *s, struct line *line)
     return json_scan_skip(s, &line->raw, &line->raw_bytes);
 }
 
+static bool scan_packet_id(struct json_scan *s, struct message *m)
+{
+    double number = 0.0;
+    if (!json_scan_number(s, &number)) {
+        return false;
+    }
+    m->packet_id = number >= 1.0 && number <= UINT16_MAX ? (uint16_t)number : 0;
+    return true;
+}
+
 static bool scan_member(struct json_scan *s, const struct json_text *key, struct message *m,
                         struct line *line)
 {
@@ -143,6 +156,9 @@ static bool scan_member(struct json_scan *s, const struct json_text *key, struct
     }
     if (json_text_is(key, "dup")) {
         return scan_flag(s, &m->dup);
+    }
+    if (json_text_is(key, "mid")) {
+        return scan_packet_id(s, m);
     }
     if (json_text_is(key, "payloadlen")) {
         return json_scan_number(s, &line->payload_bytes);

@@ -6,8 +6,9 @@
  *    "payloadlen":57,"payload":{…}}
  *
  * A payload that is no JSON, or a JSON string, is written as text with "encoding":"latin1"
- * (byte b stands as code point U+00bb), so that every byte survives. "dup":1 marks a
- * redelivery. docs/protocol.md. Pure: no I/O, no clock, no allocation.
+ * (byte b stands as code point U+00bb), so that every byte survives. "dup":1 marks what the
+ * broker sent before, "mid" is MQTT's packet id. docs/protocol.md. Pure: no I/O, no clock, no
+ * allocation.
  */
 #ifndef LOGGER_MESSAGE_MESSAGE_H
 #define LOGGER_MESSAGE_MESSAGE_H
@@ -31,6 +32,7 @@ struct message {
     int qos; /* 0..2 */
     bool retained;
     bool dup;
+    uint16_t packet_id;   /* at QoS 1 and 2; 0: not known */
     const char *payload;  /* [kept_bytes] borrowed */
     size_t kept_bytes;    /* <= MESSAGE_PAYLOAD_MAX */
     size_t payload_bytes; /* as it came; > kept_bytes when it was cut */

@@ -232,6 +232,8 @@ static void begin_event(struct event *e, const struct message *m, enum event_kin
     e->kind = kind;
     e->side = side;
     e->dup = m->dup;
+    e->packet_id = m->packet_id;
+    e->ambiguous = false;
     e->retained = m->retained;
     e->hash = 0;
 }

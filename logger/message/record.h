@@ -38,6 +38,19 @@ enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };
 
 enum consistency { CONSISTENCIES(NAMES_VALUE) CONSISTENCY_COUNT };
 
+/* Of which of its messages nothing tells whether they belong to it: the command may have been
+ * delivered before, a side's reply may be another command's. */
+/* clang-format off */
+#define ENTRY_AMBIGUITIES(X)                                                                   \
+    X(ENTRY_SURE, "sure")                                                                      \
+    X(ENTRY_AMBIGUOUS_COMMAND, "command")                                                      \
+    X(ENTRY_AMBIGUOUS_REAL, "real")                                                            \
+    X(ENTRY_AMBIGUOUS_VIRTUAL, "virtual")                                                      \
+    X(ENTRY_AMBIGUOUS_BOTH, "both")
+/* clang-format on */
+
+enum entry_ambiguity { ENTRY_AMBIGUITIES(NAMES_VALUE) ENTRY_AMBIGUITY_COUNT };
+
 /* What lists of entries may be asked for: a verdict, or those that are not consistent. */
 enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
@@ -61,7 +74,9 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     /* the simulated robot cannot be driven after the real one, or can again */                \
     X(ALARM_FOLLOWING, "following")                                                            \
     X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */  \
-    X(ALARM_LOST, "lost") /* messages are missing, or may be */
+    X(ALARM_LOST, "lost") /* messages are missing, or may be */ \
+    /* a message may have been here before, or a reply belong to several commands */           \
+    X(ALARM_AMBIGUOUS, "ambiguous")
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
@@ -88,6 +103,7 @@ struct entry {
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
     int64_t
         interrupted_us; /* > 0: Tandem was not listening for up to so long, times are its own */
+    enum entry_ambiguity ambiguous;
     double virtual_pace;    /* the simulator's real-time factor; NaN: not known */
     bool explained_by_pace; /* AHEAD or BEHIND would be SYNC at pace 1 */
     enum verdict verdict;
@@ -113,6 +129,8 @@ struct alarm {
 
 extern const struct names verdict_names;
 const char *verdict_name(enum verdict verdict); /* "AHEAD" … */
+extern const struct names entry_ambiguity_names;
+const char *entry_ambiguity_name(enum entry_ambiguity ambiguity); /* "sure", "command" … */
 extern const struct names consistency_names;
 const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
 extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */

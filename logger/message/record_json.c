@@ -11,7 +11,7 @@ static const char *const ENTRY_COLUMNS[] = {
         "lag_uncertainty_s", "real_motion_s",
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
-    "correction", "correction_m", "correction_rad",
+    "correction", "correction_m", "correction_rad", "ambiguous",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -104,6 +104,9 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         json_write_real(w, "correction_m", entry->correction_m);
         json_write_real(w, "correction_rad", entry->correction_rad);
     }
+    if (entry->ambiguous != ENTRY_SURE) {
+        json_write_text(w, "ambiguous", entry_ambiguity_name(entry->ambiguous));
+    }
     json_write_close(w);
 }
 
@@ -173,6 +176,7 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_TICK:
     case EVENT_AWAY:
     case EVENT_FORGOTTEN:
+    case EVENT_SESSION:
     case EVENT_START:
     case EVENT_STOP:
     case EVENT_KIND_COUNT:

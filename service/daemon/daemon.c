@@ -229,7 +229,7 @@ static enum status start_web(struct daemon *d, struct err *err)
 
 static enum status make_lab(struct daemon *d, struct err *err)
 {
-    d->params = (struct lab_params){.pair_count = d->file->pair_count, .pairs = d->file->pairs};
+    d->params = lab_file_params(d->file);
     d->lab = lab_memory_create(&d->params);
     if (!d->lab) {
         return err_set(err, STATUS_E_NOMEM, d->file->name, 0, 0,

@@ -216,6 +216,8 @@ struct lab_thread {
     int64_t viewed_us;
     int64_t view_wait_us; /* until the next snapshot, by what the last one cost */
     int64_t saved_us;
+    int64_t forgotten_us; /* when it was told last, */
+    uint64_t forgotten;   /* that so many messages were forgotten early */
     struct lab_thread_counts counts;
 
     /* Copies of the counts, under the daemon's lock. */

@@ -96,12 +96,13 @@ static bool is_sample(const struct daemon *d, const char *topic)
 
 /* Runs on Paho's thread: must not wait. */
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup)
+                         int qos, bool retained, bool dup, uint16_t packet_id)
 {
     struct daemon *d = context;
     struct message m = {.qos = qos,
                         .retained = retained,
                         .dup = dup,
+                        .packet_id = packet_id,
                         .payload = payload,
                         .kept_bytes = bytes,
                         .payload_bytes = bytes};
@@ -143,6 +144,25 @@ static void note_forgotten(void *context)
     inbox_note(d->inbox, "forgotten", "{}", 2);
 }
 
+/* The packet ids of what comes next are those of this session. The lab has to know, as above.
+ */
+static void note_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
+{
+    const struct daemon *d = context;
+    char payload[128];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_bool(&w, "resumed", resumed);
+    json_write_seconds(&w, "away_s", silent_us);
+    if (unsure_us >= 0) {
+        json_write_seconds(&w, "unsure_s", unsure_us);
+    }
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    inbox_note(d->inbox, "session", payload, w.used);
+}
+
 static void add_topic(const char *prefix, const char *filter, int qos,
                       char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
                       size_t *count)
@@ -181,6 +201,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.silence = note_silence;
     options.known = d->last_us != LAB_TIME_NONE;
     options.forgotten = note_forgotten;
+    options.accepted = note_session;
     options.context = d;
     return mqtt_client_create(&d->gateway.client, &options, err);
 }

@@ -345,8 +345,7 @@ static void *run_keeper(void *context)
 enum status keeper_start(struct daemon *d)
 {
     struct keeper *k = &d->keeper;
-    size_t state_bytes = 0;
-    (void)lab_state(d->lab, &state_bytes);
+    const size_t state_bytes = lab_state_max(d->lab);
     k->state = malloc(state_bytes);
     k->findings = calloc(d->params.pair_count, sizeof *k->findings);
     if (!k->state || !k->findings) {

@@ -12,6 +12,7 @@ enum {
     HEALTH_US = 200000,    /* and at least this often; */
     VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
     VIEW_MAX_US = 2000000, /* unless that makes them older than this */
+    FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
     LINES_BETWEEN_CHORES = 512
 };
 
@@ -124,6 +125,21 @@ static void publish_view(struct daemon *d, int64_t mono_us)
     t->dirty = false;
 }
 
+static void tell_forgotten(struct daemon *d, int64_t mono_us)
+{
+    struct lab_thread *t = &d->thread;
+    const uint64_t forgotten = lab_counts(d->lab)->forgotten_early;
+    if (forgotten > t->forgotten &&
+        (t->forgotten == 0 || mono_us - t->forgotten_us > FORGOTTEN_US)) {
+        log_write(LOG_FORGOTTEN_EARLY, NULL,
+                  "%llu in all; broker.remember_messages is %u, too few for %.0f s",
+                  (unsigned long long)forgotten, d->params.remember_max,
+                  lab_s(d->params.remember_us));
+        t->forgotten = forgotten;
+        t->forgotten_us = mono_us;
+    }
+}
+
 /* Between rounds, and now and then within a long one. */
 static void do_chores(struct daemon *d)
 {
@@ -134,6 +150,7 @@ static void do_chores(struct daemon *d)
     if (age_us >= (t->dirty ? VIEW_US : HEALTH_US) && age_us >= t->view_wait_us) {
         publish_view(d, mono_us);
     }
+    tell_forgotten(d, mono_us);
     if (t->live && t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us &&
         keeper_offer_checkpoint(d)) {
         t->saved_us = mono_us;

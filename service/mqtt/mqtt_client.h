@@ -29,9 +29,18 @@ enum {
     MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
 };
 
-/* A message arrived. Everything is borrowed for the call; payload is not terminated. */
+/* A message arrived. Everything is borrowed for the call; payload is not terminated. packet_id:
+ * MQTT's, 1..65535; 0 at QoS 0. */
 typedef void mqtt_client_message(void *context, const char *topic, const void *payload,
-                                 size_t bytes, int qos, bool retained, bool dup);
+                                 size_t bytes, int qos, bool retained, bool dup,
+                                 uint16_t packet_id);
+
+/* The broker accepted us; resumed: with the session of before, whose packet ids go on. Nothing
+ * was heard for silent_us, and what was acknowledged within the last unsure_us may not have
+ * reached it (-1: not known). Called before the messages of this connection, on their thread.
+ */
+typedef void mqtt_client_connected(void *context, bool resumed, int64_t silent_us,
+                                   int64_t unsure_us);
 
 /* Nothing was heard for so long, not even the own heartbeat: the link was down or the process
  * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
@@ -77,6 +86,7 @@ struct mqtt_client_options {
     mqtt_client_message *message;           /* NULL when nothing is subscribed */
     mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
     mqtt_client_forgotten *forgotten;       /* may be NULL */
+    mqtt_client_connected *accepted;        /* may be NULL */
     void *context;                          /* handed to all of them */
 };
 

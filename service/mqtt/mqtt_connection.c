@@ -32,9 +32,28 @@ static void tell_forgotten(struct mqtt_client *client)
     (void)pthread_mutex_unlock(&client->delivery);
 }
 
+/* A heartbeat that came back left the broker behind the acknowledgements that were sent before
+ * it; but the thread that acknowledges is another one. */
+static const int64_t MARGIN_US = 100000;
+
+static void tell_accepted(struct mqtt_client *client, bool resumed)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    lock_take(&client->mutex);
+    const int64_t beat_back_us = client->beat_back_us;
+    lock_give(&client->mutex);
+    (void)pthread_mutex_lock(&client->delivery);
+    if (client->options.accepted && !client->closed) {
+        client->options.accepted(client->options.context, resumed, now_us - client->heard_us,
+                                 beat_back_us > 0 ? now_us - beat_back_us + MARGIN_US : -1);
+    }
+    (void)pthread_mutex_unlock(&client->delivery);
+}
+
 static void came_up(struct mqtt_client *client, bool resumed)
 {
     const struct mqtt_client_options *o = &client->options;
+    tell_accepted(client, resumed);
     lock_take(&client->mutex);
     const bool known = o->persistent && (o->known || client->state.connections > 0);
     client->up_us = lab_clock_monotonic_us();
@@ -276,7 +295,8 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
             (void)atomic_fetch_add_explicit(&client->received, 1, memory_order_relaxed);
             client->options.message(client->options.context, topic,
                                     message->payload ? message->payload : "", bytes,
-                                    message->qos, message->retained != 0, message->dup != 0);
+                                    message->qos, message->retained != 0, message->dup != 0,
+                                    (uint16_t)message->msgid);
         }
         (void)pthread_mutex_unlock(&client->delivery);
     }

@@ -149,7 +149,7 @@ static void take_end_of_fit(struct replay *replay, const struct event *event)
 enum status replay_create(const struct lab_file *file, const struct effects *effects,
                           struct replay **out)
 {
-    const struct lab_params params = {file->pair_count, file->pairs};
+    const struct lab_params params = lab_file_params(file);
     struct replay *replay = calloc(1, sizeof *replay);
     char *scratch = malloc(MESSAGE_PAYLOAD_MAX + 1);
     uint8_t(*fits)[SIDE_COUNT] = calloc(file->pair_count, sizeof *fits);

@@ -310,6 +310,8 @@ static void write_journal_counts(struct json_writer *w, const struct replay *rep
     json_write_int(w, "ahead", (int64_t)c->ahead);
     json_write_int(w, "unknown_pair", (int64_t)l->unknown_pair);
     json_write_int(w, "redelivered", (int64_t)l->redelivered);
+    json_write_int(w, "ambiguous", (int64_t)l->ambiguous);
+    json_write_int(w, "forgotten_early", (int64_t)l->forgotten_early);
     json_write_int(w, "retained", (int64_t)l->retained);
     json_write_int(w, "out_of_order", (int64_t)l->out_of_order);
     json_write_close(w);

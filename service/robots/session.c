@@ -13,7 +13,7 @@ enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* a signal is noticed this soon 
 
 /* On Paho's thread. What is too long to be kept whole is cut, which payload_bytes tells. */
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup)
+                         int qos, bool retained, bool dup, uint16_t packet_id)
 {
     struct session *s = context;
     const size_t kept = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX;
@@ -23,6 +23,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
                               .qos = qos,
                               .retained = retained,
                               .dup = dup,
+                              .packet_id = packet_id,
                               .payload = memcpy(m + 1, payload, kept),
                               .kept_bytes = kept,
                               .payload_bytes = bytes};

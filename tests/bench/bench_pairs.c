@@ -42,7 +42,7 @@ static void lab_start(struct bench_lab *b, uint32_t pairs, uint32_t telemetry_pe
         (void)snprintf(id, sizeof id, "r%u", i + 1);
         lab_pair_defaults(&b->params[i], id);
     }
-    b->lab_params = (struct lab_params){pairs, b->params};
+    b->lab_params = (struct lab_params){.pair_count = pairs, .pairs = b->params};
     b->lab = lab_memory_create(&b->lab_params);
     if (!b->lab) {
         bench_fail("no memory");

@@ -170,6 +170,9 @@ static void fuzz_limits(const struct event *e)
     case EVENT_ECHO:
         assert(e->echo.probe >= 0);
         break;
+    case EVENT_SESSION:
+        assert(e->session.away_us >= 0);
+        break;
     case EVENT_CONNECTION:
     case EVENT_AWAY:
     case EVENT_FORGOTTEN:
@@ -246,7 +249,7 @@ static void fuzz_start(struct fuzz *f)
     f->params[0].queue_max = 2;
     f->params[0].probe_interval_us = 1000000;
     f->params[1].outstanding_max = 3;
-    f->lab_params = (struct lab_params){FUZZ_PAIRS, f->params};
+    f->lab_params = (struct lab_params){.pair_count = FUZZ_PAIRS, .pairs = f->params};
     if (!memory) {
         memory = aligned_alloc(64, (lab_bytes(&f->lab_params) + 63) / 64 * 64);
         assert(memory);

@@ -65,6 +65,7 @@ static size_t fuzz_through(const struct message *m, char *out, char *text,
     assert(status == STATUS_OK);
     assert(strcmp(again->topic, m->topic) == 0);
     assert(again->qos == m->qos && again->dup == m->dup && again->retained == m->retained);
+    assert(again->packet_id == m->packet_id);
     fuzz_same_payload(m, again);
     return bytes;
 }

@@ -145,7 +145,7 @@ static void make_inputs(void)
 }
 
 static struct pair_params params[3];
-static const struct lab_params lab_params = {3, params};
+static const struct lab_params lab_params = {.pair_count = 3, .pairs = params};
 
 static void make_params(void)
 {

@@ -20,13 +20,14 @@ struct inbox {
 };
 
 static void keep_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup)
+                         int qos, bool retained, bool dup, uint16_t packet_id)
 {
     struct inbox *in = context;
     (void)topic;
     (void)qos;
     (void)retained;
     (void)dup;
+    (void)packet_id;
     (void)pthread_mutex_lock(&in->mutex);
     in->count++;
     (void)snprintf(in->last, sizeof in->last, "%.*s", (int)bytes, (const char *)payload);

@@ -70,7 +70,7 @@ static inline void script_init(struct script *s, size_t pairs)
         lab_pair_defaults(&s->params[i], id);
         s->params[i].timeout_us = 10000000;
     }
-    s->lab_params = (struct lab_params){pairs, s->params};
+    s->lab_params = (struct lab_params){.pair_count = pairs, .pairs = s->params};
     s->fx = (struct effects){script_emit, s};
 }
 

@@ -21,7 +21,7 @@ static _Atomic unsigned published_entries; /* seen over MQTT */
 static unsigned commands;
 
 static void count_message(void *context, const char *topic, const void *payload, size_t bytes,
-                          int qos, bool retained, bool dup)
+                          int qos, bool retained, bool dup, uint16_t packet_id)
 {
     (void)context;
     (void)topic;
@@ -30,6 +30,7 @@ static void count_message(void *context, const char *topic, const void *payload,
     (void)qos;
     (void)retained;
     (void)dup;
+    (void)packet_id;
     atomic_fetch_add(&published_entries, 1);
 }
 

@@ -48,6 +48,11 @@ static void test_kinds(void)
         {"tandem/v1/$lab/start", "{}", 1, EVENT_START, SIDE_COUNT},
         {"tandem/v1/$lab/stop", "{}", 1, EVENT_STOP, SIDE_COUNT},
         {"tandem/v1/$lab/away", "{\"away_s\":2.5}", 1, EVENT_AWAY, SIDE_COUNT},
+        {"tandem/v1/$lab/session", "{\"resumed\":true,\"away_s\":0.5,\"unsure_s\":0.2}", 1,
+         EVENT_SESSION, SIDE_COUNT},
+        {"tandem/v1/$lab/session", "{\"resumed\":false,\"away_s\":-1}", 1, EVENT_MALFORMED,
+         SIDE_COUNT},
+        {"tandem/v1/$lab/session", "{\"away_s\":1}", 1, EVENT_MALFORMED, SIDE_COUNT},
         {"tandem/v1/r1/virtual/parameters/ack",
          "{\"version\":3,\"applied\":[\"t0_s\"],\"refused\":[{\"name\":\"x\",\"reason\":"
          "\"unknown\"}]}",

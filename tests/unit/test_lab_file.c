@@ -480,7 +480,7 @@ static void test_tables(void)
 static void test_fingerprint(void)
 {
     struct lab_pair pair = {0};
-    const struct lab_params params = {1, &pair.params};
+    const struct lab_params params = {.pair_count = 1, .pairs = &pair.params};
     lab_pair_defaults(&pair.params, "r1");
     const uint64_t print = lab_fingerprint(&params);
     for (size_t i = 0; i < lab_pair_options.count; i++) {

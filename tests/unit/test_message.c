@@ -112,6 +112,7 @@ static void test_round_trip(void)
                                   .qos = rand() % 3,
                                   .retained = rand() % 2,
                                   .dup = rand() % 2,
+                                  .packet_id = (uint16_t)(rand() % 3 * 32767),
                                   .payload = payload,
                                   .kept_bytes = bytes,
                                   .payload_bytes = bytes + (i == 0 ? 7 : 0)};
@@ -126,6 +127,7 @@ static void test_round_trip(void)
         CU_ASSERT_EQUAL_FATAL(back.qos, m.qos);
         CU_ASSERT_EQUAL_FATAL(back.retained, m.retained);
         CU_ASSERT_EQUAL_FATAL(back.dup, m.dup);
+        CU_ASSERT_EQUAL_FATAL(back.packet_id, m.packet_id);
         CU_ASSERT_EQUAL_FATAL(back.payload_bytes, m.payload_bytes);
         CU_ASSERT_EQUAL_FATAL(back.kept_bytes, m.kept_bytes);
 

@@ -565,7 +565,7 @@ static void test_memory(void)
     struct pair_params p[2];
     lab_pair_defaults(&p[0], "r1");
     lab_pair_defaults(&p[1], "r2");
-    const struct lab_params plain = {2, p};
+    const struct lab_params plain = {.pair_count = 2, .pairs = p};
     const size_t bytes = lab_bytes(&plain);
     const uint64_t fingerprint = lab_fingerprint(&plain);
     CHECK_INT("nothing", pair_dynamics_bytes(&p[0].dynamics), 0);

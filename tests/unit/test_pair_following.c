@@ -75,7 +75,7 @@ static void configure(struct stage *s, const char *real, const char *simulated)
 
 static void open_lab(struct stage *s)
 {
-    s->lab_params = (struct lab_params){1, &s->params};
+    s->lab_params = (struct lab_params){.pair_count = 1, .pairs = &s->params};
     s->fx = (struct effects){take, s};
     s->lab =
         lab_init(aligned_alloc(64, (lab_bytes(&s->lab_params) + 63) / 64 * 64), &s->lab_params);

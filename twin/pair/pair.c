@@ -27,6 +27,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->index = index;
     pair->deadline_us = LAB_TIME_MAX;
     pair->command_seq = -1;
+    pair->gap_us = LAB_TIME_NONE;
     pair->last_lag_us = LAB_TIME_NONE;
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
@@ -36,6 +37,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &pair->side[s];
         side->seen_us = LAB_TIME_NONE;
+        side->idle_us = LAB_TIME_NONE;
         side->last_seq = -1;
         side->busy_slot = -1;
         side->next_probe_us = LAB_TIME_MAX;
@@ -204,6 +206,7 @@ static struct pair_slot *open_slot(const struct pair_run *run)
     slot->order = pair->order++;
     slot->t_us = run->t_us;
     slot->away_us = pair->away_us;
+    slot->command_ambiguous = run->event->ambiguous;
     slot->rotation_rad = c->rotation_rad;
     slot->displacement_m = c->displacement_m;
     memcpy(slot->id, c->id, sizeof slot->id);
@@ -222,9 +225,47 @@ static void refuse_command(const struct pair_run *run, const char *why)
 {
     const struct event_command *c = &run->event->command;
     pair_alarm(run, ALARM_QUEUE_OVERFLOW, SIDE_COUNT, c->id, "%s", why);
-    pair_write_overflow(run, c);
+    pair_write_unfollowed(run, VERDICT_OVERFLOW);
     if (run->p->mode == PAIR_LINK) {
+        pair_link_note_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
         pair_link_refuse(run, c->id, why);
+    }
+}
+
+/* From now on a reply without id may be another command's than its place says. */
+static void start_doubt(struct pair *pair)
+{
+    pair->doubted = true;
+    pair->side[SIDE_REAL].idle_us = LAB_TIME_NONE;
+    pair->side[SIDE_VIRTUAL].idle_us = LAB_TIME_NONE;
+}
+
+/* It may have been here before. Where Tandem sends it, it is not sent: no robot moves twice. */
+static bool refuse_ambiguous(const struct pair_run *run)
+{
+    static const char why[] = "it has no id, and may be one that was delivered before";
+    if (!run->event->ambiguous) {
+        return false;
+    }
+    const bool link = run->p->mode == PAIR_LINK;
+    pair_alarm(run, ALARM_AMBIGUOUS, SIDE_COUNT, "", "a command: %s%s", why,
+               link ? "; it was not sent" : "");
+    start_doubt(run->pair);
+    if (link) {
+        pair_write_unfollowed(run, VERDICT_UNRESOLVED);
+        pair_link_refuse(run, "", why);
+    }
+    return link;
+}
+
+/* Replies without an id are told apart by their order. That is sure again once a side owed
+ * none when a command came, after what a gap held up has come. */
+static void note_idle(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (pair_count_owed(run->pair, s) == 0) {
+            run->pair->side[s].idle_us = run->t_us;
+        }
     }
 }
 
@@ -267,6 +308,10 @@ static void on_command(const struct pair_run *run)
     const struct event_command *c = &run->event->command;
     pair->counts.commands++;
     note_command_seq(run);
+    note_idle(run);
+    if (refuse_ambiguous(run)) {
+        return;
+    }
     if (c->id[0] && pair_find_slot(pair, c->id)) {
         pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, c->id,
                    "another command with this id is still open");
@@ -275,6 +320,9 @@ static void on_command(const struct pair_run *run)
     const char *why = overflow_reason(run);
     if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {
         why = "the command is longer than the 256 bytes that the link can hold";
+    }
+    if (run->p->mode == PAIR_LINK && run->deliveries && c->id[0]) {
+        delivery_add_id(run->deliveries, run->p->id, c->id, run->t_us);
     }
     if (why) {
         refuse_command(run, why);
@@ -366,6 +414,9 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
         }
     }
     const bool second = slot->answered[other] && !slot->timed_out[other];
+    if (slot->ambiguous[SIDE_REAL] || slot->ambiguous[SIDE_VIRTUAL]) {
+        return; /* whether it is the reply to this command is not known: nothing to compare */
+    }
     if (second) {
         pair_read_poses(slot, other, r, run->p, &run->news->poses);
     }
@@ -383,12 +434,38 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     }
 }
 
+/* Is it the reply to this command? fits: commands that it may answer. slot: NULL, to none. */
+static void note_ambiguous(const struct pair_run *run, struct pair_slot *slot, uint32_t fits)
+{
+    const struct event *e = run->event;
+    const bool unsure = (run->pair->gap_us != LAB_TIME_NONE || run->pair->doubted) &&
+                        run->pair->side[e->side].idle_us <= run->pair->gap_us;
+    if (e->ambiguous) {
+        pair_alarm(run, ALARM_AMBIGUOUS, e->side, slot ? slot->id : "",
+                   "a reply of the %s robot: it has no id, and may have been delivered before",
+                   side_name(e->side));
+        start_doubt(run->pair);
+    } else if (slot && e->reply.id[0] == '\0' && fits > 1 && unsure) {
+        pair_alarm(run, ALARM_AMBIGUOUS, e->side, slot->id,
+                   "a reply of the %s robot without id fits %u open commands, and others may "
+                   "have been lost: it is taken for that of the oldest",
+                   side_name(e->side), fits);
+    } else {
+        return;
+    }
+    if (slot) {
+        slot->ambiguous[e->side] = true;
+    }
+}
+
 static void on_reply(const struct pair_run *run)
 {
     run->pair->counts.replies++;
     const struct event_reply *r = &run->event->reply;
     take_stamp(run, run->event->side, r->source_us, r->has_sim ? &r->sim_us : NULL);
+    const uint32_t fits = pair_count_owed(run->pair, run->event->side);
     struct pair_slot *slot = pair_match_reply(run);
+    note_ambiguous(run, slot, fits);
     if (!slot) {
         return;
     }

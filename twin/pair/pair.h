@@ -51,10 +51,12 @@ struct pair_slot {
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
     int64_t reply_us[SIDE_COUNT];
-    int64_t motion_us[SIDE_COUNT];       /* LAB_TIME_NONE: not known */
-    int64_t transport_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
-    double clock_sd_us[SIDE_COUNT];      /* NaN: not known */
-    uint8_t status[SIDE_COUNT];          /* enum reply_status */
+    int64_t motion_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
+    int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: not known */
+    double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
+    uint8_t status[SIDE_COUNT];       /* enum reply_status */
+    /* Nothing tells whether the command, or of a side whether the reply, belongs here. */
+    bool command_ambiguous, ambiguous[SIDE_COUNT];
     int64_t away_us;                     /* > 0: command or reply may have waited for so long */
     uint8_t consistency;                 /* enum consistency */
     uint8_t value_count;                 /* of the first reply */
@@ -91,6 +93,7 @@ struct pair_side {
     int8_t busy_slot; /* link mode: command it works on, -1 none */
     uint8_t nu_count, pose_count;
     int64_t seen_us; /* last message */
+    int64_t idle_us; /* when last a command came while it owed no reply */
     int64_t next_probe_us;
     int64_t last_seq;     /* telemetry; -1 none */
     uint64_t seq_missing; /* gaps in seq: samples that never came */
@@ -113,6 +116,7 @@ struct pair_judged {
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
     uint64_t values_left_out; /* of replies: there is no room to compare them */
+    uint64_t ambiguous; /* entries that say so */
     uint64_t verdict[VERDICT_COUNT];
     uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
     uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */
@@ -138,6 +142,7 @@ struct pair {
     uint64_t order;        /* commands so far */
     int64_t command_seq;   /* the count that came with the last one; -1: none */
     int64_t away_us;       /* > 0: what comes now may have waited for so long */
+    int64_t gap_us;        /* messages may be missing from before then; LAB_TIME_NONE: no */
     uint64_t open_mask;    /* bit k: slot k is in use */
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
@@ -170,6 +175,7 @@ struct pair {
     int64_t virtual_since_us;
     /* Since then it may run on other parameters than those acknowledged; LAB_TIME_NONE: no. */
     int64_t virtual_unsure_us;
+    bool doubted;            /* ever: an ambiguous message came */
     bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
     struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */
 };

@@ -26,6 +26,15 @@ struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
     return NULL;
 }
 
+uint32_t pair_count_owed(const struct pair *pair, enum side side)
+{
+    uint32_t count = 0;
+    for (int k = -1; pair_next_open(pair, &k);) {
+        count += pair_slot_owed(&pair->slot[k], side);
+    }
+    return count;
+}
+
 struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
                                    bool (*is_so)(const struct pair_run *run,
                                                  const struct pair_slot *slot, enum side side))
@@ -259,8 +268,8 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     if (!slot->expected[SIDE_VIRTUAL]) {
         return VERDICT_REAL_ONLY;
     }
-    if (slot->away_us > 0) {
-        return VERDICT_UNRESOLVED; /* the times are those of the delivery */
+    if (slot->away_us > 0 || e->ambiguous != ENTRY_SURE) {
+        return VERDICT_UNRESOLVED; /* the times are those of the delivery, or of another one */
     }
     return judge_lag(e->lag_us, own, p->sync_tolerance_us);
 }
@@ -309,6 +318,19 @@ static struct entry start_entry(const struct pair *pair, int64_t t_us, const cha
     return e;
 }
 
+static enum entry_ambiguity ambiguity_of(const struct pair_slot *slot)
+{
+    if (slot->command_ambiguous) {
+        return ENTRY_AMBIGUOUS_COMMAND;
+    }
+    if (slot->ambiguous[SIDE_REAL] && slot->ambiguous[SIDE_VIRTUAL]) {
+        return ENTRY_AMBIGUOUS_BOTH;
+    }
+    return slot->ambiguous[SIDE_REAL]      ? ENTRY_AMBIGUOUS_REAL
+           : slot->ambiguous[SIDE_VIRTUAL] ? ENTRY_AMBIGUOUS_VIRTUAL
+                                           : ENTRY_SURE;
+}
+
 static void fill_entry(const struct pair *pair, const struct pair_params *p,
                        const struct pair_slot *slot, struct entry *e)
 {
@@ -337,6 +359,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
         }
     }
     e->interrupted_us = slot->away_us;
+    e->ambiguous = ambiguity_of(slot);
     e->verdict = judge_entry(e, slot, p, &own);
     e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
@@ -358,6 +381,7 @@ static void remember_entry(struct pair *pair, const struct entry *e)
 static void emit_entry(const struct pair_run *run, const struct entry *e)
 {
     run->pair->counts.entries++;
+    run->pair->counts.ambiguous += e->ambiguous != ENTRY_SURE;
     run->pair->counts.verdict[e->verdict]++;
     run->pair->counts.consistency[e->consistency]++;
     remember_entry(run->pair, e);
@@ -408,6 +432,14 @@ static double move_time_s(const struct entry *e, enum side s)
     return lab_s(e->motion_us[s] != LAB_TIME_NONE ? e->motion_us[s] : e->lap_us[s]);
 }
 
+static bool is_ambiguous(const struct entry *e, enum side s)
+{
+    const enum entry_ambiguity own =
+        s == SIDE_REAL ? ENTRY_AMBIGUOUS_REAL : ENTRY_AMBIGUOUS_VIRTUAL;
+    return e->ambiguous == own || e->ambiguous == ENTRY_AMBIGUOUS_BOTH ||
+           e->ambiguous == ENTRY_AMBIGUOUS_COMMAND;
+}
+
 static bool calibrate_side(const struct pair_run *run, const struct entry *e, enum side s,
                            struct pair_move *row)
 {
@@ -418,7 +450,8 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     /* Begun with other parameters than those in force, or nobody knows with which. */
     const int64_t sent_us = e->t_us + (e->wait_us[s] != LAB_TIME_NONE ? e->wait_us[s] : 0);
     const bool past = s == SIDE_VIRTUAL && sent_us < run->pair->virtual_since_us;
-    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched || past) {
+    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched || past ||
+        is_ambiguous(e, s)) {
         side->moves_excluded++;
         return false;
     }
@@ -489,11 +522,13 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     }
 }
 
-void pair_write_overflow(const struct pair_run *run, const struct event_command *command)
+void pair_write_unfollowed(const struct pair_run *run, enum verdict verdict)
 {
+    const struct event_command *command = &run->event->command;
     struct entry e = start_entry(run->pair, run->t_us, command->id, command->op,
                                  command->rotation_rad, command->displacement_m);
-    e.verdict = VERDICT_OVERFLOW;
+    e.verdict = verdict;
+    e.ambiguous = run->event->ambiguous ? ENTRY_AMBIGUOUS_COMMAND : ENTRY_SURE;
     emit_entry(run, &e);
     remember_closed(
         run->pair, &(struct pair_closed){.id_hash = command->id[0] ? hash_text(command->id) : 0,

@@ -37,7 +37,7 @@ static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
     const struct pair_poses *poses = run->news ? &run->news->poses : NULL;
     return run->p->correct != PAIR_CORRECT_OFF && poses && poses->known && is_move(e) &&
            (run->p->correct == PAIR_CORRECT_EACH_MOVE || !poses->agree) && slot->away_us == 0 &&
-           is_still(run->pair, slot);
+           e->ambiguous == ENTRY_SURE && is_still(run->pair, slot);
 }
 
 /* It was not put there. Told once, until it is: a simulator that cannot be, or does not know

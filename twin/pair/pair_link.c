@@ -217,18 +217,86 @@ void pair_link_refuse(const struct pair_run *run, const char *id, const char *wh
     }
 }
 
+static const char *const unanswered_words[SIDE_COUNT] = {
+    "the real robot did not answer in time", "no robot answered in time"};
+
+void pair_link_note_end(const struct pair_run *run, const char *id,
+                        struct delivery_outcome outcome)
+{
+    if (run->deliveries && id[0]) {
+        delivery_end_id(run->deliveries, run->p->id, id, outcome);
+    }
+}
+
+/* What became of the command before. */
+static void tell_outcome(const struct pair_run *run, const struct delivery_outcome *o)
+{
+    const bool answered = o->end == DELIVERY_ANSWERED;
+    const char *what = answered                        ? "answered before"
+                       : o->end == DELIVERY_UNANSWERED ? unanswered_words[o->from]
+                       : o->end == DELIVERY_REFUSED    ? "too many commands were open"
+                                                       : "what became of it is not known";
+    char detail[128];
+    char text[6 * EVENT_ID_MAX + 384];
+    struct json_writer w;
+    (void)snprintf(detail, sizeof detail, "sent again, the robots were not told again: %s",
+                   what);
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "id", run->event->command.id);
+    json_write_seconds(&w, "t", run->t_us);
+    json_write_text(&w, "status", reply_status_name(answered ? o->status : REPLY_ERROR));
+    json_write_text(&w, "detail", detail);
+    json_write_text(&w, "from", answered ? side_name(o->from) : "tandem");
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, w.used);
+    }
+}
+
+bool pair_link_answer_known(const struct pair_run *run)
+{
+    const char *id = run->event->command.id;
+    const struct delivery_outcome *known =
+        delivery_find_id(run->deliveries, run->p->id, id, run->t_us);
+    const bool same = delivery_knows(run->deliveries, run->event);
+    const bool open = pair_find_slot(run->pair, id) != NULL;
+    if (!known || (open && !same)) {
+        return false;
+    }
+    run->pair->version++;
+    if (same) {
+        run->pair->counts.redelivered++;
+        if (!open) {
+            tell_outcome(run, known);
+        }
+        return true;
+    }
+    run->pair->counts.commands++;
+    pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, id,
+               "this id was another command's before: it was not sent");
+    pair_link_refuse(run, id, "this id was another command's before: use a new one");
+    return true;
+}
+
 static void commit_link(void *context, unsigned cycle, int64_t t_us)
 {
     const struct command_run *c = context;
-    const uint8_t state = relay_of(c->run, c->slot)->link.state;
+    const struct pair_slot *slot = c->slot;
+    const uint8_t state = relay_of(c->run, slot)->link.state;
     (void)cycle;
     (void)t_us;
     if (state == LINK_FAIL) {
-        pair_link_refuse(c->run, c->slot->id,
-                         c->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
-                                                      : "no robot answered in time");
+        const enum side asked = slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL;
+        pair_link_note_end(c->run, slot->id,
+                           (struct delivery_outcome){DELIVERY_UNANSWERED, asked, 0});
+        pair_link_refuse(c->run, slot->id, unanswered_words[asked]);
     } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
-        merge_reply(c->run, c->slot, state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL);
+        const enum side from = state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL;
+        pair_link_note_end(
+            c->run, slot->id,
+            (struct delivery_outcome){DELIVERY_ANSWERED, from, slot->status[from]});
+        merge_reply(c->run, slot, from);
     }
 }
 

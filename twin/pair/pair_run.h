@@ -9,6 +9,7 @@
 #define TWIN_PAIR_PAIR_RUN_H
 
 #include "base/status.h"
+#include "twin/pair/delivery.h"
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
 #include "twin/pair/pair_machines.h"
@@ -36,9 +37,10 @@ struct pair_run {
     const struct pair_params *p;
     const struct effects *fx;
     int64_t t_us;
-    const struct event *event;       /* NULL when a deadline fires */
-    struct parameter_book *dynamics; /* sets of the model of dynamics; NULL: none are kept */
-    struct pair_news *news;          /* NULL when a deadline fires */
+    const struct event *event;          /* NULL when a deadline fires */
+    struct parameter_book *dynamics;    /* sets of the model of dynamics; NULL: none are kept */
+    struct pair_news *news;             /* NULL when a deadline fires */
+    struct delivery_memory *deliveries; /* NULL: none are kept */
 };
 
 /* ---- pair.c: the step, in the order of these calls ---- */
@@ -78,6 +80,9 @@ void pair_settle_command(const struct pair_run *run, struct pair_slot *slot, boo
 /* The open command with this id, or NULL. */
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id);
 
+/* Commands that this side was asked and has neither answered nor missed. */
+uint32_t pair_count_owed(const struct pair *pair, enum side side);
+
 /* The oldest open command that is so, of this side; NULL. */
 struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
                                    bool (*is_so)(const struct pair_run *run,
@@ -89,8 +94,9 @@ struct pair_slot *pair_match_reply(const struct pair_run *run);
 /* The entry of a command that both sides are through with: emitted, counted, calibrated on. */
 void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);
 
-/* The entry of a command that could not be followed. */
-void pair_write_overflow(const struct pair_run *run, const struct event_command *command);
+/* The entry of a command that could not be followed, or was not sent for it may have been
+ * before. */
+void pair_write_unfollowed(const struct pair_run *run, enum verdict verdict);
 
 /* ---- pair_values.c ---- */
 
@@ -175,6 +181,14 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot);
 
 /* Tell L1 that this command cannot be taken. */
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *why);
+
+/* A command whose id is known is not sent again: tell L1 what became of it, when it is closed.
+ * False: its id is not known, or stands for another command that is still open. */
+bool pair_link_answer_known(const struct pair_run *run);
+
+/* Remember what became of a command, for when it comes again. */
+void pair_link_note_end(const struct pair_run *run, const char *id,
+                        struct delivery_outcome outcome);
 
 /* Which sides a command that arrives now is sent to. */
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,

@@ -445,8 +445,8 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
 {
 #define COUNTED(field) JSON_MEMBER(struct pair_counts, field)
     static const struct json_member counted[] = {
-        COUNTED(commands), COUNTED(replies),     COUNTED(entries),
-        COUNTED(alarms),   COUNTED(redelivered), COUNTED(values_left_out)};
+        COUNTED(commands),    COUNTED(replies),         COUNTED(entries),  COUNTED(alarms),
+        COUNTED(redelivered), COUNTED(values_left_out), COUNTED(ambiguous)};
     json_write_object(w, key);
     json_write_text(w, "id", p->id);
     json_write_text(w, "kind", pair_kind_name(p->kind));

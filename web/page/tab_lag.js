@@ -214,6 +214,10 @@ function remark(e) {
         words.push(`the simulator was told where the real robot stands (it was ${e.correction_m.toFixed(3)} m and ` +
             `${e.correction_rad.toFixed(3)} rad off)`);
     }
+    if (e.ambiguous) {
+        words.push(e.ambiguous === "command" ? "the command may have been delivered before"
+            : `whether the reply (${e.ambiguous}) belongs to it is not known`);
+    }
     if (known(e.interrupted_s)) {
         words.push("the daemon was away meanwhile");
     }

@@ -47,6 +47,7 @@ static const char *const COLUMNS[] = {
     "consistency",
     "recent_consistency",
     "values_left_out",
+    "ambiguous",
 };
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)

@@ -35,6 +35,8 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_counts(json, "events", &event_kind_names, view->counts.events);
     json_write_int(json, "unknown_pair", (int64_t)view->counts.unknown_pair);
     json_write_int(json, "redelivered", (int64_t)view->counts.redelivered);
+    json_write_int(json, "ambiguous", (int64_t)view->counts.ambiguous);
+    json_write_int(json, "forgotten_early", (int64_t)view->counts.forgotten_early);
     json_write_int(json, "retained", (int64_t)view->counts.retained);
     json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
     json_write_int(json, "starts", (int64_t)view->counts.starts);

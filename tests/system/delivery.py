@@ -1,0 +1,220 @@
+"""What comes again is told from what is merely alike, with a real broker: messages lost with a connection that is cut,
+acknowledgements lost with it, a daemon that is killed meanwhile, a broker that is killed and delivers again what it had
+saved half a minute before. See delivery.sh."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from proxy import Proxy
+from rig import Rig
+
+GO = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5}
+DONE = {"status": "done"}
+
+
+class Cut(Rig):
+    """A lab whose daemon reaches the broker through a proxy."""
+
+    def __init__(self, pairs):
+        super().__init__(pairs=pairs, extra="defaults: {timeout_s: 3}")
+        self.proxy = Proxy(self.broker_port)
+        text = self.lab.read_text()
+        self.lab.write_text(text.replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.proxy.port}}}"))
+        (self.folder / "daemon.log").touch()
+
+    def round(self, pair, command=GO, reply=DONE):
+        """One command and both replies."""
+        self.publish(f"tandem/v1/{pair}/command", command)
+        self.publish(f"tandem/v1/{pair}/real/reply", reply)
+        self.publish(f"tandem/v1/{pair}/virtual/reply", reply)
+
+    def entries(self, pair):
+        return [json.loads(text) for text in self.records(pair, "entries")]
+
+    def alarms(self, pair):
+        return [json.loads(text)["type"] for text in self.records(pair, "alarms")]
+
+    def wait_entries(self, pair, count):
+        self.wait(lambda: len(self.entries(pair)) >= count,
+                  f"{count} entries of {pair}, there are {len(self.entries(pair))}", 15)
+        time.sleep(0.3)  # no more come
+        return self.entries(pair)
+
+    def kill_daemon(self):
+        self.daemon.send_signal(signal.SIGKILL)
+        self.daemon.wait()
+
+    def kill_broker(self):
+        self.broker.send_signal(signal.SIGKILL)
+        self.broker.wait()
+
+    def save_broker(self):
+        database = self.folder / "mosquitto.db"
+        before = database.stat().st_mtime_ns if database.exists() else 0
+        self.broker.send_signal(signal.SIGUSR1)
+        self.wait(lambda: database.exists() and database.stat().st_mtime_ns != before, "the broker saves")
+        time.sleep(0.2)
+
+
+def check_sure(lab, pair, count):
+    """So many entries, all answered, none in doubt, nothing odd."""
+    entries = lab.wait_entries(pair, count)
+    assert len(entries) == count, f"{pair}: {len(entries)} entries instead of {count}"
+    assert all("ambiguous" not in e and e["verdict"] != "TIMEOUT" for e in entries), entries
+    assert lab.alarms(pair) == [], lab.alarms(pair)
+
+
+def lose_messages(lab):
+    """Equal messages that are lost with the connection are no repetitions of those before it."""
+    for _ in range(3):
+        lab.round("r1")
+        time.sleep(0.25)
+    check_sure(lab, "r1", 3)
+    lab.proxy.swallow = {"down"}
+    for _ in range(9):
+        lab.round("r1")
+    lab.proxy.cut()
+    check_sure(lab, "r1", 12)
+
+
+def lose_acknowledgements(lab):
+    """What was taken in but not acknowledged comes again and is no second command."""
+    before = lab.get("/api/v1/status")["redelivered"]
+    lab.proxy.swallow = {"up"}
+    for _ in range(4):
+        lab.round("r1")
+    lab.wait_entries("r1", 16)
+    lab.proxy.cut()
+    lab.wait(lambda: lab.get("/api/v1/status")["redelivered"] >= before + 12, "12 messages delivered again")
+    check_sure(lab, "r1", 16)
+
+
+def kill_the_daemon(lab):
+    """The same with a daemon that knows them from its journal only, and messages it never saw."""
+    for _ in range(3):
+        lab.proxy.swallow = {"up"}
+        count = len(lab.entries("r1"))
+        lab.round("r1")
+        lab.round("r1")
+        lab.wait_entries("r1", count + 2)
+        lab.proxy.swallow = {"up", "down"}
+        lab.round("r1")
+        lab.kill_daemon()
+        lab.round("r1")
+        lab.proxy.cut()
+        lab.start_daemon()
+        check_sure(lab, "r1", count + 4)
+
+
+def moves(lab, pair):
+    """Of the real robot, that its travel times are learnt from."""
+    return lab.get(f"/api/v1/pairs/{pair}/travel-time")["real"]["n"]
+
+
+def lose_a_reply(lab):
+    """A reply that never comes shifts those without ids behind it: none of them is calibrated on."""
+    def command(n):
+        lab.publish("tandem/v1/r2/command", GO | {"id": f"c{n}"})
+
+    def answer(n):
+        lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": f"c{n}"})
+        lab.publish("tandem/v1/r2/real/reply", DONE)
+
+    command(0)
+    answer(0)
+    lab.wait_entries("r2", 1)
+    lab.proxy.cut()
+    lab.wait(lambda: lab.get("/readyz")["ready"], "the daemon is back")
+    command(1)
+    lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real one's is lost
+    time.sleep(0.2)
+    for n in range(2, 8):
+        command(n)
+        answer(n)
+        time.sleep(0.5)
+    entries = lab.wait_entries("r2", 8)
+    shifted = [e for e in entries if e["id"] in {f"c{n}" for n in range(1, 7)}]
+    assert all(e.get("ambiguous") == "real" and e["verdict"] == "UNRESOLVED" for e in shifted), entries
+    assert "ambiguous" in lab.alarms("r2"), lab.alarms("r2")
+    assert moves(lab, "r2") == 0, moves(lab, "r2")  # nor on the first one, which came with the daemon
+    # Once everything has come, it is sure again.
+    time.sleep(3)
+    count = len(lab.entries("r2"))
+    for n in range(8, 11):
+        command(n)
+        answer(n)
+        time.sleep(0.3)
+    entries = lab.wait_entries("r2", count + 3)[-3:]
+    assert all("ambiguous" not in e for e in entries), entries
+    assert moves(lab, "r2") == 3, moves(lab, "r2")
+
+
+def restore_the_broker(lab):
+    """Killed half a minute after it saved what waited for the daemon, the broker delivers that again, without DUP. In link
+    mode no robot moves again, and L1 is told what became of it; in observe mode ids, else packet ids, tell."""
+    heard = lab.folder / "heard"
+    with open(heard, "w") as out:
+        lab.run(["mosquitto_sub", "-p", lab.broker_port, "-c", "-i", "watch", "-q", "1", "-v", "-t", "tandem/v1/link/real/command",
+                 "-t", "tandem/v1/link/virtual/command", "-t", "tandem/v1/link/reply"], stdout=out, stderr=subprocess.DEVNULL)
+    lab.stop_daemon()
+    lab.publish("tandem/v1/link/command", GO | {"id": "m1"})
+    lab.publish("tandem/v1/r3/command", GO | {"id": "o1"})
+    for side in ("real", "virtual"):
+        lab.publish(f"tandem/v1/r3/{side}/reply", DONE | {"id": "o1"})
+    lab.publish("tandem/v1/r4/command", GO)
+    lab.save_broker()
+    lab.start_daemon()
+    lab.wait(lambda: heard.read_text().count("/command") == 2, "both robots are told")
+    for side in ("real", "virtual"):
+        lab.publish(f"tandem/v1/link/{side}/reply", DONE | {"id": "m1"})
+        lab.publish(f"tandem/v1/r4/{side}/reply", DONE)
+    assert len(lab.wait_entries("link", 1)) == 1
+    assert len(lab.wait_entries("r3", 1)) == 1
+    assert len(lab.wait_entries("r4", 1)) == 1
+    lab.wait(lambda: "/reply" in heard.read_text(), "L1 is answered")
+    time.sleep(float(os.environ.get("TANDEM_RESTORED_AFTER_S", "31")))
+    lab.kill_broker()
+    lab.start_broker()
+    lab.wait(lambda: heard.read_text().count("sent again") == 1, "L1 is told what became of it", 20)
+    time.sleep(1)
+    lines = heard.read_text().splitlines()
+    assert sum("/command" in line for line in lines) == 2, lines
+    told = json.loads([line for line in lines if "sent again" in line][0].split(" ", 1)[1])
+    assert (told["id"], told["status"], told["from"]) == ("m1", "done", "real"), told
+    assert len(lab.entries("link")) == 1 and len(lab.entries("r3")) == 1, lab.entries("r3")
+    assert lab.alarms("r3") == [], lab.alarms("r3")
+    entries = lab.wait_entries("r4", 2)  # nothing tells: it says so
+    assert len(entries) == 2 and entries[1]["ambiguous"] == "command" and entries[1]["verdict"] == "TIMEOUT", entries
+    assert "ambiguous" in lab.alarms("r4"), lab.alarms("r4")
+
+
+def main():
+    with Cut("r1: {}\n  r2: {}\n  r3: {}\n  r4: {}\n  link: {mode: link, real_expected: always, virtual_expected: always}") as lab:
+        lab.start_daemon()
+        for check in (lose_messages, lose_acknowledgements, kill_the_daemon, lose_a_reply, restore_the_broker):
+            started = time.monotonic()
+            try:
+                check(lab)
+            except BaseException:
+                print((lab.folder / "daemon.log").read_text())
+                raise
+            print(f"{check.__name__}: {time.monotonic() - started:.1f} s")
+        lab.stop_daemon()
+        before = {pair: lab_entries(lab, pair) for pair in ("r1", "r2", "r3", "r4", "link")}
+        document = json.loads(subprocess.run([os.environ["TANDEM"], "replay", "-c", str(lab.lab), "--json", f"{lab.folder}/journal"],
+                                             check=True, stdout=subprocess.PIPE).stdout)
+        for pair, entries in before.items():
+            assert document["pairs"][pair]["entries"] == entries, f"{pair}: the replay says something else"
+
+
+def lab_entries(lab, pair):
+    """From the store."""
+    import sqlite3
+    with sqlite3.connect(f"file:{lab.folder}/store.db?mode=ro", uri=True) as db:
+        return [json.loads(row[0]) for row in db.execute("SELECT json FROM entries WHERE pair = ? ORDER BY n", [pair])]
+
+
+if __name__ == "__main__":
+    main()

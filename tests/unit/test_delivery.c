@@ -1,0 +1,294 @@
+/* Messages that come again, from the line of the journal to the effect: by packet ids, by ids,
+ * and when nothing tells. */
+#include "tests/support/lab_script.h"
+
+#include "config/option_file.h"
+
+static struct script s;
+
+static void step_script(void *context, const struct event *event)
+{
+    const struct script *script = context;
+    lab_step(script->lab, event, &script->fx);
+}
+
+/* A lab of one pair whose journal says these things, a line each. */
+static void hear(double t_s, const char *topic, const char *more, const char *payload)
+{
+    static char scratch[MESSAGE_PAYLOAD_MAX + 1];
+    char time[28];
+    char line[512];
+    struct message m;
+    struct codec_set set;
+    message_format_time(1000000000 + (int64_t)(t_s * 1e6), time);
+    const int bytes = snprintf(
+        line, sizeof line,
+        "{\"tst\":\"%s\",\"topic\":\"tandem/v1/%s\",\"qos\":1,\"retain\":0%s,\"payload\":%s}",
+        time, topic, more, payload);
+    CU_ASSERT_EQUAL_FATAL(message_parse(line, (size_t)bytes, scratch, &m, NULL), STATUS_OK);
+    lab_codecs(s.lab, &set);
+    (void)codec_decode(&set, "tandem/v1", &m, step_script, &s);
+}
+
+static void start_lab(enum pair_mode mode)
+{
+    script_init(&s, 1);
+    s.params[0].mode = mode;
+    s.params[0].expected[SIDE_REAL] = PAIR_ALWAYS;
+    s.params[0].expected[SIDE_VIRTUAL] = PAIR_ALWAYS;
+    script_open(&s);
+}
+
+static void connect_at(double t_s, bool resumed)
+{
+    hear(t_s, "$lab/session", "",
+         resumed ? "{\"resumed\":true,\"away_s\":0.5}" : "{\"resumed\":false,\"away_s\":0}");
+}
+
+static void answer_at(double t_s, int mid, const char *payload)
+{
+    char more[16];
+    (void)snprintf(more, sizeof more, ",\"mid\":%d", mid);
+    hear(t_s, "r1/real/reply", more, payload);
+    (void)snprintf(more, sizeof more, ",\"mid\":%d", mid + 1);
+    hear(t_s + 0.001, "r1/virtual/reply", more, payload);
+}
+
+/* The next daemon, by its checkpoint. */
+static void restart_lab(void)
+{
+    size_t bytes = 0;
+    const void *state = lab_state(s.lab, &bytes);
+    struct lab *later =
+        lab_init(aligned_alloc(64, (lab_bytes(&s.lab_params) + 63) / 64 * 64), &s.lab_params);
+    CU_ASSERT_EQUAL_FATAL(lab_load(later, state, bytes), STATUS_OK);
+    free(s.lab);
+    s.lab = later;
+}
+
+#define GO      "{\"op\":\"go\",\"rotation_rad\":1}"
+#define GO_ID   "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":1}"
+#define DONE    "{\"status\":\"done\"}"
+#define DONE_ID "{\"id\":\"c1\",\"status\":\"done\"}"
+
+/* A command, 4 to 6 with its replies, and one like it later: what is it taken for? */
+static void test_observe(void)
+{
+    enum { NEW, AGAIN, AMBIGUOUS };
+    static const struct {
+        const char *row, *command, *first, *second;
+        double after_s;
+        int connects; /* meanwhile; 2: with a new session */
+        int found;
+    } rows[] = {
+        /* A journal without packet ids is read as ever. */
+        {"old: alike", GO, "", "", 5, 0, NEW},
+        {"old: DUP", GO, "", ",\"dup\":1", 5, 0, AGAIN},
+        {"old: DUP, hours later", GO, "", ",\"dup\":1", 7200, 0, AGAIN},
+        {"old: the id again", GO_ID, "", "", 29, 0, AGAIN},
+        {"old: the id later", GO_ID, "", "", 31, 0, NEW},
+        /* Without ids: by packet ids. */
+        {"alike", GO, ",\"mid\":4", ",\"mid\":7", 5, 1, NEW},
+        {"the acknowledgement was lost", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 5, 1, AGAIN},
+        {"alike, lost at first", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":7", 5, 1, NEW},
+        {"of another session", GO, ",\"mid\":4", ",\"mid\":4", 5, 2, NEW},
+        {"of another session, lost", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 5, 2, NEW},
+        {"of a restored broker", GO, ",\"mid\":4", ",\"mid\":4", 60, 1, AMBIGUOUS},
+        {"no packet id before", GO, "", ",\"dup\":1,\"mid\":4", 5, 1, AMBIGUOUS},
+        {"a restored broker counts on", GO, ",\"mid\":4", ",\"mid\":3", 60, 1, NEW},
+        /* With ids. */
+        {"id: sent again", GO_ID, ",\"mid\":4", ",\"mid\":7", 29, 0, AGAIN},
+        {"id: a new command", GO_ID, ",\"mid\":4", ",\"mid\":7", 31, 0, NEW},
+        {"id: of a restored broker", GO_ID, ",\"mid\":4", ",\"mid\":4", 800, 1, AGAIN},
+        {"id: beyond what is remembered", GO_ID, ",\"mid\":4", ",\"mid\":4", 1000, 1, NEW},
+        {"id: sent again once the broker was back", GO_ID, ",\"mid\":4", ",\"mid\":2", 60, 1,
+         AGAIN},
+        {"id: no packet id before", GO_ID, "", ",\"dup\":1,\"mid\":4", 5, 1, AGAIN},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool old = rows[i].second[0] == '\0' || !strstr(rows[i].second, "mid");
+        const char *done = strstr(rows[i].command, "c1") ? DONE_ID : DONE;
+        start_lab(PAIR_OBSERVE);
+        if (!old) {
+            connect_at(0, false);
+            hear(0.1, "r1/command", ",\"mid\":1", "{\"op\":\"other\"}");
+            answer_at(0.2, 2, DONE);
+        }
+        hear(1, "r1/command", rows[i].first, rows[i].command);
+        hear(1.2, "r1/real/reply", old ? "" : ",\"mid\":5", done);
+        hear(1.3, "r1/virtual/reply", old ? "" : ",\"mid\":6", done);
+        if (rows[i].connects) {
+            connect_at(1 + rows[i].after_s - 0.1, rows[i].connects == 1);
+        }
+        const uint64_t commands = lab_pair(s.lab, 0)->counts.commands;
+        hear(1 + rows[i].after_s, "r1/command", rows[i].second, rows[i].command);
+        const struct lab_counts *counts = lab_counts(s.lab);
+        CHECK_INT(rows[i].row, counts->redelivered, rows[i].found == AGAIN);
+        CHECK_INT(rows[i].row, counts->ambiguous, rows[i].found == AMBIGUOUS);
+        CHECK_INT(rows[i].row, lab_pair(s.lab, 0)->counts.commands - commands,
+                  rows[i].found != AGAIN);
+        script_clear(&s);
+        lab_finish(s.lab, &s.fx);
+        const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+        CHECK_INT(rows[i].row, entry != NULL, rows[i].found != AGAIN);
+        CHECK_TEXT(rows[i].row,
+                   entry_ambiguity_name(entry ? entry->entry.ambiguous : ENTRY_SURE),
+                   rows[i].found == AMBIGUOUS ? "command" : "sure");
+        script_close(&s);
+    }
+}
+
+/* A broker that takes the lowest free number says nothing by it. */
+static void test_lowest_free(void)
+{
+    start_lab(PAIR_OBSERVE);
+    connect_at(0, false);
+    for (int k = 0; k < 3; k++) {
+        hear(1 + k, "r1/command", ",\"mid\":1", GO);
+        hear(1.2 + k, "r1/real/reply", ",\"mid\":1", DONE);
+        hear(1.3 + k, "r1/virtual/reply", ",\"mid\":1", DONE);
+    }
+    CHECK_INT("all are new", lab_pair(s.lab, 0)->counts.entries, 3);
+    connect_at(9, true);
+    hear(9.1, "r1/command", ",\"dup\":1,\"mid\":1", GO);
+    CHECK_INT("nothing tells", lab_counts(s.lab)->ambiguous, 1);
+    CHECK_INT("it is followed", lab_pair(s.lab, 0)->outstanding, 1);
+    script_close(&s);
+}
+
+static const char *last_reply(void)
+{
+    const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
+    return reply ? reply->payload : "";
+}
+
+/* In link mode no command with a known id is sent to a robot again. */
+static void test_link(void)
+{
+    start_lab(PAIR_LINK);
+    connect_at(0, false);
+    hear(1, "r1/command", ",\"mid\":1", GO_ID);
+    CHECK_INT("both are told", script_count(&s, EFFECT_COMMAND), 2);
+    script_clear(&s);
+    hear(1.5, "r1/command", ",\"mid\":2", GO_ID);
+    CHECK_INT("while it is open: nothing", s.count, 0);
+    hear(2, "r1/command", ",\"mid\":3", "{\"id\":\"c1\",\"op\":\"halt\"}");
+    CHECK_INT("nor another one", script_count(&s, EFFECT_COMMAND), 0);
+    answer_at(3, 4, "{\"id\":\"c1\",\"status\":\"blocked\"}");
+    script_clear(&s);
+    hear(60, "r1/command", ",\"mid\":6", GO_ID);
+    CHECK_INT("not sent", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK("what became of it", strstr(last_reply(), "\"status\":\"blocked\"") != NULL);
+    CHECK("of it", strstr(last_reply(), "\"id\":\"c1\"") != NULL);
+    CHECK("who said so", strstr(last_reply(), "\"from\":\"real\"") != NULL);
+    script_clear(&s);
+    hear(800, "r1/command", ",\"mid\":7", "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
+    CHECK_INT("another one under its id", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK("is refused", strstr(last_reply(), "use a new one") != NULL);
+    CHECK_TEXT("and told", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "duplicate");
+
+    restart_lab();
+    script_clear(&s);
+    connect_at(810, true);
+    hear(811, "r1/command", ",\"mid\":1", GO_ID);
+    CHECK_INT("nor by the next daemon", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_INT("which answers, too", script_count(&s, EFFECT_REPLY), 1);
+    script_clear(&s);
+    hear(902, "r1/command", ",\"mid\":8", GO_ID);
+    CHECK_INT("in the end it is forgotten", script_count(&s, EFFECT_COMMAND), 2);
+    script_close(&s);
+}
+
+/* What became of those that nobody answered, and of those without an id. */
+static void test_link_ends(void)
+{
+    start_lab(PAIR_LINK);
+    s.params[0].outstanding_max = 1;
+    script_close(&s);
+    script_open(&s);
+    connect_at(0, false);
+    hear(1, "r1/command", ",\"mid\":1", GO_ID);
+    hear(1.1, "r1/command", ",\"mid\":2", "{\"id\":\"c2\",\"op\":\"go\"}"); /* one too many */
+    script_tick(&s, 1000000000 + 30000000);
+    script_clear(&s);
+    hear(60, "r1/command", ",\"mid\":3", GO_ID);
+    CHECK("no answer", strstr(last_reply(), "the real robot did not answer") != NULL);
+    CHECK("is an error", strstr(last_reply(), "\"status\":\"error\"") != NULL);
+    script_clear(&s);
+    hear(61, "r1/command", ",\"mid\":4", "{\"id\":\"c2\",\"op\":\"go\"}");
+    CHECK("refused", strstr(last_reply(), "too many") != NULL);
+    hear(62, "r1/command", ",\"mid\":5", GO);
+    answer_at(63, 6, DONE);
+    connect_at(100, true);
+    script_clear(&s);
+    hear(101, "r1/command", ",\"mid\":5", GO);
+    CHECK_INT("in doubt no robot is told", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_TEXT("the entry says so",
+               entry_ambiguity_name(script_find(&s, EFFECT_ENTRY, 0)->entry.ambiguous),
+               "command");
+    CHECK("and L1 knows", strstr(last_reply(), "\"status\":\"error\"") != NULL);
+    script_close(&s);
+}
+
+/* As many as fit, the newest ones. What is forgotten too early is counted. */
+static void test_bound(void)
+{
+    char payload[64];
+    script_init(&s, 1);
+    s.lab_params.remember_max = DELIVERY_MIN;
+    s.lab_params.remember_us = 60000000;
+    script_open(&s);
+    for (int k = 0; k < DELIVERY_MIN + 10; k++) {
+        (void)snprintf(payload, sizeof payload, "{\"id\":\"c%d\",\"op\":\"go\"}", k);
+        hear(0.01 * k, "r1/command", "", payload);
+    }
+    CHECK_INT("too early", lab_counts(s.lab)->forgotten_early, 10);
+    restart_lab();
+    hear(41.2, "r1/command", "", payload);
+    CHECK_INT("the newest is known", lab_counts(s.lab)->redelivered, 1);
+    hear(41.3, "r1/command", ",\"dup\":1", "{\"id\":\"c10\",\"op\":\"go\"}");
+    CHECK_INT("and the oldest that has room", lab_counts(s.lab)->redelivered, 2);
+    hear(41.4, "r1/command", ",\"dup\":1", "{\"id\":\"c9\",\"op\":\"go\"}");
+    CHECK_INT("but not the one before", lab_counts(s.lab)->redelivered, 2);
+    CHECK_INT("which takes the place of the next", lab_counts(s.lab)->forgotten_early, 11);
+    hear(200, "r1/command", "", GO_ID);
+    CHECK_INT("this one's time was over", lab_counts(s.lab)->forgotten_early, 11);
+    script_close(&s);
+}
+
+/* What the shipped broker has not saved yet when it is killed is remembered by then. */
+static void test_shipped_broker(void)
+{
+    static struct lab_file lab;
+    char line[256];
+    unsigned interval = 1800; /* mosquitto's own */
+    bool on_changes = false;
+    option_defaults(&lab_options, &lab);
+    FILE *in = fopen(TANDEM_SOURCE_DIR "/config/mosquitto.conf", "re");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(in);
+    while (fgets(line, sizeof line, in)) {
+        (void)sscanf(line, "autosave_interval %u",
+                     &interval); // NOLINT(cert-err34-c): a number or not
+        on_changes = on_changes || strncmp(line, "autosave_on_changes true", 24) == 0;
+    }
+    (void)fclose(in);
+    CHECK("it saves", interval > 0);
+    CHECK_INT("15 minutes", lab.broker.remember_us, INT64_C(900000000));
+    CHECK("remembered for longer", on_changes
+                                       ? interval < lab.broker.remember_messages
+                                       : interval * INT64_C(1000000) < lab.broker.remember_us);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("delivery", NULL, NULL);
+    CU_add_test(suite, "observe", test_observe);
+    CU_add_test(suite, "lowest free", test_lowest_free);
+    CU_add_test(suite, "link", test_link);
+    CU_add_test(suite, "link: ends", test_link_ends);
+    CU_add_test(suite, "bound", test_bound);
+    CU_add_test(suite, "shipped broker", test_shipped_broker);
+    return check_run();
+}

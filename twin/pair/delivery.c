@@ -1,0 +1,334 @@
+#include "twin/pair/delivery.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* A command with an id that comes again within this time, unchanged, was sent again by a client
+ * whose broker went away before it acknowledged. */
+static const int64_t RESENT_WITHIN_US = 30000000;
+
+/* An acknowledgement has reached the broker by then. One that still goes on with the next
+ * number counts them up; one that takes the lowest free number would have taken the old one
+ * again. */
+static const int64_t ACKNOWLEDGED_US = 50000;
+
+enum {
+    PACKET_IDS = 65535,        /* 1 .. 65535, then from 1 on again */
+    IN_FLIGHT_MAX = 1000,      /* MQTT_CLIENT_RECEIVE_MAX */
+    AHEAD_MAX = PACKET_IDS / 2 /* further ahead is behind */
+};
+
+static size_t heads_for(uint32_t max)
+{
+    size_t heads = 1;
+    while (heads < max) {
+        heads *= 2;
+    }
+    return heads;
+}
+
+size_t delivery_bytes(uint32_t max)
+{
+    return (sizeof(struct delivery_memory) + max * sizeof(struct delivery_item) +
+            heads_for(max) * sizeof(uint32_t) + 63) /
+           64 * 64;
+}
+
+void delivery_init(struct delivery_memory *m, uint32_t max, int64_t remember_us)
+{
+    memset(m, 0, delivery_bytes(max));
+    m->max = max;
+    m->heads = (uint32_t)heads_for(max);
+    m->remember_us = remember_us;
+    m->connected_us = LAB_TIME_NONE;
+    m->acknowledged_us = LAB_TIME_NONE;
+    m->place = (uint64_t)2 * PACKET_IDS;
+}
+
+/* ---- the ring -----------------------------------------------------------------------------
+ */
+
+static uint32_t *head_of(struct delivery_memory *m, uint64_t hash)
+{
+    uint32_t *heads = (void *)(m->item + m->max);
+    return &heads[hash & (m->heads - 1)];
+}
+
+/* The newest with this hash and, if place is not 0, at this place or, if that need not be
+ * exact, under the same number in this session; NULL: none. */
+static const struct delivery_item *find_item(const struct delivery_memory *m, uint64_t hash,
+                                             uint64_t place, bool exact)
+{
+    const uint32_t *heads = (const void *)(m->item + m->max);
+    for (uint32_t k = heads[hash & (m->heads - 1)]; k != 0; k = m->item[k - 1].next) {
+        const struct delivery_item *item = &m->item[k - 1];
+        if (item->hash == hash && (place == 0 || item->place == place ||
+                                   (!exact && item->place >= m->session_place &&
+                                    item->place % PACKET_IDS == place % PACKET_IDS))) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static void forget_oldest(struct delivery_memory *m, uint32_t oldest, int64_t t_us)
+{
+    const struct delivery_item *item = &m->item[oldest];
+    uint32_t *link = head_of(m, item->hash);
+    while (*link != oldest + 1) {
+        link = &m->item[*link - 1].next;
+    }
+    *link = item->next;
+    m->forgotten_early += t_us - item->t_us < m->remember_us;
+}
+
+size_t delivery_used_bytes(const struct delivery_memory *m)
+{
+    const uint64_t used = m->count < m->max ? m->count : m->max;
+    return sizeof *m + used * sizeof m->item[0];
+}
+
+void delivery_index(struct delivery_memory *m)
+{
+    const uint64_t used = m->count < m->max ? m->count : m->max;
+    memset(m->item + m->max, 0, m->heads * sizeof(uint32_t));
+    for (uint64_t n = m->count - used; n < m->count; n++) {
+        const uint32_t k = (uint32_t)(n % m->max);
+        uint32_t *head = head_of(m, m->item[k].hash);
+        m->item[k].next = *head;
+        *head = k + 1;
+    }
+}
+
+static void add_item(struct delivery_memory *m, uint64_t hash, uint64_t place, int64_t t_us)
+{
+    const uint32_t k = (uint32_t)(m->count % m->max);
+    if (m->count >= m->max) {
+        forget_oldest(m, k, t_us);
+    }
+    m->count++;
+    uint32_t *head = head_of(m, hash);
+    m->item[k] =
+        (struct delivery_item){.hash = hash, .place = place, .t_us = t_us, .next = *head};
+    *head = k + 1;
+}
+
+/* How many were remembered since, itself with them. */
+static uint64_t age_of(const struct delivery_memory *m, const struct delivery_item *item)
+{
+    const uint64_t newest = (m->count - 1) % m->max;
+    return (newest + m->max - (uint64_t)(item - m->item)) % m->max + 1;
+}
+
+static bool is_remembered(const struct delivery_memory *m, const struct delivery_item *item,
+                          int64_t t_us)
+{
+    return item && t_us - item->t_us <= m->remember_us;
+}
+
+/* ---- the order of what the broker sends ---------------------------------------------------
+ */
+
+/* Its numbers mean something else from here on. */
+static void start_numbers(struct delivery_memory *m)
+{
+    m->place = (m->place / PACKET_IDS + 2) * PACKET_IDS;
+    m->placed = false;
+    m->last = 0;
+}
+
+void delivery_connect(struct delivery_memory *m, const struct event *event)
+{
+    m->connections++;
+    m->connected_us = event->t_us;
+    m->acknowledged_us = event->session.unsure_us == LAB_TIME_NONE
+                             ? LAB_TIME_NONE
+                             : event->t_us - event->session.unsure_us;
+    m->onward = false;
+    m->last = 0;
+    if (!event->session.resumed) {
+        start_numbers(m);
+        m->counting = false;
+        m->unordered = false;
+        m->session_from = m->count;
+        m->session_place = m->place;
+    }
+}
+
+static uint64_t place_of(const struct delivery_memory *m, uint16_t packet_id)
+{
+    const uint64_t ahead =
+        (packet_id + (uint64_t)PACKET_IDS - m->place % PACKET_IDS) % PACKET_IDS;
+    return ahead <= AHEAD_MAX ? m->place + ahead : m->place + ahead - PACKET_IDS;
+}
+
+static void place_first(struct delivery_memory *m, const struct event *event)
+{
+    m->place += event->packet_id;
+    m->placed = true;
+    m->onward = true;
+    m->at = m->place;
+    m->last = m->place;
+    m->last_us = event->t_us;
+}
+
+/* A broker whose numbers rise though it has the acknowledgements of those before, or beyond
+ * what can be unacknowledged, does not give a number to two messages that follow closely. */
+static void note_counting(struct delivery_memory *m, const struct event *event)
+{
+    const bool rises = m->last > 0 && event->t_us - m->last_us >= ACKNOWLEDGED_US;
+    m->counting = m->counting || rises || event->packet_id > IN_FLIGHT_MAX;
+}
+
+void delivery_note(struct delivery_memory *m, const struct event *event)
+{
+    m->at = 0;
+    m->rewound = false;
+    if (event->packet_id == 0 || m->connections == 0 || m->unordered) {
+        return;
+    }
+    if (!m->placed) {
+        place_first(m, event);
+        return;
+    }
+    const uint64_t at = place_of(m, event->packet_id);
+    if (at == m->last && event->t_us == m->last_us) {
+        m->at = at; /* another event of the same message */
+        return;
+    }
+    if (!event->dup && m->last > 0 && at <= m->last) {
+        m->counting = false;
+        m->unordered = true; /* within one connection a broker that counts goes up */
+        return;
+    }
+    m->at = at;
+    if (!event->dup) {
+        note_counting(m, event);
+        m->last = at;
+        m->last_us = event->t_us;
+    }
+    if (at > m->place) {
+        m->place = at;
+        m->onward = m->onward || !event->dup;
+    } else if (!event->dup && event->retained) {
+        start_numbers(m); /* made for this subscription, behind all that had waited */
+        place_first(m, event);
+    } else {
+        m->rewound = !event->dup && !m->onward;
+    }
+}
+
+/* ---- what was here before -----------------------------------------------------------------
+ */
+
+static const char *id_of(const struct event *event)
+{
+    return event->kind == EVENT_COMMAND ? event->command.id : event->reply.id;
+}
+
+/* A client that did not get its broker's acknowledgement sends again, also when the broker was
+ * away meanwhile. */
+static bool is_sent_again(const struct delivery_memory *m, const struct event *event,
+                          const struct delivery_item *seen)
+{
+    if (event->kind != EVENT_COMMAND || event->command.id[0] == '\0' || !seen) {
+        return false;
+    }
+    const bool waited = !event->dup && m->connected_us != LAB_TIME_NONE &&
+                        seen->t_us < m->connected_us && is_remembered(m, seen, event->t_us) &&
+                        event->t_us - m->connected_us < RESENT_WITHIN_US;
+    return waited || event->t_us - seen->t_us < RESENT_WITHIN_US;
+}
+
+/* The broker sent it before, to this session. Packet ids do not tell whether it was this one:
+ * not known of the one that was seen, or of no use with this broker. */
+static bool may_be_it(const struct delivery_memory *m, const struct delivery_item *seen)
+{
+    const uint64_t age = age_of(m, seen);
+    return age <= DELIVERY_MIN && m->count - age >= m->session_from &&
+           (m->unordered || seen->place == 0);
+}
+
+/* The same bytes under the same number: at its place, or where a broker that was restored from
+ * its save counts on from there, at an earlier place in the turns of its numbers. */
+static const struct delivery_item *find_same(const struct delivery_memory *m,
+                                             const struct event *event)
+{
+    const bool earlier = m->at > 0 && !m->onward;
+    const struct delivery_item *item =
+        m->at > 0 ? find_item(m, event->hash, m->at, !earlier) : NULL;
+    return is_remembered(m, item, event->t_us) ? item : NULL;
+}
+
+static enum delivery compare_message(const struct delivery_memory *m, const struct event *event)
+{
+    const bool has_id = id_of(event)[0] != '\0';
+    const struct delivery_item *seen = find_item(m, event->hash, 0, true);
+    if (is_sent_again(m, event, seen)) {
+        return DELIVERY_AGAIN;
+    }
+    if (!seen || (!event->dup && m->at == 0)) {
+        return DELIVERY_NEW;
+    }
+    if (event->packet_id == 0 || m->connections == 0) { /* of a journal without packet ids */
+        return event->dup && age_of(m, seen) <= DELIVERY_MIN ? DELIVERY_AGAIN : DELIVERY_NEW;
+    }
+    const struct delivery_item *same = find_same(m, event);
+    if (same && event->dup && m->counting && same->place == m->at &&
+        same->t_us >= m->acknowledged_us) {
+        return DELIVERY_AGAIN;
+    }
+    if (same || (event->dup && may_be_it(m, seen))) {
+        return has_id ? DELIVERY_AGAIN : DELIVERY_AMBIGUOUS;
+    }
+    return DELIVERY_NEW;
+}
+
+enum delivery delivery_judge(struct delivery_memory *m, const struct event *event)
+{
+    const enum delivery found = compare_message(m, event);
+    if (found == DELIVERY_NEW && m->rewound) {
+        /* A broker that lost what it had not saved gives these numbers to others. */
+        start_numbers(m);
+        place_first(m, event);
+    }
+    if (found != DELIVERY_AGAIN) {
+        add_item(m, event->hash, m->at, event->t_us);
+    }
+    return found;
+}
+
+bool delivery_knows(const struct delivery_memory *m, const struct event *event)
+{
+    return is_remembered(m, find_item(m, event->hash, 0, true), event->t_us);
+}
+
+/* ---- commands by their ids ----------------------------------------------------------------
+ */
+
+static uint64_t id_hash(const char *pair, const char *id)
+{
+    return hash_bytes(hash_bytes(HASH_START, pair, strlen(pair) + 1), id, strlen(id));
+}
+
+const struct delivery_outcome *delivery_find_id(const struct delivery_memory *m,
+                                                const char *pair, const char *id, int64_t t_us)
+{
+    const struct delivery_item *item = find_item(m, id_hash(pair, id), 0, true);
+    return is_remembered(m, item, t_us) ? &item->outcome : NULL;
+}
+
+void delivery_add_id(struct delivery_memory *m, const char *pair, const char *id, int64_t t_us)
+{
+    add_item(m, id_hash(pair, id), 0, t_us);
+}
+
+void delivery_end_id(struct delivery_memory *m, const char *pair, const char *id,
+                     struct delivery_outcome outcome)
+{
+    const struct delivery_item *item = find_item(m, id_hash(pair, id), 0, true);
+    if (item) {
+        m->item[item - m->item].outcome = outcome;
+    }
+}
