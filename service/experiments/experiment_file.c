@@ -449,6 +449,7 @@ struct joint_values {
     enum kind kind;
     double margin_rad;
     double jerk; /* 0: none */
+    double load_gain;
 };
 
 /* clang-format off */
@@ -464,6 +465,10 @@ static const struct option_row joint_rows[] = {
     {"joint.lag_s", OPTION_MAP, "", "", BY_HAND}, /* Lags of the speed behind its command, a list: a run each. */
     /* Radians of the joint for one of the drive. */
     {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain)},
+    /* Torque on it, all the time. */
+    {"joint.load_nm", OPTION_REAL, "N m", "0", -1e6, 1e6, "", JOINT(file.trial.load)},
+    /* Speed that each unit of it takes, when settled. */
+    {"joint.load_gain_radpsnm", OPTION_REAL, "rad/(s N m)", "0", 0.0, 1e6, "", JOINT(load_gain)},
     /* How the joint is simulated. */
     {"joint.method", OPTION_CHOICE, "", "exact", 0.0, 0.0, "exact|euler", JOINT(file.trial.method)},
     /* Of a motor whose speed a PID controls, tuned to each of joint.lag_s; 0: no such motor. */
@@ -582,11 +587,14 @@ static void read_lags(const struct option_reading *reading, double margin_rad,
 static void refuse_idle_joint(const struct option_reading *reading,
                               const struct joint_file *file)
 {
+    const bool loaded = fabs(file->trial.load) > 0.0;
     const bool p = file->runs[POSITION_P];
     const bool fsm = file->runs[POSITION_FSM];
     const bool profile = file->runs[POSITION_PROFILE];
     const bool slow = option_node(reading, "control.slow_rad") != TREE_NONE;
     const struct idle_key keys[] = {
+        {"joint.load_nm", !(file->trial.joint.load_gain > 0.0), "without load_gain_radpsnm"},
+        {"joint.load_gain_radpsnm", !loaded, "without load_nm"},
         {"command.min_radps", !p && !fsm, "without p and fsm"},
         {"control.gain_per_s", !p && !fsm, "without p and fsm"},
         {"control.stop_rad", !p, "without p"},
@@ -628,6 +636,7 @@ static void finish_joint(const struct option_reading *reading, void *values)
     struct joint_trial_params *trial = &v->file.trial;
     trial->control.limits.jerk = v->jerk > 0.0 ? v->jerk : HUGE_VAL;
     trial->joint = (struct servo_joint_params){.speed_gain = 1.0,
+                                               .load_gain = v->load_gain,
                                                .position_gain = trial->control.position_gain,
                                                .speed_radps_max = HUGE_VAL};
     read_lags(reading, v->margin_rad, &v->file);

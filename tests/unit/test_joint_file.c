@@ -73,6 +73,26 @@ static void test_motor(void)
     }
 }
 
+/* A load costs a controller without an integral its way; by the speed that it takes, over the
+ * gain. */
+static void test_load(void)
+{
+    struct joint_file file;
+    struct err_list errors;
+    struct joint_trial_params trial;
+    struct joint_trial_result r;
+    CHECK_INT("reads",
+              parse("joint: {lag_s: [0.1], load_nm: 2, load_gain_radpsnm: 0.5}\n"
+                    "control: {gain_per_s: 4, stop_rad: 0}\ncommand: {min_radps: 0}\n",
+                    &file, &errors),
+              STATUS_OK);
+    joint_file_trial(&file, 0, POSITION_P, &trial);
+    CHECK_NEAR("load", trial.load, 2.0, 0.0, 0.0);
+    CHECK_NEAR("gain", trial.joint.load_gain, 0.5, 0.0, 0.0);
+    joint_trial_run(&trial, NULL, NULL, &r);
+    CHECK_NEAR("left", r.final_error, 2.0 * 0.5 / 4.0, 0.01, 0.0);
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -87,6 +107,8 @@ static void test_faults(void)
         {"kind: joint\njoint: {lag_s: [[1]]}\n", "a number was expected", 2},
         {"joint: {lag_s: [0.1, 0]}\nmotor: {lag_s: 0.5}\n", "a lag of the joint above 0 s", 2},
         {"joint: {lag_s: [0.1]}\nmotor: {lag_s: -1}\n", "-1 is out of range", 2},
+        {"joint: {lag_s: [0.1], load_nm: 1}\n", "without load_gain_radpsnm", 1},
+        {"joint: {lag_s: [0.1], load_gain_radpsnm: 1}\n", "without load_nm", 1},
         {"joint: {lag_s: [0.1]}\ncontrollers: [q]\n", "p, fsm, profile or", 2},
         {"joint: {lag_s: [0.1]}\ncontrollers: p\n", "a list was expected", 2},
         {"joint: {lag_s: [0.1]}\npaper: {q: {ise: 1}}\n", "maps of controllers", 2},
@@ -136,6 +158,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("joint experiments", NULL, NULL);
     CU_add_test(suite, "motor", test_motor);
+    CU_add_test(suite, "load", test_load);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "kind", test_kind);
