@@ -7,7 +7,9 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
+#include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
+#include "identification/dynamics/late_effort.h"
 #include "identification/simulation/prediction_error.h"
 
 /* A model that explains less of some axis is wrong, not disturbed. */
@@ -26,6 +28,8 @@ static const double DELAY_ERRORS = 10.0;
 static const double DELAY_PERIODS = 4.0;
 /* A tenth of a second for simulation. */
 enum { PART_SAMPLES = 6000 };
+/* Of the standard deviation that equations leave: with rests, and without. */
+static const double RESTS_RATIO = 2.0;
 /* For a slope, in periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
@@ -180,6 +184,60 @@ static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE
     return STATUS_OK;
 }
 
+/* With the delay that leaves least. */
+static enum status regress_by_delay(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    struct estimate_stage stage = {job->options, DYNAMICS_WEAK};
+    struct search_options search;
+    estimate_set_search(job, &stage, &search);
+    return search.fit_delay ? late_effort_fit(job->model, job->set, job->options,
+                                              search.delay_s_min, search.delay_s_max, fit)
+                            : estimate_by_regression(job, DYNAMICS_WEAK, fit);
+}
+
+/* Whether what the equations leave is by so much the rests' that it says nothing of motion. */
+static bool rests_mislead(const struct model *model, const struct dynamics_fit *all,
+                          const struct dynamics_fit *motion)
+{
+    bool mislead = false;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        mislead = mislead || all->residual_sd[a] > RESTS_RATIO * motion->residual_sd[a];
+    }
+    return mislead && motion->rows > motion->estimate.p && estimate_is_whole(motion);
+}
+
+/* Friction that holds a joint to the last digit is whatever balances the effort: then rests are
+ * left out, else they tell of the forces at rest. */
+static enum status regress_motion(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    struct data_set moving;
+    struct dynamics_fit motion;
+    gsl_vector *columns = NULL;
+    const struct estimate_job other = {job->model, &moving, job->options};
+    enum status st = regress_by_delay(job, fit);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = moving_samples_take(job->set, &moving, &columns);
+    if (st != STATUS_OK) {
+        return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    }
+    st = moving.n < job->set->n ? regress_by_delay(&other, &motion) : STATUS_E_EMPTY;
+    if (st == STATUS_OK && rests_mislead(job->model, fit, &motion)) {
+        *fit = motion;
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "%zu of %zu samples are at rest, where friction holds more than the "
+                        "model has, and are left out: values are those of motion, when it "
+                        "breaks away is not told",
+                        job->set->n - moving.n, job->set->n);
+        estimate_advise(&fit->estimate,
+                        "try a model with Stribeck friction; for values of motion alone keep "
+                        "it moving, with efforts well beyond what it takes to break away");
+    }
+    gsl_vector_free(columns);
+    return st == STATUS_E_NOMEM ? st : STATUS_OK;
+}
+
 /* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
  * more friction; where a controller drives it, what disturbs it comes back through the efforts.
  */
@@ -187,7 +245,8 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
                                      struct dynamics_fit *fit)
 {
     const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
-    const enum status st = estimate_by_regression(job, method, fit);
+    const enum status st = method == DYNAMICS_WEAK ? regress_motion(job, fit)
+                                                   : estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s: what output_error leaves is not white, and dry "
@@ -288,19 +347,11 @@ static enum status find_slope(const struct contest *c, const struct dynamics_opt
 }
 
 /* A delay that was found elsewhere, and its error in those of the estimates. */
-static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX],
-                      struct dynamics_fit *fit)
+static void add_delay(const struct contest *c, const struct estimate_job *whole,
+                      const double slope[DYNAMICS_P_MAX], struct dynamics_fit *fit)
 {
-    fit->delay_s = c->simulated.delay_s;
-    fit->delay_se_s = c->simulated.delay_se_s;
-    const double variance = fit->delay_se_s * fit->delay_se_s;
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        fit->delay_covariance[i] = slope[i] * variance;
-        for (size_t j = 0; j < fit->estimate.p; j++) {
-            fit->estimate.covariance[i][j] += slope[i] * slope[j] * variance;
-        }
-        fit->se_hac[i] = sqrt(fit->estimate.covariance[i][i]);
-    }
+    late_effort_widen(whole->model, whole->set, c->simulated.delay_s,
+                      c->simulated.delay_se_s * c->simulated.delay_se_s, slope, fit);
     if (c->oe.delay_at_bound) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "the delay stands at its bound of %.4g s", fit->delay_s);
@@ -325,8 +376,7 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     st = st == STATUS_OK ? find_slope(c, whole->options, slope) : st;
     gsl_vector_free(tau);
     if (st == STATUS_OK) {
-        add_delay(c, slope, fit);
-        dynamics_judge(fit, whole->model, whole->set);
+        add_delay(c, whole, slope, fit);
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose weak_iv for %zu samples, and output_error for the delay "
                         "alone, on %zu of them: --method output_error takes all, and longer",

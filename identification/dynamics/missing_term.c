@@ -8,6 +8,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
+#include "identification/data/moving_samples.h"
 #include "identification/dynamics/dynamics_estimate_parts.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/numeric/local_polynomial.h"
@@ -265,6 +266,32 @@ static enum status try_friction(const struct trial *trial, struct missing_fricti
     return st;
 }
 
+/* The rests are left out of what regressions see; where nothing else is left, they stay. */
+static enum status try_terms(struct trial *trial, struct missing_term *missing)
+{
+    struct data_set moving;
+    gsl_vector *columns = NULL;
+    enum status st = moving_samples_take(trial->late, &moving, &columns);
+    if (st == STATUS_OK) {
+        trial->late = &moving;
+    }
+    st = st == STATUS_E_NOMEM ? st
+                              : dynamics_linear_fit(trial->model, trial->late, DYNAMICS_WEAK,
+                                                    trial->options, &trial->plain);
+    for (size_t k = 0; k < COUNT(trial->model->richer) && st == STATUS_OK; k++) {
+        struct missing_friction found = {.model = trial->model->richer[k]};
+        if (!found.model || !data_set_suits(trial->set, found.model)) {
+            continue;
+        }
+        st = try_friction(trial, &found);
+        if (st == STATUS_OK) {
+            missing->friction[k] = found;
+        }
+    }
+    gsl_vector_free(columns);
+    return st;
+}
+
 enum status missing_term_try(const struct model *model, const struct dynamics_fit *fit,
                              const struct data_set *set, const struct dynamics_options *options,
                              struct missing_term *missing)
@@ -279,17 +306,7 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
     if (isfinite(fit->delay_s)) {
         data_view_late(&late, fit->delay_s, tau->data);
     }
-    enum status st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK, options, &trial.plain);
-    for (size_t k = 0; k < COUNT(model->richer) && st == STATUS_OK; k++) {
-        struct missing_friction found = {.model = model->richer[k]};
-        if (!found.model || !data_set_suits(set, found.model)) {
-            continue;
-        }
-        st = try_friction(&trial, &found);
-        if (st == STATUS_OK) {
-            missing->friction[k] = found;
-        }
-    }
+    const enum status st = try_terms(&trial, missing);
     gsl_vector_free(tau);
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }

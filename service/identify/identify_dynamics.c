@@ -150,6 +150,30 @@ static enum status fit_model(const struct identify_result *result, const struct 
                                    fit);
 }
 
+/* A joint that sticks to the last digit is simulated as the narrowest does it, and creeps as
+ * the others do: where auto would not simulate the one that regression chose, that is why, or
+ * else none is simulated. */
+static enum status simulate_narrowest(struct identify_result *result)
+{
+    const struct model_variant *variants = result->kind->variants;
+    for (size_t k = 0;
+         result->fit.method == DYNAMICS_WEAK && result->fit.stop != DYNAMICS_STOP_CANCELLED &&
+         variants && variants[k].model != result->kind->model;
+         k++) {
+        struct dynamics_fit fit;
+        const enum status st = fit_model(result, variants[k].model, &fit);
+        if (st != STATUS_OK) {
+            return st == STATUS_E_MATH ? STATUS_OK : st;
+        }
+        if (fit.method >= DYNAMICS_OUTPUT_ERROR || fit.stop == DYNAMICS_STOP_CANCELLED) {
+            result->fit = fit;
+            result->chosen.model = variants[k].model;
+            result->turn_over_velocity = variants[k].velocity;
+        }
+    }
+    return STATUS_OK;
+}
+
 /* Noise hides narrow variants from a regression, not from a simulation: as long as what one
  * leaves is not white, the next narrower is tried. */
 static enum status narrow_variant(struct identify_result *result)
@@ -189,6 +213,10 @@ static enum status fit_data(const struct identify_request *request,
         return st;
     }
     st = fit_model(result, result->kind->model, &result->fit);
+    if (st == STATUS_OK && strcmp(result->asked, "auto") == 0 &&
+        result->turn_over_velocity > 0.0) {
+        st = simulate_narrowest(result);
+    }
     if (st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED) {
         st = narrow_variant(result);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/constants.h"
 #include "identification/travel/travel_fit.h"
@@ -118,12 +119,33 @@ static void pass_gusts(const struct recording *r, struct random_source *draws, d
     }
 }
 
+/* Coulomb's law, by impulses: what friction can take of a motion within a step it takes, and no
+ * more than brings the joint to rest. */
+static void stick_joint(const struct recording *r, const double *tau, double h_s, double *nu,
+                        double *pose)
+{
+    const struct model *model = r->row->model;
+    const double ratio = nu[0] / r->world->falls;
+    const double dry =
+        r->trial.theta[JOINT_COULOMB] * (1.0 + r->world->at_rest * exp(-ratio * ratio));
+    double theta[MODEL_PARAMETERS_MAX];
+    double rate = 0.0;
+    memcpy(theta, r->trial.theta, sizeof theta);
+    theta[JOINT_COULOMB] = 0.0;
+    model->forward(model, theta, pose, nu, tau, &rate);
+    const double freely = nu[0] + h_s * rate;
+    nu[0] = copysign(fmax(fabs(freely) - h_s * dry / theta[JOINT_INERTIA], 0.0), freely);
+    pose[0] += h_s * nu[0];
+}
+
 /* From rest, each effort late by the delay; then the noise of the measurement. */
 static void drive_robot(struct recording *r)
 {
     const struct model_trial *c = &r->trial;
     const struct model *model = r->row->model;
-    const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 ? FINE_MORE : FINE;
+    const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 || r->world->falls > 0.0
+                            ? FINE_MORE
+                            : FINE;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     double force[MODEL_AXES_MAX] = {0.0};
@@ -152,6 +174,8 @@ static void drive_robot(struct recording *r)
             }
             if (r->world->swings > 0.0) {
                 swing_channel(r, tau[0], h_s, nu, &rate);
+            } else if (r->world->falls > 0.0) {
+                stick_joint(r, tau, h_s, nu, pose);
             } else {
                 model_step(model, c->theta, nu, pose, tau, NULL, h_s);
             }
@@ -289,6 +313,10 @@ static void bend_trial(struct recording *r)
     r->trial.samples = w->samples > 0 ? w->samples : r->trial.samples;
     r->trial.loss_ratio = w->name ? 0.0 : r->trial.loss_ratio;
     r->trial.theta[0] *= w->quick > 0.0 ? w->quick : 1.0;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        r->trial.effort_min[a] *= w->gentle > 0.0 ? w->gentle : 1.0;
+        r->trial.effort_max[a] *= w->gentle > 0.0 ? w->gentle : 1.0;
+    }
     for (size_t k = 0; k < COUNT(w->dragged) && w->dragged[k]; k++) {
         const int i = model_parameter_find(model, w->dragged[k]);
         r->trial.theta[i < 0 ? 0 : i] *= 1.0 + w->drag;

@@ -37,7 +37,11 @@ struct selftest_world {
     double gusts;   /* of the largest effort: sd of forces that nobody measures, of 1 s */
     double drag;    /* share by which the parameters `dragged` are others */
     const char *dragged[2];
-    double quick;     /* factor of the first inertia; 0: 1 */
+    double quick;  /* factor of the first inertia; 0: 1 */
+    double gentle; /* factor of all efforts; 0: 1 */
+    /* Of a joint: dry friction holds it to the last digit, by (1 + at_rest) times that of
+     * motion, to which it falls as exp(-(w / falls)^2), in velocities; falls 0: as modelled. */
+    double at_rest, falls;
     double jitter;    /* sd of the time between rows, in periods */
     double swings;    /* damping ratio of a robot of second order, whose effort steps once */
     bool counted;     /* row numbers for times */

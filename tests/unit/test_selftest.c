@@ -199,6 +199,7 @@ static void test_causes(void)
         {"diffdrive", "it saturates", {.name = "clipped", .clip = 0.6}},
         {"joint", "it changes with time", {.name = "falls", .at_half = -0.2}},
         {"joint", "friction by load", {.name = "geared", .robot = "joint_geared"}},
+        {"joint", "Stribeck", {.name = "breaks away", .falls = 0.1, .at_rest = 1.0}},
         {"travel_time", "columns exchanged", {.name = "exchanged", .exchanged = true}},
         {"travel_time", "moves of two kinds", {.name = "two robots", .mixed = -0.25}},
         {"travel_time", "the robot accelerates", {.name = "accelerates", .accelerates = true}},
