@@ -414,9 +414,9 @@ void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* One axis: simulated, or one step ahead where forces act that nobody measured and a simulation
- * is no better than they are. */
-static void judge_axis(struct dynamics_fit *fit, const struct model_axis *axis,
+/* One axis: of efforts by the fit's equation; velocities simulated, or one step ahead where
+ * forces act that nobody measured and a simulation is no better than they are. */
+static void judge_axis(struct dynamics_fit *fit, const char *channel,
                        const struct residual_summary *own, const struct residual_summary *held,
                        double expected)
 {
@@ -431,14 +431,14 @@ static void judge_axis(struct dynamics_fit *fit, const struct model_axis *axis,
                               ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out recording contradicts the fit: what is left of %s "
                               "is %.3g there, %.3g on the recording itself",
-                              axis->velocity, held->rmse, own->rmse);
+                              channel, held->rmse, own->rmse);
     }
     if (fabs(held->mean) > BIAS_RATIO * held->rmse &&
         fabs(held->mean) > 4.0 * held->rmse / sqrt(count) &&
         fabs(held->mean) > BIAS_RATIO * own->rmse) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "on the held-out recording %s is off by %.3g in the mean",
-                        axis->velocity, held->mean);
+                        "on the held-out recording %s is off by %.3g in the mean", channel,
+                        held->mean);
     }
 }
 
@@ -479,6 +479,7 @@ static bool axis_strays(const struct dynamics_check *own, size_t axis)
     return own->axis[axis].run.r2 < STRAYS_R2 && own->effort_r2 >= STRAYS_R2;
 }
 
+/* A regression of efforts on motion simulated nothing: it is held against efforts. */
 void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model,
                              const struct dynamics_check *own,
                              const struct dynamics_check *held_out)
@@ -494,10 +495,16 @@ void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_axis_check *mine = &own->axis[a];
         const struct dynamics_axis_check *theirs = &held_out->axis[a];
+        if (fit->method < DYNAMICS_OUTPUT_ERROR && own->effort_left.n > 0 &&
+            held_out->effort_left.n > 0) {
+            judge_axis(fit, model->axes[a].effort, &own->effort_left, &held_out->effort_left,
+                       expected);
+            continue;
+        }
         if (axis_strays(own, a)) {
             continue;
         }
-        judge_axis(fit, &model->axes[a], pem ? &mine->one_step : &mine->run,
+        judge_axis(fit, model->axes[a].velocity, pem ? &mine->one_step : &mine->run,
                    pem ? &theirs->one_step : &theirs->run, expected);
         if (dynamics_check_has_start(fit) && mine->run.white && !theirs->run.white &&
             !residual_has_trace(&theirs->run)) {

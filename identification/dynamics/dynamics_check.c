@@ -412,14 +412,15 @@ static enum status check_fit(const struct model *model, const struct dynamics_fi
         out.lag[a] = find_lag(model, fit, set, a);
     }
     out.effort_r2 = (double)NAN;
-    if (model->sticks) {
-        struct missing_term missing;
-        missing_term_find(model, fit, set, &missing);
-        out.effort_r2 = missing.effort_r2;
-    }
     struct data_set late;
     gsl_vector *tau;
     enum status st = put_late(fit, set, starts, &late, &tau);
+    if (st == STATUS_OK && model->sticks) {
+        struct missing_term missing;
+        missing_term_find(model, fit, &late, &missing);
+        out.effort_r2 = missing.effort_r2;
+        out.effort_left = missing.left;
+    }
     if (st == STATUS_OK) {
         double *scratch = memory->data + set->axes * set->n;
         st = score_fit(model, fit, set, &late, starts, nu, scratch, &out);

@@ -42,6 +42,8 @@ struct dynamics_check {
     /* Share of the efforts' variance that the model computes from the measured motion
      * (missing_term.h); NaN but of a model that sticks. */
     double effort_r2;
+    struct residual_summary
+        effort_left; /* likewise, of the efforts in motion; n 0: not known */
     double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
     struct stability stability; /* of the parameters, part by part */

@@ -40,6 +40,7 @@ struct sums {
     double n, effort, effort2, left2;
     double term[TERMS], term2[TERMS], product[TERMS], left;
     double moving, load, left_moving; /* of the direction: squares, with the load, with left */
+    double moved, moved_left, moved_left2, before, pairs; /* what is left in motion */
 };
 
 struct weights {
@@ -85,6 +86,11 @@ static void add_sums(struct sums *s, const struct data_set *set, size_t k, doubl
     s->moving += direction * direction;
     s->load += direction * term[LOAD];
     s->left_moving += direction * left;
+    s->moved += moves ? 1.0 : 0.0;
+    s->moved_left += moves ? left : 0.0;
+    s->moved_left2 += moves ? left * left : 0.0;
+    s->pairs += moves ? left * s->before : 0.0;
+    s->before = moves ? left : 0.0;
     for (size_t i = 0; i < TERMS; i++) {
         s->term[i] += term[i];
         s->term2[i] += term[i] * term[i];
@@ -108,6 +114,24 @@ static double find_explained_share(const struct sums *s, size_t i)
     const double term = s->term2[i] - s->term[i] * s->term[i] / s->n;
     const double left = s->left2 - s->left * s->left / s->n;
     return term > 0.0 && left > 0.0 ? product * product / (term * left) : 0.0;
+}
+
+static struct residual_summary summarise_left(const struct sums *s)
+{
+    const double unknown = (double)NAN;
+    const double mean = s->moved_left / s->moved;
+    const double variance = s->moved_left2 / s->moved - mean * mean;
+    return (struct residual_summary){
+        .n = (size_t)s->moved,
+        .mean = mean,
+        .rmse = sqrt(s->moved_left2 / s->moved),
+        .mae = unknown,
+        .r2 = unknown,
+        .fit_percent = unknown,
+        .correlation = variance > 0.0 ? (s->pairs / s->moved - mean * mean) / variance : 0.0,
+        .runs_z = unknown,
+        .ljung_box = unknown,
+        .ljung_box_p = unknown};
 }
 
 void missing_term_find(const struct model *model, const struct dynamics_fit *fit,
@@ -140,6 +164,7 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
     }
     if (s.n > 0.0 && s.effort2 - s.effort * s.effort / s.n > 0.0) {
         missing->effort_r2 = 1.0 - s.left2 / (s.effort2 - s.effort * s.effort / s.n);
+        missing->left = summarise_left(&s);
         set_load_apart(&s);
         missing->load_ratio = find_explained_share(&s, LOAD);
         missing->drag_ratio = find_explained_share(&s, DRAG);

@@ -10,6 +10,7 @@
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_options.h"
 #include "identification/dynamics_fit.h"
+#include "identification/numeric/residual_test.h"
 
 /* What one more term, of friction or of a load, would be, and what it would make of the fit. */
 struct missing_friction {
@@ -30,6 +31,9 @@ struct missing_term {
     double load_ratio;  /* friction by the size of the effort */
     double drag_ratio;  /* friction by the square of the velocity */
     double place_ratio; /* the position; 0 where it was not recorded */
+    /* What the model leaves of the efforts while it moves, so smoothed: n, mean, rmse,
+     * correlation of one with the next; else NaN. n 0: could not be computed. */
+    struct residual_summary left;
     struct missing_friction friction[MODEL_RICHER_MAX];
 };
 

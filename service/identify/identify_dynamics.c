@@ -23,6 +23,7 @@ static enum status hold_out(const struct identify_request *request,
     enum status st = dynamics_rows_load(result->kind, request, request->validate,
                                         request->validate_count, data, err);
     if (st != STATUS_OK) {
+        identify_blame_held_out(request, err);
         return st;
     }
     struct effort_choice same;

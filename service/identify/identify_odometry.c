@@ -109,6 +109,7 @@ static enum status hold_out(const struct identify_request *request, struct resul
     enum status st = load_rows(request, request->validate, request->validate_count,
                                &result->held_out_files, &result->held_out_card, &set, err);
     if (st != STATUS_OK) {
+        identify_blame_held_out(request, err);
         return st;
     }
     st = odometry_check_run(&set, result->fit.estimate.value, &result->held_out);

@@ -403,6 +403,9 @@ static enum status load_and_fit(struct loader *loader, size_t *starts, struct re
             st = travel_hold_out(&result->fit, loader->moves, loader->count, &result->held);
             st = st == STATUS_OK ? st : set_fit_error(st, err);
         }
+        if (st != STATUS_OK) {
+            identify_blame_held_out(request, err);
+        }
     }
     return st;
 }

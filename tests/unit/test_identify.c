@@ -202,6 +202,34 @@ static void test_within(void)
     free(text);
 }
 
+/* What is wrong with held-out recordings says that it is of them. */
+static void test_held_out(void)
+{
+    static const char few[] = "rotation_rad,lap_s\n";
+    static const char short_rows[] = "t_s,Tu,Tv,Tr,u_meas,v_meas,r_meas\n0,1,1,1,0,0,0\n"
+                                     "0.1,1,1,1,0,0,0\n";
+    const struct csv_source whole = {.path = vessel_file};
+    struct identify_request request = {
+        .side = "real",
+        .delay_max_s = -1.0,
+        .files = &whole,
+        .file_count = 1,
+        .method = "weak",
+        .validate = {{"day2.csv", short_rows, sizeof short_rows - 1}},
+        .validate_count = 1};
+    struct err err = {0};
+    enum status st = STATUS_OK;
+    set_columns(&request);
+    free(identify("usv3", &request, &st, &err));
+    CHECK_INT("too few", st, STATUS_E_EMPTY);
+    CHECK_TEXT("named", err.where, "day2.csv");
+    request.validate[1] = (struct csv_source){"day3.csv", few, sizeof few - 1};
+    request.validate_count = 2;
+    err = (struct err){0};
+    free(identify("usv3", &request, &st, &err));
+    CHECK_TEXT("the one at fault", err.where, "day3.csv");
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -260,6 +288,7 @@ int main(void)
     CU_add_test(suite, "from memory", test_memory);
     CU_add_test(suite, "told to end", test_patience);
     CU_add_test(suite, "told to end within an iteration", test_within);
+    CU_add_test(suite, "held out", test_held_out);
     CU_add_test(suite, "faults", test_faults);
     return check_run();
 }

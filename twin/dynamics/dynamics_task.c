@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_verdict.h"
+#include "identification/dynamics/missing_term.h"
 #include "twin/models/models.h"
 
 /* The newest share of the samples that the fit of the older ones is held against. */
@@ -302,6 +303,23 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     return status == STATUS_OK ? status : err_set(err, status, "fit", 0, 0, "%s", inner.text);
 }
 
+/* What the efforts hold that a model of a joint does not. */
+static enum status try_terms(const struct dynamics_task *task, const struct data_set *set,
+                             struct dynamics_result *r)
+{
+    struct missing_term missing;
+    struct asking asking = {.task = task, .stage = "terms"};
+    struct dynamics_options options = options_of(task);
+    options.go_on = ask_whether;
+    options.context = &asking;
+    missing_term_find(task->model, &r->fit, set, &missing);
+    const enum status status = missing_term_try(task->model, &r->fit, set, &options, &missing);
+    if (status == STATUS_OK && !asking.ended) {
+        missing_term_judge(&r->fit, task->model, &missing);
+    }
+    return asking.ended ? STATUS_E_STALE : status;
+}
+
 /* How far the fit is from its own samples, where it can be simulated at all, and what that says
  * of it, as `tandem identify` would. */
 static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
@@ -311,7 +329,8 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     if (model_unphysical(task->model, r->fit.estimate.value) >= 0) {
         return STATUS_OK;
     }
-    const enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
+    enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
+    status = status == STATUS_OK && task->model->sticks ? try_terms(task, set, r) : status;
     for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
         r->run_rmse[i] = check.axis[i].run.rmse;
     }
@@ -320,6 +339,9 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
         effort_hold_tell(&r->fit, &r->hold);
         dynamics_check_judge(&r->fit, task->model, &r->card,
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
+    }
+    if (status == STATUS_E_STALE) {
+        return err_set(err, status, "fit", 0, 0, "told to end");
     }
     return status == STATUS_E_NOMEM
                ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")
