@@ -112,13 +112,14 @@ static void change_parameter(struct rig *r)
         const char *name;
         double low, high;
     } choices[] = {
-        {"t0_s", -0.3, 0.3},        {"ta_s", -0.3, 0.3},
-        {"tr_s", -0.5, 1.0},        {"lidar_loss_ratio", -1, 1},
-        {"gain_left_ratio", -1, 2}, {"gain_right_ratio", -1, 2},
-        {"ripple_ratio", 0, 0.2},   {"predictive_stop", 0, 1.9},
-        {"controller", 0, 4.9},     {"carry", 0, 2.9},
-        {"scan_count", 0, 4.9},     {"linear_speed_mps", 0.1, 0.5},
-        {"patience_ratio", 1, 2},   {"safe_distance_m", -0.1, 0.3},
+        {"t0_s", -0.3, 0.3},           {"ta_s", -0.3, 0.3},
+        {"tr_s", -0.5, 1.0},           {"lidar_loss_ratio", -1, 1},
+        {"gain_left_ratio", -1, 2},    {"gain_right_ratio", -1, 2},
+        {"ripple_ratio", 0, 0.2},      {"predictive_stop", 0, 1.9},
+        {"controller", 0, 4.9},        {"carry", 0, 2.9},
+        {"scan_count", 0, 4.9},        {"linear_speed_mps", 0.1, 0.5},
+        {"patience_ratio", 1, 2},      {"safe_distance_m", -0.1, 0.3},
+        {"friction_mps", -0.05, 0.05},
     };
     const size_t n = COUNT(choices);
     const double draw = uniform(r, 0.0, (double)n);

@@ -169,6 +169,36 @@ static void test_told(void)
     CHECK_NEAR("not sideways", fastest[1], 0.0, 0.0, 0.0);
 }
 
+/* A wheel with dry friction stays where it is told less than that takes, moves slower by it,
+ * and coasts no further than is foretold. */
+static void test_friction(void)
+{
+    static const double friction_mps[] = {0.0, 0.02, 0.3};
+    for (size_t i = 0; i < COUNT(friction_mps); i++) {
+        struct diffdrive_plant plant = {.ripple = {0.0}};
+        struct diffdrive *d = (struct diffdrive *)memory;
+        const struct robot_setup setup = {.seed = 3, .period_us = 25000};
+        double turn_rad = 0.0;
+        double way_m = 0.0;
+        diffdrive_kind.init(d, &setup);
+        struct diffdrive_params p = d->params;
+        p.ripple_ratio = 0.0;
+        p.friction_mps = friction_mps[i];
+        const double full[DIFFDRIVE_WHEELS] = {p.control_max, p.control_max};
+        const double none[DIFFDRIVE_WHEELS] = {0.0, 0.0};
+        diffdrive_plant_step(&plant, &p, NULL, full, 2000000);
+        const double speed_mps = fmax(p.linear_speed_mps - friction_mps[i], 0.0);
+        CHECK_NEAR("speed", plant.speed_mps[DIFFDRIVE_LEFT], speed_mps, 1e-6, 1e-9);
+        diffdrive_plant_coast(&plant, &p, &turn_rad, &way_m);
+        const double from_m = plant.pose[0];
+        diffdrive_plant_step(&plant, &p, NULL, none, 5000000);
+        CHECK_NEAR("coasts", plant.pose[0] - from_m, way_m, 0.02, 1e-6);
+        CHECK("slower than without", way_m <= speed_mps * p.motor_lag_s + 1e-12);
+        CHECK("at rest to the last digit",
+              !(friction_mps[i] > 0.0) || !(fabs(plant.speed_mps[DIFFDRIVE_LEFT]) > 0.0));
+    }
+}
+
 /* Whatever the kind: put elsewhere, it is there; not while it moves. */
 static void test_placed(void)
 {
@@ -391,6 +421,7 @@ int main(void)
     CU_ADD_TEST(suite, test_travel_times);
     CU_ADD_TEST(suite, test_told);
     CU_ADD_TEST(suite, test_placed);
+    CU_ADD_TEST(suite, test_friction);
     CU_ADD_TEST(suite, test_placed_running_out);
     CU_ADD_TEST(suite, test_wall);
     CU_ADD_TEST(suite, test_place_in_wall);

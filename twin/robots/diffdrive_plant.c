@@ -61,6 +61,23 @@ void diffdrive_plant_controls(const struct diffdrive_params *p, double forward_m
     control[DIFFDRIVE_RIGHT] = (forward_mps + aside_mps) * scale;
 }
 
+/* Coulomb's law, by impulses: dry friction takes of a speed what it can within h_s, and no more
+ * than brings the wheel to rest. */
+static double brake_mps(const struct diffdrive_params *p, double speed_mps, double h_s)
+{
+    return copysign(fmax(fabs(speed_mps) - h_s * p->friction_mps / p->motor_lag_s, 0.0),
+                    speed_mps);
+}
+
+/* Way of a wheel whose motor is left alone. */
+static double coast_m(const struct diffdrive_params *p, double speed_mps)
+{
+    const double taken_mps = p->friction_mps > 0.0
+                                 ? p->friction_mps * log1p(fabs(speed_mps) / p->friction_mps)
+                                 : 0.0;
+    return copysign(fabs(speed_mps) - taken_mps, speed_mps) * p->motor_lag_s;
+}
+
 static double true_track_m(const struct diffdrive_params *p)
 {
     return p->track_m * (1.0 + p->track_error_ratio);
@@ -123,7 +140,9 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
                 plant->ripple[i] += fresh * random_normal(&plant->random);
             }
             const double target_mps = aims_mps[i] * (1.0 + plant->ripple[i]);
-            plant->speed_mps[i] += h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
+            const double freely_mps =
+                plant->speed_mps[i] + h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
+            plant->speed_mps[i] = brake_mps(p, freely_mps, h_s);
             /* At rest for good: numbers too small to be normal ones cost time. */
             if (!(fabs(plant->speed_mps[i]) > STILL_MPS) && !(fabs(aims_mps[i]) > 0.0)) {
                 plant->speed_mps[i] = 0.0;
@@ -158,9 +177,10 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
 void diffdrive_plant_coast(const struct diffdrive_plant *plant,
                            const struct diffdrive_params *p, double *turn_rad, double *way_m)
 {
-    diffdrive_plant_velocity(plant, p, way_m, turn_rad);
-    *way_m *= p->motor_lag_s;
-    *turn_rad *= p->motor_lag_s;
+    const double left_m = coast_m(p, plant->speed_mps[DIFFDRIVE_LEFT]);
+    const double right_m = coast_m(p, plant->speed_mps[DIFFDRIVE_RIGHT]);
+    *way_m = (left_m + right_m) / 2.0;
+    *turn_rad = (right_m - left_m) / true_track_m(p);
 }
 
 void diffdrive_plant_expect(const struct diffdrive_plant *plant,
@@ -168,7 +188,7 @@ void diffdrive_plant_expect(const struct diffdrive_plant *plant,
 {
     for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
         counts[i] = plant->counts[i] - plant->told[i] +
-                    plant->speed_mps[i] * p->motor_lag_s / true_count_m(p);
+                    coast_m(p, plant->speed_mps[i]) / true_count_m(p);
     }
 }
 
