@@ -102,7 +102,8 @@ static const struct option_row lab_rows[] = {
      "At most so much is lost when the power fails; a crash of the daemon loses nothing."},
 
     LAB(store.file, TEXT("tandem.db", NOT_EMPTY), "SQLite database of entries, alarms and parameter sets."),
-    LAB(store.commit_ms, WHOLE("ms", "100", 1.0, 10000.0), "Results are committed in batches this often."),
+    LAB(store.commit_ms, WHOLE("ms", "100", 1.0, 10000.0),
+     "Results are committed in batches this often, and when somebody reads them."),
     LAB(store.retain_days, WHOLE("days", "0", 0.0, 36500.0),
      "Entries and alarms older than this are removed; 0 keeps everything."),
 

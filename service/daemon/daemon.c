@@ -23,6 +23,7 @@
 enum {
     BYTES_PER_MB = 1000000,
     LEAVE_MS = 3000, /* for saying goodbye to the broker */
+    COMMIT_MS = 250, /* for the store to have what a reader waits for */
     REFIT_MS = 1000, /* for the lab to begin a fit */
     SAVE_MS = 10000, /* for the store and the last checkpoint */
     TOKEN_MAX = 512
@@ -68,6 +69,24 @@ static enum status source_command(void *context, const char *pair, const char *p
     return status == STATUS_OK ? status
                                : err_set(err, status, "broker", 0, 0, "not taken over: %s",
                                          status_name(status));
+}
+
+static void source_catch_up(void *context, bool stored)
+{
+    struct daemon *d = context;
+    struct store_queue_stats stats;
+    if (!atomic_load(&d->running)) {
+        return;
+    }
+    lab_thread_catch_up(d);
+    if (!stored) {
+        return;
+    }
+    store_queue_stats(d->queue, &stats);
+    if (stats.pushed > stats.committed && !stats.failing &&
+        store_queue_flush(d->queue, COMMIT_MS) != STATUS_OK) {
+        return; /* the answer is as good as it can be now; the disk is watched elsewhere */
+    }
 }
 
 static const char *source_map(void *context, size_t pair, size_t *bytes)
@@ -200,6 +219,7 @@ static enum status start_web(struct daemon *d, struct err *err)
     const struct web_source source = {
         .context = d,
         .views = d->views,
+        .catch_up = source_catch_up,
         .acquire = views_acquire,
         .release = views_release,
         .command = source_command,
@@ -500,6 +520,7 @@ static bool finish_daemon(struct daemon *d)
     event_hub_destroy(d->events);
     lab_memory_destroy(d->lab);
     (void)pthread_cond_destroy(&d->keeper.changed);
+    (void)pthread_cond_destroy(&d->thread.changed);
     (void)pthread_mutex_destroy(&d->lock);
     free(d->keeper.state);
     free(d->keeper.findings);
@@ -517,6 +538,7 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
     d->file = lab;
     lock_init(&d->lock);
     lock_init_condition(&d->keeper.changed);
+    lock_init_condition(&d->thread.changed);
     const enum status status = start_parts(d, err);
     if (status != STATUS_OK) {
         (void)finish_daemon(d);

@@ -216,17 +216,26 @@ struct lab_thread {
     int64_t viewed_us;
     int64_t view_wait_us; /* until the next snapshot, by what the last one cost */
     int64_t saved_us;
-    int64_t forgotten_us; /* when it was told last, */
-    uint64_t forgotten;   /* that so many messages were forgotten early */
+    int64_t forgotten_us;   /* when it was told last, */
+    uint64_t forgotten;     /* that so many messages were forgotten early */
+    uint64_t reached;       /* so many lines of the inbox are taken in */
+    _Atomic uint64_t asked; /* so many are waited for, until a snapshot shows them */
     struct lab_thread_counts counts;
 
-    /* Copies of the counts, under the daemon's lock. */
+    /* Under the daemon's lock: copies of the counts, */
     struct lab_thread_counts shown;
     struct outbox_counts shown_outbox;
+    uint64_t shown_lines;   /* what the newest snapshot shows, */
+    bool late;              /* somebody waited in vain for it, */
+    pthread_cond_t changed; /* and there is another one */
 };
 
 /* STATUS_E_NOMEM, STATUS_E_IO. */
 MUST_USE enum status lab_thread_start(struct daemon *daemon);
+
+/* Wait some moments until a snapshot shows every line that the inbox has taken so far, and the
+ * store's queue has what came of them; not when others have just waited in vain. Any thread. */
+void lab_thread_catch_up(struct daemon *daemon);
 
 /* End once the inbox is empty; wait for it. What the inbox got before is taken in. */
 void lab_thread_stop(struct daemon *daemon);

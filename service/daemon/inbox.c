@@ -54,6 +54,7 @@ struct inbox {
     struct journal_reader *reader; /* of the section it is in; NULL: in none */
     struct record section;
     struct journal_position position;
+    uint64_t reached; /* lines, up to the end of this round */
 };
 
 enum status inbox_create(const struct inbox_params *params, struct inbox **out)
@@ -265,11 +266,26 @@ int64_t inbox_begin(struct inbox *inbox)
         inbox->taken = taken;
         inbox->at = 0;
     }
-    if (!caught_up) {
+    if (caught_up) {
+        inbox->reached = inbox->counts.events + inbox->counts.samples;
+    } else {
         (void)catch_up(inbox); /* there is room now */
     }
     (void)pthread_mutex_unlock(&inbox->lock);
     return now_us;
+}
+
+uint64_t inbox_taken(struct inbox *inbox)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const uint64_t taken = inbox->counts.events + inbox->counts.samples;
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return taken;
+}
+
+uint64_t inbox_reached(const struct inbox *inbox)
+{
+    return inbox->reached;
 }
 
 static bool is_before(struct journal_position a, struct journal_position b)

@@ -75,6 +75,13 @@ void inbox_keep_from(struct inbox *inbox, struct journal_position position);
 /* The present in lab time, never before a stamp that was given. Any thread. */
 int64_t inbox_now_us(struct inbox *inbox);
 
+/* How many lines were taken so far, the journal's tail apart. Any thread. */
+uint64_t inbox_taken(struct inbox *inbox);
+
+/* Of them, how many are in this round and those before it: as many as inbox_taken() said when
+ * it began, unless a stretch of the journal is behind. Lab thread. */
+uint64_t inbox_reached(const struct inbox *inbox);
+
 /* The lab thread begins a round, having read the one before to its end. Every line of later
  * rounds is stamped at the time it returns, or later. */
 int64_t inbox_begin(struct inbox *inbox);

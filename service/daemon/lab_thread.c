@@ -1,5 +1,7 @@
 #include <stdlib.h>
+#include <time.h>
 
+#include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
@@ -13,6 +15,7 @@ enum {
     VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
     VIEW_MAX_US = 2000000, /* unless that makes them older than this */
     FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
+    CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
     LINES_BETWEEN_CHORES = 512
 };
 
@@ -108,8 +111,30 @@ static void take_line(struct daemon *d, const struct inbox_line *line)
     }
 }
 
-static void publish_view(struct daemon *d, int64_t mono_us)
+/* Only the lab thread changes what is shown, so it may read that without the lock. */
+static bool is_awaited(const struct lab_thread *t)
 {
+    return atomic_load(&t->asked) > t->shown_lines;
+}
+
+/* From one snapshot to the next. */
+static int64_t view_pause_us(const struct lab_thread *t)
+{
+    const int64_t pause_us = is_awaited(t) ? 0 : t->dirty ? VIEW_US : HEALTH_US;
+    return pause_us > t->view_wait_us ? pause_us : t->view_wait_us;
+}
+
+/* What this thread has worked: not what others did while it waited for the processor. */
+static int64_t worked_us(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void publish_view(struct daemon *d)
+{
+    const int64_t began_us = worked_us();
     struct lab_thread *t = &d->thread;
     (void)pthread_mutex_lock(&d->lock);
     const struct view_health health = d->keeper.health;
@@ -117,11 +142,16 @@ static void publish_view(struct daemon *d, int64_t mono_us)
     t->shown_outbox = d->outbox.counts;
     (void)pthread_mutex_unlock(&d->lock);
     views_publish(d->views, inbox_now_us(d->inbox), &health);
+    (void)pthread_mutex_lock(&d->lock);
+    t->shown_lines = t->reached;
+    t->late = t->late && is_awaited(t);
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&d->lock);
     if (t->live) {
         keeper_show_findings(d);
     }
     t->viewed_us = lab_clock_monotonic_us();
-    t->view_wait_us = min_us(VIEW_SHARE * (t->viewed_us - mono_us), VIEW_MAX_US);
+    t->view_wait_us = min_us(VIEW_SHARE * (worked_us() - began_us), VIEW_MAX_US);
     t->dirty = false;
 }
 
@@ -146,9 +176,8 @@ static void do_chores(struct daemon *d)
     struct lab_thread *t = &d->thread;
     keeper_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
-    const int64_t age_us = mono_us - t->viewed_us;
-    if (age_us >= (t->dirty ? VIEW_US : HEALTH_US) && age_us >= t->view_wait_us) {
-        publish_view(d, mono_us);
+    if (mono_us - t->viewed_us >= view_pause_us(t)) {
+        publish_view(d);
     }
     tell_forgotten(d, mono_us);
     if (t->live && t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us &&
@@ -197,6 +226,7 @@ static void run_round(struct daemon *d)
     const int64_t began_us = lab_clock_monotonic_us();
     const int64_t now_us = inbox_begin(d->inbox);
     drain_inbox(d);
+    d->thread.reached = inbox_reached(d->inbox);
     if (d->thread.live && lab_next_deadline(d->lab) < now_us) {
         const struct event tick = {.t_us = now_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
         d->thread.counts.deadline_ticks++;
@@ -214,9 +244,8 @@ static int64_t next_work_us(const struct daemon *d)
     const struct lab_thread *t = &d->thread;
     const int64_t mono_us = lab_clock_monotonic_us();
     int64_t wait_us = t->sampled ? NAP_US : HEALTH_US;
-    if (t->dirty) {
-        const int64_t view_us = t->view_wait_us > VIEW_US ? t->view_wait_us : VIEW_US;
-        wait_us = min_us(wait_us, t->viewed_us + view_us - mono_us);
+    if (t->dirty || is_awaited(t)) {
+        wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);
     }
     const int64_t deadline_us = lab_next_deadline(d->lab);
     if (deadline_us != LAB_TIME_MAX) {
@@ -238,8 +267,27 @@ static void *run_lab_thread(void *context)
         run_round(d);
         idle = inbox_sleep(d->inbox, d->thread.sampled, last ? 0 : next_work_us(d));
     }
-    publish_view(d, lab_clock_monotonic_us());
+    publish_view(d);
     return NULL;
+}
+
+void lab_thread_catch_up(struct daemon *d)
+{
+    struct lab_thread *t = &d->thread;
+    const int64_t until_us = lab_clock_monotonic_us() + CATCH_UP_US;
+    const uint64_t taken = inbox_taken(d->inbox);
+    (void)pthread_mutex_lock(&d->lock);
+    if (t->shown_lines < taken && !t->late && d->keeper.health.restored) {
+        uint64_t asked = atomic_load(&t->asked);
+        while (asked < taken && !atomic_compare_exchange_weak(&t->asked, &asked, taken)) {
+        }
+        inbox_wake(d->inbox);
+        while (t->shown_lines < taken && lab_clock_monotonic_us() < until_us) {
+            lock_wait(&t->changed, &d->lock, until_us);
+        }
+        t->late = t->shown_lines < taken;
+    }
+    (void)pthread_mutex_unlock(&d->lock);
 }
 
 enum status lab_thread_start(struct daemon *d)

@@ -113,7 +113,7 @@ def all_places():
 def strict(rig):
     """What two readers may understand differently is refused, and nothing after it is read."""
     get = b"GET /api/v1/status HTTP/1.1\r\n"
-    post = (b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\n" + HOST + b"Authorization: Bearer " + TOKEN.encode() + b"\r\n")
+    post = b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\n" + HOST + f"Authorization: Bearer {TOKEN}\r\n".encode()
     n = str(len(BODY)).encode()
     chunks = f"{len(BODY):x}\r\n".encode() + BODY + b"\r\n0\r\n\r\n"
     rows = {

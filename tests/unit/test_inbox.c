@@ -170,9 +170,11 @@ static void test_overflow(void)
     }
     struct tally t = {0};
     unsigned sleeps = 0;
+    unsigned ahead = 0; /* rounds that claimed more than they had */
     for (unsigned idle = 0; t.lines < WRITERS * EACH && idle < 20;) {
         const unsigned before = t.lines;
         run_round(b.inbox, &t);
+        ahead += inbox_reached(b.inbox) > t.lines;
         idle = t.lines > before ? 0 : idle + 1;
         const bool nap = sleeps % 2 == 0;
         sleeps += inbox_sleep(b.inbox, nap, lab_clock_monotonic_us() + (nap ? 5000 : 500000));
@@ -182,6 +184,10 @@ static void test_overflow(void)
         CHECK_INT("all of each", t.next[i], EACH);
     }
     CHECK_INT("lines", t.lines, WRITERS * EACH);
+    run_round(b.inbox, &t); /* what was taken is reached when nothing is behind */
+    CHECK_INT("never ahead", ahead, 0);
+    CHECK_INT("all is reached", inbox_reached(b.inbox), inbox_taken(b.inbox));
+    CHECK_INT("taken", inbox_taken(b.inbox), WRITERS * EACH);
     CHECK_INT("gaps", t.gaps, 0);
     CHECK_INT("repeats", t.repeats, 0);
     CHECK_INT("order of time", t.backward, 0);

@@ -96,6 +96,9 @@ struct metrics;
 /* What the daemon lends the server. Every function may be called from any server thread. */
 struct web_source {
     void *context;
+    /* Wait some moments for what has been received until now to be in the newest view, and if
+     * stored is set in the store, too. NULL: it always is. */
+    void (*catch_up)(void *context, bool stored);
     void *views; /* given to these two in place of context */
     const struct view *(*acquire)(void *views);
     void (*release)(void *views, const struct view *view);

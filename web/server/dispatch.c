@@ -386,6 +386,10 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
+    if (source->catch_up && request->route->needs_token == ROUTE_READING) {
+        const bool stored = request->route->parameters & QUERY_BIT(QUERY_SINCE);
+        source->catch_up(source->context, stored);
+    }
     request->view = source->acquire(source->views);
     if (route_names_pair(request->route)) {
         request->pair = view_find_pair(request->view, request->id, strlen(request->id));

@@ -1,0 +1,90 @@
+"""Read after write. Tandem tells an entry over MQTT as soon as it has it: from then on HTTP has it, too."""
+import json
+import select
+import shutil
+import subprocess
+import time
+
+from rig import Rig
+
+ROUNDS = 100
+
+
+def tell(rig, name, *sides):
+    """A move and its replies."""
+    rig.publish("tandem/v1/r1/command", {"id": name, "op": "go", "rotation_rad": 1.57, "displacement_m": 0.5})
+    for side in sides:
+        rig.publish(f"tandem/v1/r1/{side}/reply", {"id": name, "status": "done"})
+
+
+def newest(rig):
+    entries = rig.get("/api/v1/pairs/r1/entries?limit=1")["entries"]
+    return entries[0]["id"] if entries else None
+
+
+def heard_first(rig):
+    """Whoever has heard of the entry finds it, in the list, in a chart and at the pair."""
+    heard = rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/r1/entry", "-t", "test/here"],
+                    stdout=subprocess.PIPE, text=True)
+    for _ in range(100):  # until it has subscribed
+        rig.publish("test/here", {"id": "here"})
+        if select.select([heard.stdout], [], [], 0.1)[0]:
+            break
+
+    def hear():
+        line = heard.stdout.readline()
+        assert line, "mosquitto_sub has ended"
+        return json.loads(line)["id"]
+
+    before = rig.get("/api/v1/pairs/r1")["entries"]
+    for n in range(1, ROUNDS + 1):
+        tell(rig, f"h{n}", "virtual", "real")
+        while (name := hear()) == "here":
+            pass
+        assert name == f"h{n}", name
+        kind = n % 3
+        if kind == 0:
+            assert newest(rig) == f"h{n}", n
+        elif kind == 1:
+            assert rig.get("/api/v1/pairs/r1")["entries"] == before + n, n
+        else:
+            buckets = rig.get("/api/v1/pairs/r1/series?points=1")["buckets"]
+            assert sum(bucket["count"] for bucket in buckets) == before + n, n
+    heard.terminate()
+
+
+def pasted(rig):
+    """The README's lines, one behind the other: each program takes its time to start, as there."""
+    text = """set -e
+mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/command       -m '{{"id":"{name}","op":"go","rotation_rad":1.57}}'
+mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/virtual/reply -m '{{"id":"{name}","status":"done"}}'
+mosquitto_pub -p {broker} -q 1 -t tandem/v1/r1/real/reply    -m '{{"id":"{name}","status":"done"}}'
+curl -s 'http://127.0.0.1:{http}/api/v1/pairs/r1/entries?limit=1'"""
+    missed = []
+    for n in range(ROUNDS):
+        lines = text.format(name=f"p{n}", broker=rig.broker_port, http=rig.http_port)
+        entries = json.loads(subprocess.run(["sh", "-c", lines], capture_output=True, check=True).stdout)["entries"]
+        if not entries or entries[0]["id"] != f"p{n}":
+            missed.append(n)
+    assert not missed, f"{missed} of {ROUNDS} were not there at the first try"
+
+
+def quick(rig):
+    """When nothing has come nobody waits."""
+    began = time.monotonic()
+    for _ in range(200):
+        rig.get("/api/v1/pairs/r1/entries?limit=1")
+    took_s = time.monotonic() - began
+    assert took_s < 5, f"{took_s:.1f} s for 200 answers"
+
+
+with Rig() as rig:
+    text = rig.lab.read_text().replace("store: {", "store: {commit_ms: 5000, ")
+    rig.lab.write_text(text.replace("http: {", "http: {client_requests_per_s: 0, "))
+    rig.start_daemon()
+    heard_first(rig)
+    if shutil.which("curl"):
+        pasted(rig)
+    quick(rig)
+    rig.stop_daemon()
+print("read after write: what has come is there")
