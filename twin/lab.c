@@ -531,6 +531,7 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         return;
     }
     if (event->kind == EVENT_AWAY || event->kind == EVENT_START) {
+        lab->deliveries->quiet_us = event->t_us;
         lab->state->counts.starts += event->kind == EVENT_START;
         note_absence(lab, event);
         return;

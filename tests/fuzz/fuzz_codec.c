@@ -249,7 +249,8 @@ static void fuzz_start(struct fuzz *f)
     f->params[0].queue_max = 2;
     f->params[0].probe_interval_us = 1000000;
     f->params[1].outstanding_max = 3;
-    f->lab_params = (struct lab_params){.pair_count = FUZZ_PAIRS, .pairs = f->params};
+    f->lab_params = (struct lab_params){
+        .pair_count = FUZZ_PAIRS, .pairs = f->params, .remember_max = DELIVERY_MIN};
     if (!memory) {
         memory = aligned_alloc(64, (lab_bytes(&f->lab_params) + 63) / 64 * 64);
         assert(memory);

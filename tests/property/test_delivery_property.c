@@ -122,6 +122,7 @@ static void restore(struct model *m)
 {
     m->now = m->saved;
     connect_again(m, true);
+    deliver(m, rand() % 4 == 0);
 }
 
 static void end_session(struct model *m)

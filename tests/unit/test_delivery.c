@@ -78,7 +78,7 @@ static void test_observe(void)
     static const struct {
         const char *row, *command, *first, *second;
         double after_s;
-        int connects; /* meanwhile; 2: with a new session */
+        int connects; /* meanwhile; 2: with a new session, 3: some time before */
         int found;
     } rows[] = {
         /* A journal without packet ids is read as ever. */
@@ -95,6 +95,7 @@ static void test_observe(void)
         {"of another session, lost", GO, ",\"mid\":4", ",\"dup\":1,\"mid\":4", 5, 2, NEW},
         {"of a restored broker", GO, ",\"mid\":4", ",\"mid\":4", 60, 1, AMBIGUOUS},
         {"no packet id before", GO, "", ",\"dup\":1,\"mid\":4", 5, 1, AMBIGUOUS},
+        {"behind all that had waited", GO, ",\"mid\":4", ",\"mid\":4", 60, 3, NEW},
         {"a restored broker counts on", GO, ",\"mid\":4", ",\"mid\":3", 60, 1, NEW},
         /* With ids. */
         {"id: sent again", GO_ID, ",\"mid\":4", ",\"mid\":7", 29, 0, AGAIN},
@@ -118,7 +119,8 @@ static void test_observe(void)
         hear(1.2, "r1/real/reply", old ? "" : ",\"mid\":5", done);
         hear(1.3, "r1/virtual/reply", old ? "" : ",\"mid\":6", done);
         if (rows[i].connects) {
-            connect_at(1 + rows[i].after_s - 0.1, rows[i].connects == 1);
+            connect_at(1 + rows[i].after_s - (rows[i].connects == 3 ? 1.5 : 0.1),
+                       rows[i].connects != 2);
         }
         const uint64_t commands = lab_pair(s.lab, 0)->counts.commands;
         hear(1 + rows[i].after_s, "r1/command", rows[i].second, rows[i].command);
@@ -220,7 +222,7 @@ static void test_link_ends(void)
     CHECK("refused", strstr(last_reply(), "too many") != NULL);
     hear(62, "r1/command", ",\"mid\":5", GO);
     answer_at(63, 6, DONE);
-    connect_at(100, true);
+    connect_at(100.9, true);
     script_clear(&s);
     hear(101, "r1/command", ",\"mid\":5", GO);
     CHECK_INT("in doubt no robot is told", script_count(&s, EFFECT_COMMAND), 0);

@@ -13,6 +13,10 @@ static const int64_t RESENT_WITHIN_US = 30000000;
  * again. */
 static const int64_t ACKNOWLEDGED_US = 50000;
 
+/* A broker sends what had waited as fast as it is acknowledged: behind such a pause all is new.
+ */
+static const int64_t DRAINED_US = 1000000;
+
 enum {
     PACKET_IDS = 65535,        /* 1 .. 65535, then from 1 on again */
     IN_FLIGHT_MAX = 1000,      /* MQTT_CLIENT_RECEIVE_MAX */
@@ -142,6 +146,7 @@ void delivery_connect(struct delivery_memory *m, const struct event *event)
 {
     m->connections++;
     m->connected_us = event->t_us;
+    m->quiet_us = event->t_us;
     m->acknowledged_us = event->session.unsure_us == LAB_TIME_NONE
                              ? LAB_TIME_NONE
                              : event->t_us - event->session.unsure_us;
@@ -188,6 +193,8 @@ void delivery_note(struct delivery_memory *m, const struct event *event)
     if (event->packet_id == 0 || m->connections == 0 || m->unordered) {
         return;
     }
+    const bool drained = event->t_us - m->quiet_us >= DRAINED_US;
+    m->quiet_us = event->t_us;
     if (!m->placed) {
         place_first(m, event);
         return;
@@ -211,8 +218,8 @@ void delivery_note(struct delivery_memory *m, const struct event *event)
     if (at > m->place) {
         m->place = at;
         m->onward = m->onward || !event->dup;
-    } else if (!event->dup && event->retained) {
-        start_numbers(m); /* made for this subscription, behind all that had waited */
+    } else if (!event->dup && !m->onward && (event->retained || drained)) {
+        start_numbers(m); /* behind all that had waited */
         place_first(m, event);
     } else {
         m->rewound = !event->dup && !m->onward;

@@ -72,6 +72,7 @@ struct delivery_memory {
     uint64_t session_from;   /* count at the beginning of the session */
     uint64_t session_place;  /* and its first place */
     int64_t acknowledged_us; /* what came before, the broker knows that we have */
+    int64_t quiet_us;        /* nothing of the broker came since, though we listened */
     int64_t connected_us;    /* LAB_TIME_NONE: never */
     struct delivery_item item[];
 };
