@@ -1,0 +1,367 @@
+#include "logger/storage/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "logger/storage/store_parts.h"
+#include "logger/storage/store_schema.h"
+
+enum {
+    READER_BUSY_MS = 2000,
+    QUERY_SHAPES = 16 /* newest first, of a pair, of a type, inconsistent: each or not */
+};
+
+/* Statements are prepared when they are first needed, and kept. */
+struct store_reader {
+    struct store_connection c;
+    sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
+    sqlite3_stmt *since[STORE_KIND_COUNT], *points, *span, *version;
+};
+
+enum status store_reader_open(const char *path, struct store_reader **out, struct err *err)
+{
+    struct store_reader *r = calloc(1, sizeof *r);
+    if (!r) {
+        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+    }
+    int64_t version = 0;
+    enum status status =
+        store_connect(&r->c, path, SQLITE_OPEN_READONLY, NULL, READER_BUSY_MS, err);
+    if (status == STATUS_OK) {
+        status = store_read_version(&r->c, &version, err);
+    }
+    if (status == STATUS_OK && version != STORE_SCHEMA_VERSION) {
+        status = err_set(err, STATUS_E_STALE, path, 0, 0,
+                         "the store has version %lld, this program reads %d: open it for "
+                         "writing once",
+                         (long long)version, STORE_SCHEMA_VERSION);
+    }
+    if (status != STATUS_OK) {
+        store_reader_close(r);
+        return status;
+    }
+    *out = r;
+    return STATUS_OK;
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (reader) {
+        store_disconnect(&reader->c);
+        free(reader);
+    }
+}
+
+/* --- rows out ------------------------------------------------------------------------- */
+
+/* Behind SELECT, with the type column, the own columns and the table of a kind. */
+#define ROWS "pair, n, t_us, id, %s, %s, json, seq FROM %s"
+
+static const char *text_at(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text ? text : "";
+}
+
+static double lag_at(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? nan("")
+               : sqlite3_column_double(statement, column);
+}
+
+/* Rows of a statement over ROWS until there is none, or row() says no. */
+static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn *row,
+                    void *context)
+{
+    int code = SQLITE_DONE;
+    bool more = true;
+    while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *json = text_at(statement, 7);
+        const struct store_row found = {
+            .kind = kind,
+            .pair = text_at(statement, 0),
+            .n = (uint64_t)sqlite3_column_int64(statement, 1),
+            .t_us = sqlite3_column_int64(statement, 2),
+            .id = text_at(statement, 3),
+            .type = text_at(statement, 4),
+            .lag_s = lag_at(statement, 5),
+            .inconsistent = sqlite3_column_int(statement, 6) != 0,
+            .json = json,
+            .json_bytes = (size_t)sqlite3_column_bytes(statement, 7),
+            .seq = (uint64_t)sqlite3_column_int64(statement, 8),
+        };
+        more = row(context, &found);
+    }
+    return code;
+}
+
+/* What became of a statement. Ends its transaction and forgets texts that were bound; NULL: it
+ * was never prepared. */
+static enum status end_reading(const struct store_connection *c, int code,
+                               sqlite3_stmt *statement, struct err *err)
+{
+    const enum status status = code == SQLITE_DONE || code == SQLITE_ROW
+                                   ? STATUS_OK
+                                   : store_fail(c, code, "read", err);
+    (void)sqlite3_reset(statement);
+    if (statement) {
+        (void)sqlite3_clear_bindings(statement);
+    }
+    return status;
+}
+
+enum status store_each(struct store *store, enum store_kind kind, const char *pair,
+                       size_t newest, store_row_fn *row, void *context, struct err *err)
+{
+    const char *const table = store_tables[kind].table;
+    const char *const of_pair = pair ? "pair = ?1" : "?1 IS NULL";
+    sqlite3_stmt *statement = NULL;
+    char last[128] = "";
+    if (newest > 0) {
+        (void)snprintf(last, sizeof last,
+                       " LIMIT -1 OFFSET max(0, (SELECT count(*) FROM %s WHERE %s) - ?2)",
+                       table, of_pair);
+    }
+    /* Made when the first pair is asked for: filling goes faster without, and one list of all
+     * pairs is sorted faster than it is looked up row by row. */
+    if (pair) {
+        const enum status made = store_run_sql(
+            &store->c, "read", err, "CREATE INDEX IF NOT EXISTS %s_each ON %s(pair, n, t_us)",
+            table, table);
+        if (made != STATUS_OK) {
+            return made;
+        }
+    }
+    int code = store_prepare(
+        &store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
+        store_tables[kind].type_column, store_tables[kind].own_columns, table, of_pair, last);
+    code = code == SQLITE_OK
+               ? store_bind(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest)
+               : code;
+    code = code == SQLITE_OK ? hand_out(statement, kind, row, context) : code;
+    const enum status status = end_reading(&store->c, code, statement, err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* --- pages ---------------------------------------------------------------------------- */
+
+/* The key of the last row handed out. */
+struct key {
+    int64_t t_us;
+    int64_t n;
+    char pair[EVENT_PAIR_MAX];
+};
+
+struct page {
+    const struct store_query *query;
+    store_row_fn *row;
+    void *context;
+    struct key last;
+    int rows;
+    bool more;
+};
+
+static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
+{
+    const size_t n = strnlen(pair, EVENT_PAIR_MAX - 1);
+    memcpy(out, pair, n);
+    out[n] = '\0';
+}
+
+/* "t_us.n.check.pair". The check covers the query too, so that a cursor of another list is
+ * refused instead of giving a page that means nothing. */
+static void write_cursor(const struct store_query *query, const struct key *key,
+                         char out[STORE_CURSOR_MAX])
+{
+    char all[STORE_CURSOR_MAX];
+    (void)snprintf(all, sizeof all, "%d %d %d %s %s %lld %lld %lld %lld %s", (int)query->kind,
+                   query->newest_first, query->inconsistent, query->pair ? query->pair : "",
+                   query->type ? query->type : "", (long long)query->since_us,
+                   (long long)query->until_us, (long long)key->t_us, (long long)key->n,
+                   key->pair);
+    (void)snprintf(out, STORE_CURSOR_MAX, "%lld.%lld.%llx.%s", (long long)key->t_us,
+                   (long long)key->n, (unsigned long long)hash_text(all), key->pair);
+}
+
+static bool read_cursor(const struct store_query *query, const char *text, struct key *key)
+{
+    char again[STORE_CURSOR_MAX];
+    char *end = NULL;
+    const char *pair = strrchr(text, '.');
+    key->t_us = strtoll(text, &end, 10);
+    key->n = strtoll(*end ? end + 1 : end, NULL, 10);
+    copy_pair(pair ? pair + 1 : "", key->pair);
+    write_cursor(query, key, again);
+    return strcmp(text, again) == 0;
+}
+
+/* One row more than asked for tells whether there is a next page. */
+static bool take_row(void *context, const struct store_row *row)
+{
+    struct page *page = context;
+    page->more = page->rows == page->query->limit;
+    if (page->more) {
+        return false;
+    }
+    page->rows++;
+    page->last.t_us = row->t_us;
+    page->last.n = (int64_t)row->n;
+    copy_pair(row->pair, page->last.pair);
+    page->more = !page->row(page->context, row);
+    return !page->more;
+}
+
+void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
+{
+    /* The key compares as a whole, so that the index alone finds the page; the other end of
+     * the time range only stops it. */
+    const char *order = query->newest_first ? "DESC" : "ASC";
+    (void)snprintf(
+        sql, STORE_SQL_MAX,
+        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s"
+        " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
+        store_tables[query->kind].type_column, store_tables[query->kind].own_columns,
+        store_tables[query->kind].table, query->pair ? "(t_us, n)" : "(t_us, pair, n)",
+        query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
+        query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "",
+        query->type ? " AND " : "", query->type ? store_tables[query->kind].type_column : "",
+        query->type ? " = ?6" : "", query->inconsistent ? " AND inconsistent = 1" : "", order,
+        query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+}
+
+enum status store_query(struct store_reader *reader, const struct store_query *query,
+                        store_row_fn *row, void *context, char next_cursor[STORE_CURSOR_MAX],
+                        struct err *err)
+{
+    if (query->limit < 1 || query->limit > STORE_PAGE_MAX) {
+        return err_set(err, STATUS_E_RANGE, "limit", 0, 0, "must be from 1 to %d",
+                       STORE_PAGE_MAX);
+    }
+    /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us: above it
+     * is "from since_us on", below it "before until_us". */
+    struct key from = {.t_us = query->newest_first ? query->until_us : query->since_us,
+                       .n = -1};
+    if (query->cursor && query->cursor[0] != '\0' &&
+        !read_cursor(query, query->cursor, &from)) {
+        return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
+                       "is not one that this list has given: take it from the page before");
+    }
+    const size_t shape = (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
+                         (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
+    sqlite3_stmt **statement = &reader->query[query->kind][shape];
+    struct page page = {.query = query, .row = row, .context = context};
+    int code = SQLITE_OK;
+    if (!*statement) {
+        char sql[STORE_SQL_MAX];
+        store_query_sql(query, sql);
+        code = store_prepare(&reader->c, statement, "%s", sql);
+    }
+    if (code == SQLITE_OK) {
+        code =
+            store_bind(*statement, query->type ? "iiiitt" : "iiiit", (int64_t)query->limit + 1,
+                       query->newest_first ? query->since_us : query->until_us, from.t_us,
+                       from.n, query->pair ? query->pair : from.pair, query->type);
+    }
+    if (code == SQLITE_OK) {
+        next_cursor[0] = '\0';
+        code = hand_out(*statement, query->kind, take_row, &page);
+    }
+    if (page.more) {
+        write_cursor(query, &page.last, next_cursor);
+    }
+    return end_reading(&reader->c, code, *statement, err);
+}
+
+/* --- in the order of storing ---------------------------------------------------------- */
+
+enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
+                        int limit, store_row_fn *row, void *context, struct err *err)
+{
+    sqlite3_stmt **statement = &reader->since[kind];
+    int code = store_prepare(&reader->c, statement,
+                             "SELECT " ROWS " WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+                             store_tables[kind].type_column, store_tables[kind].own_columns,
+                             store_tables[kind].table);
+    code = code == SQLITE_OK
+               ? store_bind(*statement, "ii", (int64_t)(after & INT64_MAX), (int64_t)limit)
+               : code;
+    code = code == SQLITE_OK ? hand_out(*statement, kind, row, context) : code;
+    return end_reading(&reader->c, code, *statement, err);
+}
+
+enum status store_last_seq(struct store_reader *reader, enum store_kind kind, uint64_t *seq,
+                           struct err *err)
+{
+    char sql[64];
+    int64_t last = 0;
+    (void)snprintf(sql, sizeof sql, "SELECT max(seq) FROM %s", store_tables[kind].table);
+    const int code = store_query_number(&reader->c, sql, &last);
+    if (code != SQLITE_OK) {
+        return store_fail(&reader->c, code, "read", err);
+    }
+    *seq = (uint64_t)last;
+    return STATUS_OK;
+}
+
+enum status store_version(struct store_reader *reader, int64_t *version, struct err *err)
+{
+    int code = store_prepare(&reader->c, &reader->version, "PRAGMA data_version");
+    code = code == SQLITE_OK ? sqlite3_step(reader->version) : code;
+    if (code == SQLITE_ROW) {
+        *version = sqlite3_column_int64(reader->version, 0);
+    }
+    return end_reading(&reader->c, code, reader->version, err);
+}
+
+/* --- for charts ----------------------------------------------------------------------- */
+
+#define POINTS                                                                                 \
+    "FROM entries INDEXED BY entries_lags WHERE pair = ?1 AND t_us >= ?2 AND t_us < ?3 ORDER " \
+    "BY t_us"
+
+enum status store_points(struct store_reader *reader, const char *pair, int64_t since_us,
+                         int64_t until_us, store_point_fn *point, void *context,
+                         struct err *err)
+{
+    int code = store_prepare(&reader->c, &reader->points,
+                             "SELECT t_us, lag_s, verdict, inconsistent " POINTS " DESC");
+    sqlite3_stmt *const statement = reader->points;
+    if (code == SQLITE_OK) {
+        code = store_bind(statement, "tii", pair, since_us, until_us);
+    }
+    bool more = code == SQLITE_OK;
+    while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const struct store_point found = {.t_us = sqlite3_column_int64(statement, 0),
+                                          .lag_s = lag_at(statement, 1),
+                                          .verdict = text_at(statement, 2),
+                                          .inconsistent =
+                                              sqlite3_column_int(statement, 3) != 0};
+        more = point(context, &found);
+    }
+    return end_reading(&reader->c, code, statement, err);
+}
+
+enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
+                       int64_t until_us, bool *any, int64_t *oldest_us, int64_t *newest_us,
+                       struct err *err)
+{
+    int code = store_prepare(&reader->c, &reader->span,
+                             "SELECT (SELECT t_us " POINTS " LIMIT 1),"
+                             " (SELECT t_us " POINTS " DESC LIMIT 1)");
+    sqlite3_stmt *const statement = reader->span;
+    code = code == SQLITE_OK ? store_bind(statement, "tii", pair, since_us, until_us) : code;
+    code = code == SQLITE_OK ? sqlite3_step(statement) : code;
+    if (code == SQLITE_ROW) {
+        *any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+    }
+    if (code == SQLITE_ROW && *any) {
+        *oldest_us = sqlite3_column_int64(statement, 0);
+        *newest_us = sqlite3_column_int64(statement, 1);
+    }
+    return end_reading(&reader->c, code, statement, err);
+}
