@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "logger/storage/file_place.h"
 #include "logger/storage/journal_files.h"
 #include "logger/storage/lock.h"
 
@@ -33,14 +34,17 @@ struct journal {
     int64_t keep_file;           /* retention removes only older files; INT64_MAX: not told */
     int retired[RETIRED_MAX];
     size_t retired_count;
-    bool gone;    /* somebody removed the current file */
+    bool gone;    /* somebody removed the current file: nothing is to be written into it */
     bool started; /* a file was started: retention and directory are due */
     struct journal_stats stats;
     int last_error, last_sync_error;
+    bool watch_failing;
 
     /* journal_sync()'s. */
     pthread_mutex_t sync_lock;
     int64_t last_sync_us;
+    int orphan;           /* a file whose name was taken away, to be written again; -1: none */
+    int64_t orphan_start; /* and its name */
 };
 
 static ssize_t real_write(void *context, int fd, const void *bytes, size_t n)
@@ -159,6 +163,9 @@ static bool append_line(struct journal *j, const char *line, size_t bytes, int64
     if (rotation_is_due(j, bytes, t_us) && !start_file(j, t_us) && j->fd < 0) {
         return false;
     }
+    if (j->gone) {
+        return false;
+    }
     if (j->torn) {
         if (!write_bytes(j, "\n", 1)) {
             return false;
@@ -269,11 +276,8 @@ static bool run_job(struct journal *j, const struct sync_job *job)
         return ok;
     }
     ok = sync_file(j, job->fd) && ok;
-    struct stat status;
-    const bool gone = fstat(job->fd, &status) == 0 && status.st_nlink == 0;
     (void)close(job->fd);
     lock_take(&j->lock);
-    j->gone = j->gone || (gone && j->end.file == job->end.file);
     j->stats.synced = ok ? job->end : j->stats.synced;
     lock_give(&j->lock);
     return ok;
@@ -342,7 +346,146 @@ enum status journal_sync(struct journal *journal, int64_t now_us)
     }
     lock_take(&journal->lock);
     journal->started = journal->started || (job.started && !ok);
-    journal->stats.sync_failing = !ok;
+    journal->stats.sync_failing = !ok || journal->watch_failing;
+    lock_give(&journal->lock);
+    lock_give(&journal->sync_lock);
+    return ok ? STATUS_OK : STATUS_E_IO;
+}
+
+/* --- what others take away -------------------------------------------------------------- */
+
+static bool lock_descriptor(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* The directory that stands at its path now, made where there is none. Returns whether it is
+ * another one than before; *ok: it is open. */
+static bool renew_directory(struct journal *j, bool *ok)
+{
+    const struct file_place place = file_place_of(j->dir_fd);
+    *ok = true;
+    if (file_place_holds(&place, j->directory)) {
+        return false;
+    }
+    char inside[PATH_MAX + 2];
+    (void)snprintf(inside, sizeof inside, "%s/.", j->directory);
+    int fd = -1;
+    if (file_place_make_directory_of(inside)) {
+        fd = open(j->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    *ok = fd >= 0 && lock_descriptor(fd);
+    if (!*ok) {
+        (void)note_sync_error(j, errno);
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return false;
+    }
+    lock_take(&j->lock);
+    const int old = j->dir_fd;
+    j->dir_fd = fd;
+    lock_give(&j->lock);
+    (void)close(old);
+    return true;
+}
+
+/* Does the current file's name lead to it? */
+static bool has_name(const struct journal *j)
+{
+    char name[JOURNAL_NAME_MAX];
+    struct stat there;
+    struct stat here;
+    journal_file_name(j->end.file, name);
+    return fstat(j->fd, &here) == 0 && fstatat(j->dir_fd, name, &there, 0) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/* Go on in a new file, if the current one is gone. */
+static bool leave_file(struct journal *j)
+{
+    bool ok = true;
+    lock_take(&j->lock);
+    if (j->fd >= 0 && (j->gone || !has_name(j))) {
+        j->stats.taken_away += !j->gone;
+        j->gone = true;
+        const int fd = j->orphan < 0 ? fcntl(j->fd, F_DUPFD_CLOEXEC, 0) : -1;
+        const int64_t start_us = j->end.file;
+        ok = j->retired_count < RETIRED_MAX && start_file(j, start_us + 1);
+        if (ok && fd >= 0) {
+            j->orphan = fd;
+            j->orphan_start = start_us;
+        } else if (fd >= 0) {
+            (void)close(fd);
+        }
+    }
+    const int error = j->last_error;
+    lock_give(&j->lock);
+    return ok || note_sync_error(j, error);
+}
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[65536];
+    off_t at = 0;
+    for (;;) {
+        const ssize_t n = pread(from, bytes, sizeof bytes, at);
+        if (n <= 0) {
+            return n == 0 && fdatasync(to) == 0;
+        }
+        for (ssize_t done = 0; done < n;) {
+            const ssize_t wrote = write(to, bytes + done, (size_t)(n - done));
+            if (wrote <= 0) {
+                return false;
+            }
+            done += wrote;
+        }
+        at += n;
+    }
+}
+
+/* Under its old name, whole or not at all, and not over what somebody put there. */
+static bool put_back(struct journal *j)
+{
+    static const char beside[] = ".put-back";
+    char name[JOURNAL_NAME_MAX];
+    journal_file_name(j->orphan_start, name);
+    (void)unlinkat(j->dir_fd, beside, 0);
+    const int fd = openat(j->dir_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    bool ok = fd >= 0 && copy_bytes(j->orphan, fd);
+    ok = ok && linkat(j->dir_fd, beside, j->dir_fd, name, 0) == 0 && fsync(j->dir_fd) == 0;
+    const int error = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+        (void)unlinkat(j->dir_fd, beside, 0);
+    }
+    if (!ok && error != EEXIST) {
+        return note_sync_error(j, error);
+    }
+    (void)close(j->orphan);
+    j->orphan = -1;
+    lock_take(&j->lock);
+    j->stats.put_back += ok;
+    lock_give(&j->lock);
+    return true;
+}
+
+enum status journal_watch(struct journal *journal)
+{
+    bool ok = true;
+    lock_take(&journal->sync_lock);
+    const bool renewed = renew_directory(journal, &ok);
+    if (renewed && journal->fd < 0) {
+        lock_take(&journal->lock);
+        journal->stats.taken_away++;
+        lock_give(&journal->lock);
+    }
+    ok = leave_file(journal) && ok;
+    ok = (journal->orphan < 0 || put_back(journal)) && ok;
+    lock_take(&journal->lock);
+    journal->stats.sync_failing =
+        (journal->stats.sync_failing && !journal->watch_failing) || !ok;
+    journal->watch_failing = !ok;
     lock_give(&journal->lock);
     lock_give(&journal->sync_lock);
     return ok ? STATUS_OK : STATUS_E_IO;
@@ -392,7 +535,7 @@ static enum status lock_directory(struct journal *j, struct err *err)
     if (faccessat(j->dir_fd, ".", W_OK | X_OK, 0) != 0) {
         return journal_fail(dir, "cannot write in the directory", err);
     }
-    if (flock(j->dir_fd, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_descriptor(j->dir_fd)) {
         const char *why = errno == EWOULDBLOCK ? "another process writes this journal"
                                                : journal_error_text(errno);
         return err_set(err, STATUS_E_IO, dir, 0, 0,
@@ -442,6 +585,9 @@ static void release_journal(struct journal *j)
     if (j->dir_fd >= 0) {
         (void)close(j->dir_fd);
     }
+    if (j->orphan >= 0) {
+        (void)close(j->orphan);
+    }
     (void)pthread_mutex_destroy(&j->lock);
     (void)pthread_mutex_destroy(&j->sync_lock);
     free(j);
@@ -463,7 +609,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
     j->io.write = j->io.write ? j->io.write : real_write;
     j->io.fsync = j->io.fsync ? j->io.fsync : real_fsync;
     (void)snprintf(j->directory, sizeof j->directory, "%s", params->directory);
-    j->fd = j->dir_fd = -1;
+    j->fd = j->dir_fd = j->orphan = -1;
     j->failed_us = j->rotate_try_us = j->last_sync_us = LAB_TIME_NONE;
     j->keep_file = INT64_MAX;
     lock_init(&j->lock);

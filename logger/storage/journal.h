@@ -51,10 +51,12 @@ struct journal_stats {
     uint64_t torn;          /* pieces of lines closed with a newline */
     uint64_t rotations;     /* files started, the first one not counted */
     uint64_t removed_files; /* by retention */
+    uint64_t taken_away;    /* times the directory, or the file being written, was gone */
+    uint64_t put_back;      /* files that were written again, from what was still open */
     uint64_t syncs;
     uint64_t sync_errors;
     bool failing;                   /* the last append did not reach the file */
-    bool sync_failing;              /* the last fsync or removal failed */
+    bool sync_failing;              /* the last fsync, removal or journal_watch() failed */
     char error[ERR_TEXT_MAX];       /* of the last failure, "" when there was none */
     struct journal_position synced; /* everything before is on the disk */
 };
@@ -97,6 +99,15 @@ void journal_keep_from(struct journal *journal, struct journal_position position
  *
  * STATUS_E_IO: see journal_stats(); nothing to do but call again. */
 MUST_USE enum status journal_sync(struct journal *journal, int64_t now_us);
+
+/* See whether directory and current file still stand where they were opened. Where they do not,
+ * the directory is made again, a new file is begun, and what the old one held is written again
+ * under its name, from the open descriptor: places in it stay good. Other files are gone with a
+ * directory. Call it a few times a second from a thread that may wait for the disk.
+ *
+ * STATUS_E_IO: not mended yet, lines are refused meanwhile where there is no file for them; see
+ * journal_stats(), and call again. */
+MUST_USE enum status journal_watch(struct journal *journal);
 
 void journal_stats(struct journal *journal, struct journal_stats *out);
 

@@ -10,9 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "logger/storage/file_place.h"
 #include "logger/storage/journal_files.h"
 
-enum { FORMAT = 1, MAGIC_BYTES = 8 };
+enum { FORMAT = 2, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
 
 /* The file's first bytes, as they lie in memory. */
@@ -22,10 +23,11 @@ struct header {
     uint64_t fingerprint;
     struct journal_position position;
     int64_t t_us;
+    struct store_mark store;
     uint64_t bytes;
     uint32_t payload_crc, crc;
 };
-_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 5 * 8 + 2 * 4, "no gaps");
+_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 8 * 8 + 2 * 4, "no gaps");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
 /* CRC-32, the polynomial of Ethernet, reflected. Eight bytes at a time, a payload has hundreds
@@ -111,6 +113,7 @@ static bool write_file(const char *path, const struct journal_checkpoint *checkp
                             .fingerprint = checkpoint->fingerprint,
                             .position = checkpoint->position,
                             .t_us = checkpoint->t_us,
+                            .store = checkpoint->store,
                             .bytes = checkpoint->bytes};
     memcpy(header.magic, magic, MAGIC_BYTES);
     header.payload_crc = crc32_of(checkpoint->payload, checkpoint->bytes);
@@ -138,6 +141,9 @@ enum status journal_checkpoint_write(const char *path,
         return err_set(err, STATUS_E_ARG, path, 0, 0, "the checkpoint's path is too long");
     }
     bool ok = write_file(beside, checkpoint, io);
+    if (!ok && errno == ENOENT && file_place_make_directory_of(beside)) {
+        ok = write_file(beside, checkpoint, io);
+    }
     if (ok) {
         const int renamed =
             io && io->rename ? io->rename(io->context, beside, path) : rename(beside, path);
@@ -240,6 +246,7 @@ static enum status read_file(const char *path, FILE *file, uint32_t version,
                                        .fingerprint = h.fingerprint,
                                        .position = h.position,
                                        .t_us = h.t_us,
+                                       .store = h.store,
                                        .bytes = h.bytes,
                                        .payload = payload};
     return STATUS_OK;

@@ -2,8 +2,9 @@
  * journal, in a file that is either whole or not taken.
  *
  * Layout (little endian): "TANDEMCK", u32 format, u32 payload version, u64 fingerprint,
- * i64 journal file, u64 journal offset, i64 lab time, u64 payload bytes, u32 CRC-32 of the
- * payload, u32 CRC-32 of all before, payload. docs/storage.md.
+ * i64 journal file, u64 journal offset, i64 lab time, u64 store, u64 run, u64 rows (the store's
+ * mark), u64 payload bytes, u32 CRC-32 of the payload, u32 CRC-32 of all before, payload.
+ * docs/storage.md.
  */
 #ifndef LOGGER_STORAGE_JOURNAL_CHECKPOINT_H
 #define LOGGER_STORAGE_JOURNAL_CHECKPOINT_H
@@ -12,20 +13,22 @@
 #include <stdint.h>
 
 #include "logger/storage/journal.h"
+#include "logger/storage/store.h"
 
 struct journal_checkpoint {
     uint32_t version;                 /* of the payload's layout */
     uint64_t fingerprint;             /* of the program and the lab file that can read it */
     struct journal_position position; /* the state covers everything before */
     int64_t t_us;                     /* lab time of the state */
+    struct store_mark store;          /* it has the records of everything before */
     size_t bytes;                     /* of payload */
     void *payload;                    /* [bytes]; writing only reads it */
 };
 
 /* Replace the checkpoint at path: written beside it, synced, renamed, directory synced. At any
  * moment, power loss included, path is the old one or the new one. io as for the journal.
- * Allocates nothing. Write it only when the journal is synced up to position, or the state
- * may be ahead of what the journal remembers.
+ * Allocates nothing; the directory is made where it is missing. Write it only when the journal
+ * is synced up to position, or the state may be ahead of what the journal remembers.
  *
  * STATUS_E_IO: path is the old checkpoint or, when only the directory could not be synced, the
  * new one. STATUS_E_ARG: path too long. */

@@ -1,14 +1,19 @@
 #include "logger/storage/store.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "logger/storage/journal_files.h"
 #include "logger/storage/store_parts.h"
 #include "logger/storage/store_schema.h"
 
 enum {
+    RUNS_MAX = 1000,              /* that the store remembers; older ones are forgotten */
     APPLICATION_ID = 1414415437,  /* "TNDM": tells a store from other SQLite files */
     CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
     SQL_MAX = 4096
@@ -58,6 +63,7 @@ enum status store_connect(struct store_connection *c, const char *path, int flag
     if (code != SQLITE_OK) {
         return store_fail(c, code, "open", err);
     }
+    c->place = file_place_at(path);
     (void)sqlite3_busy_timeout(c->db, busy_ms);
     return STATUS_OK;
 }
@@ -143,7 +149,7 @@ int store_query_number(const struct store_connection *c, const char *sql, int64_
 static void roll_back(const struct store_connection *c)
 {
     /* After some failures SQLite has done it by itself. */
-    if (!sqlite3_get_autocommit(c->db)) {
+    if (c->db && !sqlite3_get_autocommit(c->db)) {
         (void)sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     }
 }
@@ -274,9 +280,9 @@ static enum status prepare_adding(struct store *s, struct err *err)
                              " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)%s",
                              store_tables[kind].table, store_tables[kind].type_column,
                              own ? ", lag_s, inconsistent" : "", own ? ", ?7, ?8" : "",
-                             s->spool ? "" : " ON CONFLICT(pair, t_us, n) DO NOTHING");
+                             s->params.spool ? "" : " ON CONFLICT(pair, t_us, n) DO NOTHING");
     }
-    if (code == SQLITE_OK && !s->spool) {
+    if (code == SQLITE_OK && !s->params.spool) {
         code = store_prepare(&s->c, &s->count,
                              "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                              " ON CONFLICT DO UPDATE SET count = count + 1");
@@ -284,23 +290,92 @@ static enum status prepare_adding(struct store *s, struct err *err)
     return code == SQLITE_OK ? STATUS_OK : store_fail(&s->c, code, "open", err);
 }
 
+/* Which store it is, and who wrote to it last. */
+static enum status load_mark(struct store *s, struct err *err)
+{
+    static const char *const questions[] = {
+        "SELECT value FROM meta WHERE key = 'store'",
+        "SELECT run FROM runs ORDER BY seq DESC LIMIT 1",
+        "SELECT value FROM meta WHERE key = 'rows'",
+    };
+    int64_t answers[COUNT(questions)] = {0};
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        const int code = store_query_number(&s->c, questions[i], &answers[i]);
+        if (code != SQLITE_OK) {
+            return store_fail(&s->c, code, "read", err);
+        }
+    }
+    s->mark =
+        (struct store_mark){(uint64_t)answers[0], (uint64_t)answers[1], (uint64_t)answers[2]};
+    return STATUS_OK;
+}
+
+static void write_beside(const char *path, const char *ending, char out[PATH_MAX])
+{
+    (void)snprintf(out, PATH_MAX, "%s%s", path, ending);
+}
+
+/* What SQLite left beside a file that is gone, or was replaced since, belongs to no other: a
+ * new one would take it for its own. gone: the "-wal" of the one that was replaced. */
+static void remove_leftovers(const char *path, const struct file_place *gone)
+{
+    char wal[PATH_MAX];
+    char shm[PATH_MAX];
+    const bool missing = file_place_at(path).inode == 0;
+    const bool replaced = gone->inode != 0;
+    if (path[0] == '\0' || path[0] == ':') {
+        return;
+    }
+    write_beside(path, "-wal", wal);
+    write_beside(path, "-shm", shm);
+    if (missing || (replaced && file_place_holds(gone, wal))) {
+        (void)unlink(wal);
+    }
+    if (missing || replaced) {
+        (void)unlink(shm);
+    }
+}
+
+static enum status open_file(struct store *s, const struct file_place *gone, struct err *err)
+{
+    const struct store_params *p = &s->params;
+    if (!p->spool) {
+        remove_leftovers(p->path, gone);
+    }
+    enum status status =
+        store_connect(&s->c, p->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, p->vfs,
+                      p->busy_timeout_ms, err);
+    if (status == STATUS_OK) {
+        status = p->spool ? set_up_spool(&s->c, err) : set_up_file(&s->c, p->pages_max, err);
+    }
+    if (status == STATUS_OK && !p->spool) {
+        char wal[PATH_MAX];
+        write_beside(p->path, "-wal", wal);
+        s->wal = file_place_at(wal);
+        status = load_mark(s, err);
+    }
+    return status == STATUS_OK ? prepare_adding(s, err) : status;
+}
+
+/* With all that was prepared. */
+static void close_file(struct store *s)
+{
+    store_disconnect(&s->c);
+    *s = (struct store){.params = s->params, .path = s->path};
+}
+
 enum status store_open(const struct store_params *params, struct store **out, struct err *err)
 {
     struct store *s = calloc(1, sizeof *s);
-    if (!s) {
+    char *path = strdup(params->path);
+    if (!s || !path) {
+        free(s);
+        free(path);
         return err_set(err, STATUS_E_NOMEM, params->path, 0, 0, "out of memory");
     }
-    s->spool = params->spool;
-    enum status status =
-        store_connect(&s->c, params->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                      params->vfs, params->busy_timeout_ms, err);
-    if (status == STATUS_OK) {
-        status =
-            s->spool ? set_up_spool(&s->c, err) : set_up_file(&s->c, params->pages_max, err);
-    }
-    if (status == STATUS_OK) {
-        status = prepare_adding(s, err);
-    }
+    s->params = *params;
+    s->params.path = s->path = path;
+    const enum status status = open_file(s, &(struct file_place){0}, err);
     if (status != STATUS_OK) {
         store_close(s);
         return status;
@@ -309,29 +384,118 @@ enum status store_open(const struct store_params *params, struct store **out, st
     return STATUS_OK;
 }
 
+enum status store_reopen(struct store *store, struct err *err)
+{
+    const struct file_place gone = store->wal;
+    close_file(store);
+    if (!file_place_make_directory_of(store->params.path)) {
+        return err_set(err, STATUS_E_IO, store->params.path, 0, 0,
+                       "cannot make the store's directory: %s", journal_error_text(errno));
+    }
+    const enum status status = open_file(store, &gone, err);
+    if (status != STATUS_OK) {
+        close_file(store);
+    }
+    return status;
+}
+
 void store_close(struct store *store)
 {
     if (store) {
-        store_disconnect(&store->c);
+        close_file(store);
+        free(store->path);
         free(store);
     }
 }
 
+/* --- which store it is ------------------------------------------------------------------ */
+
+bool store_is_in_place(const struct store *store)
+{
+    return store->c.db && file_place_holds(&store->c.place, store->params.path);
+}
+
+struct store_mark store_read_mark(const struct store *store)
+{
+    return store->mark;
+}
+
+enum status store_check_mark(struct store *store, const struct store_mark *mark,
+                             struct err *err)
+{
+    const char *path = store->params.path;
+    char sql[320];
+    int64_t held = 0;
+    if (mark->store != store->mark.store) {
+        return err_set(err, STATUS_E_STALE, path, 0, 0,
+                       "it was made anew, or is another lab's");
+    }
+    if (mark->rows > store->mark.rows) {
+        return err_set(
+            err, STATUS_E_STALE, path, 0, 0,
+            "it has taken in %llu of %llu records: an older copy, or the file beside "
+            "it (-wal) was lost or damaged",
+            (unsigned long long)store->mark.rows, (unsigned long long)mark->rows);
+    }
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT count(*) FROM runs r WHERE r.run = %lld AND %llu <= coalesce("
+                   "(SELECT min(l.rows) FROM runs l WHERE l.seq > r.seq),"
+                   " (SELECT value FROM meta WHERE key = 'rows'))",
+                   (long long)mark->run, (unsigned long long)mark->rows);
+    const int code = mark->run == 0 ? SQLITE_OK : store_query_number(&store->c, sql, &held);
+    if (code != SQLITE_OK) {
+        return store_fail(&store->c, code, "read", err);
+    }
+    return held > 0 || mark->run == 0
+               ? STATUS_OK
+               : err_set(err, STATUS_E_STALE, path, 0, 0,
+                         "it is an older copy that was written to since");
+}
+
 /* --- writing -------------------------------------------------------------------------- */
+
+/* The first batch of a run tells who writes from here on. */
+static enum status begin_run(struct store *s, struct err *err)
+{
+    sqlite3_randomness(sizeof s->next.run, &s->next.run);
+    s->next.run |= 1;
+    return store_run_sql(&s->c, "write", err,
+                         "INSERT INTO runs(run, rows) VALUES(%lld, %llu);"
+                         "DELETE FROM runs WHERE seq <= (SELECT max(seq) FROM runs) - %d",
+                         (long long)s->next.run, (unsigned long long)s->mark.rows, RUNS_MAX);
+}
 
 enum status store_begin(struct store *store, struct err *err)
 {
-    return store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
+    store->next = store->mark;
+    const enum status status = store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
+    return status == STATUS_OK && !store->began && !store->params.spool ? begin_run(store, err)
+                                                                        : status;
 }
 
 enum status store_commit(struct store *store, struct err *err)
 {
-    return store_run_sql(&store->c, "write", err, "COMMIT");
+    enum status status = STATUS_OK;
+    if (!store->params.spool && store->next.rows != store->mark.rows) {
+        status = store_run_sql(&store->c, "write", err,
+                               "UPDATE meta SET value = %llu WHERE key = 'rows'",
+                               (unsigned long long)store->next.rows);
+    }
+    if (status == STATUS_OK) {
+        status = store_run_sql(&store->c, "write", err, "COMMIT");
+    }
+    if (status == STATUS_OK) {
+        store->mark = store->next;
+        store->began = true;
+    }
+    return status;
 }
 
 void store_rollback(struct store *store)
 {
     roll_back(&store->c);
+    store->next = store->mark;
+    store->again = 0;
 }
 
 static bool text_fits(const char *text, size_t least, size_t capacity)
@@ -354,18 +518,72 @@ static int count_one(struct store *store, const struct store_row *row, const cha
     return code == SQLITE_OK ? step_once(store->count) : code;
 }
 
+/* The lowest places that rows had before this attempt to make some again. */
+static int begin_again(struct store *s, uint32_t again)
+{
+    int code = SQLITE_OK;
+    for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
+        char sql[64];
+        (void)snprintf(sql, sizeof sql, "SELECT min(0, coalesce(min(seq), 0)) FROM %s",
+                       store_tables[kind].table);
+        code = store_query_number(&s->c, sql, &s->first[kind]);
+        s->place[kind] = s->first[kind];
+    }
+    s->again = code == SQLITE_OK ? again : 0;
+    return code;
+}
+
+/* Was this row, made again, there before? Its number may be another one: who reads a journal
+ * whose beginning is gone counts otherwise. Events have nothing but their number. */
+static int find_again(struct store *s, const struct store_row *row, bool *found)
+{
+    static const char *const same[STORE_KIND_COUNT] = {
+        [STORE_ENTRIES] = "id = ?4",
+        [STORE_ALARMS] = "id = ?4 AND type = ?5",
+        [STORE_LOG] = "n = ?6",
+        [STORE_CHANGES] = "id = ?4 AND action = ?5",
+    };
+    sqlite3_stmt **find = &s->find[row->kind];
+    int code = s->again == row->again ? SQLITE_OK : begin_again(s, row->again);
+    if (code == SQLITE_OK) {
+        code = store_prepare(&s->c, find,
+                             "SELECT 1 FROM %s WHERE pair = ?1 AND t_us = ?2 AND seq >= ?3"
+                             " AND %s AND coalesce(?4, ?5, ?6) IS NOT NULL",
+                             store_tables[row->kind].table, same[row->kind]);
+    }
+    if (code == SQLITE_OK) {
+        code = store_bind(*find, "tiitti", row->pair, row->t_us, s->first[row->kind], row->id,
+                          row->type, (int64_t)row->n);
+    }
+    code = code == SQLITE_OK ? sqlite3_step(*find) : code;
+    *found = code == SQLITE_ROW;
+    (void)sqlite3_reset(*find);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int insert_row(struct store *store, const struct store_row *row, int64_t seq)
+{
+    sqlite3_stmt *add = store->add[row->kind];
+    int code = store_bind(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id,
+                          row->type, seq, row->lag_s, (int64_t)row->inconsistent);
+    code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
+    return code == SQLITE_OK ? step_once(add) : SQLITE_NOMEM;
+}
+
 enum status store_add(struct store *store, const struct store_row *row, bool *is_new,
                       struct err *err)
 {
     if (!store_row_is_valid(row)) {
-        return err_set(err, STATUS_E_ARG, store->c.path, 0, 0, "a row beyond its limits");
+        return err_set(err, STATUS_E_ARG, store->params.path, 0, 0, "a row beyond its limits");
     }
-    sqlite3_stmt *add = store->add[row->kind];
-    int code = store_bind(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id,
-                          row->type, (int64_t)row->seq, row->lag_s, (int64_t)row->inconsistent);
-    code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
-    code = code == SQLITE_OK ? step_once(add) : SQLITE_NOMEM;
-    const bool added = code == SQLITE_OK && sqlite3_changes(store->c.db) == 1;
+    int64_t seq = (int64_t)row->seq;
+    bool found = false;
+    int code = row->again ? find_again(store, row, &found) : SQLITE_OK;
+    if (row->again) {
+        seq = --store->place[row->kind];
+    }
+    code = code == SQLITE_OK && !found ? insert_row(store, row, seq) : code;
+    const bool added = code == SQLITE_OK && !found && sqlite3_changes(store->c.db) == 1;
     if (added && store->count) {
         code = count_one(store, row, row->type);
     }
@@ -375,6 +593,7 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
     if (code != SQLITE_OK) {
         return store_fail(&store->c, code, "write", err);
     }
+    store->next.rows += added;
     if (is_new) {
         *is_new = added;
     }

@@ -40,6 +40,20 @@ struct store_row {
     const char *json;  /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;
     uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
+    /* Made again from the journal, by this attempt, from 1; 0: it just happened. Left out where
+     * its command's entry, or this alarm, was there before the attempt, whatever its number;
+     * else it takes a place before all others. seq is not used. */
+    uint32_t again;
+};
+
+/* Which store it is, and what it has taken in. It is written by one run of the daemon after
+ * another: a store holds what it held at a mark when that run wrote to it, and the run, or
+ * those after it, added that many rows. So one that was lost, replaced by an older copy, or cut
+ * (the file beside it removed or damaged) is told from the one that was marked. */
+struct store_mark {
+    uint64_t store; /* random, made with the store; 0: no mark */
+    uint64_t run;   /* random, of the run that wrote last; 0: none did */
+    uint64_t rows;  /* added ever; those that retention removed are counted */
 };
 
 struct store_query {
@@ -74,6 +88,22 @@ MUST_USE enum status store_open(const struct store_params *params, struct store 
 
 /* NULL is allowed. What was not committed is forgotten. */
 void store_close(struct store *store);
+
+/* Open the file anew, at the same path, after it was removed or replaced: directory and file
+ * are made where they are missing. Statuses as of store_open(); after a failure nothing can be
+ * done with it but this again, and store_close(). */
+MUST_USE enum status store_reopen(struct store *store, struct err *err);
+
+/* Does the file that was opened still stand at its path? Any thread. */
+bool store_is_in_place(const struct store *store);
+
+/* As of the last commit. */
+struct store_mark store_read_mark(const struct store *store);
+
+/* Does the store hold what it held at the mark? STATUS_E_STALE: not so, *err says what it is
+ * instead. STATUS_E_IO, STATUS_E_PARSE: it cannot be read. */
+MUST_USE enum status store_check_mark(struct store *store, const struct store_mark *mark,
+                                      struct err *err);
 
 /* A batch: begin, add rows, commit. After any failure the whole batch is as if it had never
  * been; call store_rollback() and offer the same rows again later.
@@ -115,6 +145,9 @@ MUST_USE enum status store_reader_open(const char *path, struct store_reader **o
                                        struct err *err);
 
 void store_reader_close(struct store_reader *reader);
+
+/* Does the file that it reads still stand at its path? */
+bool store_reader_is_in_place(const struct store_reader *reader);
 
 /* One page. next_cursor becomes "" when there is no more, else the place to go on (also after
  * row returned false): rows added or removed in between neither shift nor repeat anything. The

@@ -6,18 +6,29 @@
 
 #include <sqlite3.h>
 
+#include "logger/storage/file_place.h"
 #include "logger/storage/store.h"
 
 struct store_connection {
     sqlite3 *db;
     char *path;
+    struct file_place place; /* of the file that db reads and writes */
 };
 
 struct store {
     struct store_connection c;
-    bool spool;
+    struct store_params params; /* its path is this one */
+    char *path;
+    struct file_place wal; /* what SQLite keeps beside the file, "-wal" */
     sqlite3_stmt *add[STORE_KIND_COUNT];
-    sqlite3_stmt *count; /* NULL in a spool */
+    sqlite3_stmt *find[STORE_KIND_COUNT]; /* a row made again; prepared when needed */
+    sqlite3_stmt *count;                  /* NULL in a spool */
+    struct store_mark mark;               /* as of the last commit */
+    struct store_mark next;               /* as of the batch at hand */
+    bool began;                           /* this run stands among the runs */
+    uint32_t again;                       /* the attempt to make rows again, */
+    int64_t first[STORE_KIND_COUNT];      /* and the lowest seq before it */
+    int64_t place[STORE_KIND_COUNT];      /* and the lowest now */
 };
 
 struct store_table {

@@ -35,6 +35,7 @@ struct store_queue {
     struct piece *head;  /* stats.waiting_rows of them */
     struct piece **tail; /* where the next one is hung up */
     int64_t oldest_ms;   /* when the first waiting row came */
+    bool look;           /* for the file */
     bool stop;
     int64_t stop_ms; /* give up then */
     uint64_t flush_to;
@@ -43,6 +44,7 @@ struct store_queue {
     /* The thread's. */
     int64_t newest_us; /* of all rows committed */
     int64_t removed_us;
+    bool open; /* the store is */
 };
 
 void store_queue_params_init(struct store_queue_params *params)
@@ -96,6 +98,15 @@ static struct piece *make_piece(const struct store_row *row)
     return piece;
 }
 
+/* Under the lock. */
+static void note_lack(struct store_queue *q, enum status status, const char *why)
+{
+    q->stats.lacks++;
+    q->stats.behind = true;
+    q->stats.lack = (struct err){0};
+    (void)err_set(&q->stats.lack, status, "store", 0, 0, "%s", why);
+}
+
 enum status store_queue_push(struct store_queue *queue, const struct store_row *row)
 {
     const bool valid = store_row_is_valid(row);
@@ -105,7 +116,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     if (!piece || stats->waiting_rows == queue->params.rows_max ||
         stats->waiting_bytes + piece->bytes > queue->params.bytes_max) {
         stats->dropped++;
-        stats->behind = true;
+        note_lack(queue, STATUS_E_FULL, "its queue was full");
         lock_give(&queue->lock);
         free(piece);
         return valid ? STATUS_E_FULL : STATUS_E_ARG;
@@ -130,21 +141,56 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
 
 struct batch {
     size_t rows;
-    uint64_t stored;
+    uint64_t stored, made_again;
     int64_t newest_us;
 };
+
+/* Is the file where it was? If not, open what is there, and see what it lacks. */
+static enum status look_at_file(struct store_queue *q, struct err *err)
+{
+    if (q->open && store_is_in_place(q->store)) {
+        return STATUS_OK;
+    }
+    /* Until it is open again the other one counts. */
+    const struct store_mark before = q->stats.mark;
+    q->open = false;
+    enum status status = store_reopen(q->store, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct err why = {0};
+    status = store_check_mark(q->store, &before, &why);
+    if (status != STATUS_OK && status != STATUS_E_STALE) {
+        *err = why;
+        return status;
+    }
+    q->open = true;
+    lock_take(&q->lock);
+    q->stats.reopened++;
+    q->stats.mark = store_read_mark(q->store);
+    if (status == STATUS_E_STALE) {
+        note_lack(q, status, why.text);
+    }
+    lock_give(&q->lock);
+    return STATUS_OK;
+}
 
 static enum status write_batch(struct store_queue *q, struct batch *batch, struct err *err)
 {
     const struct piece *piece = q->head;
-    enum status status = store_begin(q->store, err);
-    batch->stored = 0;
+    enum status status = look_at_file(q, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = store_begin(q->store, err);
+    batch->stored = batch->made_again = 0;
     batch->newest_us = q->newest_us;
     for (size_t i = 0; i < batch->rows && status == STATUS_OK; i++) {
         bool is_new = false;
         piece = i == 0 ? piece : piece->next;
         status = store_add(q->store, &piece->row, &is_new, err);
         batch->stored += is_new;
+        batch->made_again += is_new && piece->row.again != 0;
         batch->newest_us =
             piece->row.t_us > batch->newest_us ? piece->row.t_us : batch->newest_us;
     }
@@ -179,6 +225,8 @@ static void finish_batch(struct store_queue *q, const struct batch *batch)
     q->newest_us = batch->newest_us;
     q->stats.committed += batch->rows;
     q->stats.stored += batch->stored;
+    q->stats.made_again += batch->made_again;
+    q->stats.mark = store_read_mark(q->store);
     q->stats.batches++;
     q->stats.failing = false;
     q->oldest_ms = monotonic_ms();
@@ -219,6 +267,33 @@ static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *a
                            q->flush_to > q->stats.committed || now_ms >= *at_ms);
 }
 
+/* Under the lock. Returns when to try again. */
+static int64_t note_failure(struct store_queue *q, const struct err *err, int *retry_ms)
+{
+    q->stats.failures++;
+    q->stats.failing = true;
+    q->stats.last_error = *err;
+    const int64_t at_ms = monotonic_ms() + *retry_ms;
+    *retry_ms = *retry_ms < q->params.retry_ms_max / 2 ? 2 * *retry_ms : q->params.retry_ms_max;
+    return at_ms;
+}
+
+/* As do_batch(), without rows. */
+static int64_t do_look(struct store_queue *q, int *retry_ms)
+{
+    struct err err = {0};
+    q->look = false;
+    lock_give(&q->lock);
+    const enum status status = look_at_file(q, &err);
+    lock_take(&q->lock);
+    if (status != STATUS_OK) {
+        return note_failure(q, &err, retry_ms);
+    }
+    /* What waits tells the rest. */
+    q->stats.failing = q->stats.failing && q->stats.waiting_rows > 0;
+    return 0;
+}
+
 /* Under the lock, which is released meanwhile. Returns when to try again. */
 static int64_t do_batch(struct store_queue *q, int *retry_ms)
 {
@@ -238,12 +313,7 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
         lock_take(&q->lock);
         return 0;
     }
-    q->stats.failures++;
-    q->stats.failing = true;
-    q->stats.last_error = err;
-    const int64_t at_ms = monotonic_ms() + *retry_ms;
-    *retry_ms = *retry_ms < q->params.retry_ms_max / 2 ? 2 * *retry_ms : q->params.retry_ms_max;
-    return at_ms;
+    return note_failure(q, &err, retry_ms);
 }
 
 static void *run_store_thread(void *context)
@@ -259,11 +329,11 @@ static void *run_store_thread(void *context)
             break;
         }
         const bool due = batch_is_due(q, now_ms, &due_ms);
-        if (due && now_ms >= retry_at_ms) {
-            retry_at_ms = do_batch(q, &retry_ms);
+        if ((due || q->look) && now_ms >= retry_at_ms) {
+            retry_at_ms = due ? do_batch(q, &retry_ms) : do_look(q, &retry_ms);
             continue;
         }
-        int64_t at_ms = due ? retry_at_ms : due_ms;
+        int64_t at_ms = due || q->look ? retry_at_ms : due_ms;
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
         lock_wait(&q->work, &q->lock, at_ms * 1000);
     }
@@ -301,6 +371,8 @@ enum status store_queue_start(const struct store_queue_params *params, struct st
     }
     q->params = *params;
     q->store = store;
+    q->open = true;
+    q->stats.mark = store_read_mark(store);
     q->newest_us = q->removed_us = LAB_TIME_NONE;
     q->tail = &q->head;
     lock_init(&q->lock);
@@ -353,6 +425,28 @@ bool store_queue_covers(struct store_queue *queue, uint64_t pushed)
     const bool covers = !queue->stats.behind && queue->stats.committed >= pushed;
     lock_give(&queue->lock);
     return covers;
+}
+
+void store_queue_look(struct store_queue *queue)
+{
+    lock_take(&queue->lock);
+    queue->look = true;
+    (void)pthread_cond_signal(&queue->work);
+    lock_give(&queue->lock);
+}
+
+void store_queue_lack(struct store_queue *queue, const struct err *why)
+{
+    lock_take(&queue->lock);
+    note_lack(queue, why->code, why->text);
+    lock_give(&queue->lock);
+}
+
+void store_queue_mended(struct store_queue *queue, uint64_t lacks)
+{
+    lock_take(&queue->lock);
+    queue->stats.behind = queue->stats.lacks != lacks;
+    lock_give(&queue->lock);
 }
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out)

@@ -3,9 +3,11 @@
  *
  * The producer never waits for the disk. When the queue is full its row is dropped, counted,
  * and the queue is `behind`: from then on the store lacks rows that only reading the journal
- * again can give. So a checkpoint may be written only while store_queue_covers() says yes:
- * after a restart everything behind the last checkpoint is made again, and what is stored twice
- * counts once. Threads: any number of producers; all functions may be called from any thread.
+ * again can give. The same goes for a store that was removed or replaced: the thread opens what
+ * stands at its path now, or makes it, and asks it whether it has what the other one had. So a
+ * checkpoint may be written only while store_queue_covers() says yes, and somebody has to make
+ * the rows again (struct store_row) and say store_queue_mended(). Threads: any number of
+ * producers; all functions may be called from any thread.
  */
 #ifndef LOGGER_STORAGE_STORE_QUEUE_H
 #define LOGGER_STORAGE_STORE_QUEUE_H
@@ -32,12 +34,17 @@ struct store_queue_stats {
     uint64_t stored;    /* of these, were new to it */
     uint64_t dropped;   /* queue full, or a row beyond its limits */
     uint64_t batches;
-    uint64_t failures; /* of batches; each is tried again */
-    uint64_t removed;  /* by retention */
+    uint64_t failures;   /* of batches; each is tried again */
+    uint64_t removed;    /* by retention */
+    uint64_t made_again; /* rows that were made again and new to it */
+    uint64_t reopened;   /* times its file was gone, or another one, and was opened anew */
     size_t waiting_rows, waiting_bytes;
-    bool behind;           /* rows were dropped: the journal must be read again */
-    bool failing;          /* the last batch failed */
-    struct err last_error; /* of the last failure; code STATUS_OK: there was none */
+    uint64_t lacks;         /* times it came to lack rows; the journal must be read again */
+    bool behind;            /* and has not been since the last of them */
+    bool failing;           /* the last batch, or opening it anew, failed */
+    struct err lack;        /* what it lacked them for, last; code STATUS_OK: never */
+    struct store_mark mark; /* as of the last commit */
+    struct err last_error;  /* of the last failure; code STATUS_OK: there was none */
 };
 
 struct store_queue;
@@ -66,6 +73,15 @@ MUST_USE enum status store_queue_flush(struct store_queue *queue, int deadline_m
 /* Is everything that was pushed while `pushed` counted up to this number in the store, and
  * nothing was dropped? */
 bool store_queue_covers(struct store_queue *queue, uint64_t pushed);
+
+/* Have the thread see whether the file still stands at its path. */
+void store_queue_look(struct store_queue *queue);
+
+/* The store lacks rows, for this reason. */
+void store_queue_lack(struct store_queue *queue, const struct err *why);
+
+/* The rows that it lacked when stats counted so many lacks have been made again and pushed. */
+void store_queue_mended(struct store_queue *queue, uint64_t lacks);
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out);
 

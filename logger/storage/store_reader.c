@@ -47,6 +47,11 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
     return STATUS_OK;
 }
 
+bool store_reader_is_in_place(const struct store_reader *reader)
+{
+    return file_place_holds(&reader->c.place, reader->c.path);
+}
+
 void store_reader_close(struct store_reader *reader)
 {
     if (reader) {
@@ -299,7 +304,8 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
 {
     char sql[64];
     int64_t last = 0;
-    (void)snprintf(sql, sizeof sql, "SELECT max(seq) FROM %s", store_tables[kind].table);
+    (void)snprintf(sql, sizeof sql, "SELECT max(0, coalesce(max(seq), 0)) FROM %s",
+                   store_tables[kind].table);
     const int code = store_query_number(&reader->c, sql, &last);
     if (code != SQLITE_OK) {
         return store_fail(&reader->c, code, "read", err);

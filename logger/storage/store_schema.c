@@ -72,6 +72,13 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "CREATE INDEX entries_inconsistent ON entries(t_us, pair, n) WHERE inconsistent = 1;"
     "CREATE INDEX entries_by_pair_inconsistent ON entries(pair, t_us, n)"
     "  WHERE inconsistent = 1;",
+
+    /* Which store it is, how many rows were ever added, and by which run of the daemon. */
+    "CREATE TABLE runs(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, rows INTEGER NOT NULL);"
+    "INSERT INTO meta VALUES('store', random());"
+    "INSERT INTO meta SELECT 'rows', (SELECT count(*) FROM entries) +"
+    "  (SELECT count(*) FROM alarms) + (SELECT count(*) FROM log) +"
+    "  (SELECT count(*) FROM changes);",
 };
 
 void store_close_to_others(const char *path)

@@ -76,14 +76,14 @@ static void layout(void)
     const struct journal_checkpoint in = sample("123456789", 9);
     CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
     unsigned char got[256];
-    CHECK_INT("size", slurp(got, sizeof got), 64 + 9);
+    CHECK_INT("size", slurp(got, sizeof got), 88 + 9);
     static const unsigned char want[] = {
-        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  1,    0,    0,    0,
+        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  2,    0,    0,    0,
         3,   0,   0,   0,   0xef, 0xbe, 0xfe, 0xca, 0xce, 0xfa, 0xed, 0xfe,
     };
     CHECK("head", memcmp(got, want, sizeof want) == 0);
     static const unsigned char crc[] = {0x26, 0x39, 0xf4, 0xcb};
-    CHECK("crc", memcmp(got + 56, crc, sizeof crc) == 0);
+    CHECK("crc", memcmp(got + 80, crc, sizeof crc) == 0);
 }
 
 static void refusals(void)
@@ -114,7 +114,7 @@ static void damage(void)
     CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
     unsigned char whole[128];
     const size_t n = slurp(whole, sizeof whole);
-    CHECK_INT("size", n, 82);
+    CHECK_INT("size", n, 106);
     struct journal_checkpoint out = {0};
     for (size_t cut = 0; cut < n; cut++) {
         struct err err = {0};

@@ -211,7 +211,53 @@ static void retention(void)
     journal_close(j);
 }
 
-static void removed_by_hand(void)
+/* The present file unlinked, its directory removed with all that is in it, or moved away: what
+ * was written stays, under the same name, and writing goes on in a new file. */
+static void taken_away(void)
+{
+    static const struct {
+        const char *row;
+        bool file, directory, moved;
+    } rows[] = {{"file", true, false, false},
+                {"directory", true, true, false},
+                {"moved directory", false, false, true}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        fresh_dir();
+        const struct journal_params params = params_of(NULL);
+        struct journal *j = open_or_die(&params);
+        CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+        CHECK_INT("nothing to do", journal_watch(j), STATUS_OK);
+        char path[256];
+        char aside[256];
+        char name[JOURNAL_NAME_MAX];
+        journal_file_name(T0_US, name);
+        (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+        (void)snprintf(aside, sizeof aside, "%s.aside", dir);
+        CHECK_INT(rows[i].row, rows[i].file ? unlink(path) : 0, 0);
+        CHECK_INT(rows[i].row, rows[i].directory ? rmdir(dir) : 0, 0);
+        CHECK_INT(rows[i].row, rows[i].moved ? rename(dir, aside) : 0, 0);
+        CHECK_INT("between", append(j, 1, T0_US + 1), STATUS_OK);
+        CHECK_INT(rows[i].row, journal_watch(j), STATUS_OK);
+        CHECK_INT("goes on", append(j, 2, T0_US + 2), STATUS_OK);
+        CHECK_INT("once", journal_watch(j), STATUS_OK);
+        struct journal_stats stats;
+        journal_stats(j, &stats);
+        CHECK_INT("noticed", stats.taken_away, 1);
+        CHECK_INT("put back", stats.put_back, 1);
+        CHECK("healthy", !stats.failing && !stats.sync_failing && stats.lost_lines == 0);
+        CHECK_INT("two files", count_files(), 2);
+        struct journal *second = NULL;
+        CHECK_INT("locked", journal_open(&params, &second, NULL), STATUS_E_IO);
+        journal_close(j);
+        expect_numbers(rows[i].row, 3);
+        (void)snprintf(path, sizeof path, "%s/%s", aside, name);
+        (void)unlink(path);
+        (void)rmdir(aside);
+    }
+}
+
+/* Where no new file can be begun nothing is taken, and it is told; then it goes on. */
+static void taken_away_for_good(void)
 {
     fresh_dir();
     const struct journal_params params = params_of(NULL);
@@ -222,10 +268,22 @@ static void removed_by_hand(void)
     journal_file_name(T0_US, name);
     (void)snprintf(path, sizeof path, "%s/%s", dir, name);
     CHECK_INT("unlink", unlink(path), 0);
-    CHECK_INT("noticed", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
-    CHECK_INT("append", append(j, 0, T0_US + 1), STATUS_OK);
+    CHECK_INT("rmdir", rmdir(dir), 0);
+    const int fd = open(dir, O_WRONLY | O_CREAT, 0600); /* a file in its place */
+    CHECK("file", fd >= 0);
+    (void)close(fd);
+    CHECK_INT("not mended", journal_watch(j), STATUS_E_IO);
+    CHECK_INT("refused", append(j, 1, T0_US + 1), STATUS_E_IO);
+    struct journal_stats stats;
+    journal_stats(j, &stats);
+    CHECK("told", stats.failing && stats.sync_failing && stats.error[0] != '\0');
+    CHECK_INT("unlink", unlink(dir), 0);
+    CHECK_INT("mended", journal_watch(j), STATUS_OK);
+    CHECK_INT("goes on", append(j, 1, T0_US + 1000000), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK("healthy", !stats.failing && !stats.sync_failing);
     journal_close(j);
-    expect_numbers("a new file", 1);
+    expect_numbers("all", 2);
 }
 
 int main(void)
@@ -241,7 +299,8 @@ int main(void)
     CU_add_test(suite, "rotation", rotation);
     CU_add_test(suite, "rotation waits for sync", rotation_waits_for_sync);
     CU_add_test(suite, "retention", retention);
-    CU_add_test(suite, "removed by hand", removed_by_hand);
+    CU_add_test(suite, "taken away", taken_away);
+    CU_add_test(suite, "taken away for good", taken_away_for_good);
     const int result = check_run();
     fresh_dir();
     (void)rmdir(base);

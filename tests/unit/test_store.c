@@ -8,8 +8,10 @@
 
 #include "logger/storage/store.h"
 #include "logger/storage/store_age.h"
+#include "logger/storage/store_schema.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
+#include "tests/support/store_versions.h"
 
 /* --- rows ----------------------------------------------------------------------------- */
 
@@ -162,6 +164,197 @@ static void run_sql(const char *sql)
     (void)sqlite3_close(db);
 }
 
+/* A store as that version left it, with the rows of version 1. */
+static void make_version(int version)
+{
+    char sql[128];
+    fresh_path();
+    run_sql(version_1);
+    for (int v = 1; v < version; v++) {
+        run_sql(store_released_steps[v - 1]);
+    }
+    (void)snprintf(sql, sizeof sql, "UPDATE meta SET value = %d WHERE key = 'schema_version'",
+                   version);
+    run_sql(sql);
+}
+
+/* Every version that was ever released comes up to date with its rows, and is a store of its
+ * own from then on. */
+static void released_versions(void)
+{
+    CHECK_INT("all of them", COUNT(store_released_steps) + 2, STORE_SCHEMA_VERSION);
+    for (int version = 1; version < STORE_SCHEMA_VERSION; version++) {
+        make_version(version);
+        struct err err = {0};
+        struct store_reader *r = NULL;
+        CHECK_INT("not by a reader", store_reader_open(path, &r, &err), STATUS_E_STALE);
+        struct store *s = open_store(NULL);
+        r = open_reader();
+        expect("rows stay", r, everything, "r1:1 r2:1 r1:2");
+        expect_counts("counted", STORE_ENTRIES, NULL, "AHEAD:1 SYNC:2");
+        const struct store_mark mark = store_read_mark(s);
+        CHECK("an identity", mark.store != 0 && mark.run == 0);
+        CHECK_INT("rows", mark.rows, 4);
+        add_one(s, STORE_ENTRIES, "r1", 3, 30, "SYNC");
+        add_one(s, STORE_LOG, "r1", 1, 31, "command");
+        add_one(s, STORE_CHANGES, "r1", 1, 32, "proposed");
+        CHECK_INT("goes on", store_read_mark(s).rows, 7);
+        CHECK("by a run", store_read_mark(s).run != 0);
+        store_reader_close(r);
+        store_close(s);
+        s = open_store(NULL);
+        CHECK("the same store", store_read_mark(s).store == mark.store);
+        CHECK_INT("its rows", store_read_mark(s).rows, 7);
+        store_close(s);
+    }
+}
+
+/* --- which store it is ------------------------------------------------------------------ */
+
+static void copy_file(const char *from, const char *to)
+{
+    char command[400];
+    (void)snprintf(command, sizeof command, "rm -f %s-wal %s-shm; cp %s %s", to, to, from, to);
+    CHECK_INT(command, system(command), 0); // NOLINT(cert-env33-c): a test's own text
+}
+
+static void expect_mark(const char *row, const struct store_mark *mark, const char *words)
+{
+    struct store *s = open_store(NULL);
+    struct err err = {0};
+    const enum status want = words[0] ? STATUS_E_STALE : STATUS_OK;
+    CHECK_INT(row, store_check_mark(s, mark, &err), want);
+    CHECK(err.text, words[0] ? strstr(err.text, words) != NULL : err.text[0] == '\0');
+    store_close(s);
+}
+
+static void marks(void)
+{
+    char old[160];
+    fresh_path();
+    (void)snprintf(old, sizeof old, "%s/old.db", base);
+    struct store *s = open_store(NULL);
+    const struct store_mark first = store_read_mark(s);
+    CHECK("empty", first.store != 0 && first.run == 0 && first.rows == 0);
+    add_one(s, STORE_ENTRIES, "a", 1, 10, "SYNC");
+    store_close(s);
+    copy_file(path, old);
+    s = open_store(NULL);
+    add_one(s, STORE_ENTRIES, "a", 2, 20, "SYNC");
+    const struct store_mark mark = store_read_mark(s);
+    CHECK_INT("rows", mark.rows, 2);
+    add_one(s, STORE_ENTRIES, "a", 3, 30, "SYNC");
+    /* Retention takes rows, not what was taken in. */
+    uint64_t removed = 0;
+    CHECK_INT("remove", store_remove_before(s, 15, 10, &removed, NULL), STATUS_OK);
+    CHECK_INT("removed", removed, 1);
+    CHECK_INT("rows", store_read_mark(s).rows, 3);
+    store_close(s);
+    expect_mark("goes on", &mark, "");
+    expect_mark("from its beginning", &first, "");
+    /* Later runs change nothing about it. */
+    for (uint64_t n = 4; n < 8; n++) {
+        s = open_store(NULL);
+        add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
+        store_close(s);
+    }
+    expect_mark("later runs", &mark, "");
+    copy_file(old, path);
+    expect_mark("an older copy", &mark, "1 of 2 records");
+    /* That was written to, by another run, until it has as many and more. */
+    s = open_store(NULL);
+    add_one(s, STORE_ENTRIES, "a", 2, 21, "SYNC");
+    add_one(s, STORE_ENTRIES, "a", 3, 31, "SYNC");
+    store_close(s);
+    expect_mark("another way", &mark, "written to since");
+    fresh_path();
+    expect_mark("made anew", &mark, "made anew");
+    (void)unlink(old);
+}
+
+/* A row made again is left out where it was there before, whatever its number, and takes none
+ * of the places that are given out. */
+static void made_again(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    add_one(s, STORE_ENTRIES, "a", 41, 10, "SYNC");
+    add_one(s, STORE_ALARMS, "a", 7, 10, "late");
+    bool is_new = true;
+    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
+    static const struct {
+        const char *row;
+        enum store_kind kind;
+        uint64_t n;
+        int64_t t_us;
+        const char *type;
+        bool is_new;
+    } rows[] = {
+        {"there", STORE_ENTRIES, 1, 10, "SYNC", false},
+        {"another verdict", STORE_ENTRIES, 1, 10, "AHEAD", false},
+        {"another time", STORE_ENTRIES, 2, 11, "SYNC", true},
+        {"the same instant", STORE_ENTRIES, 3, 11, "SYNC", true},
+        {"twice", STORE_ENTRIES, 3, 11, "SYNC", false},
+        {"alarm that is there", STORE_ALARMS, 1, 10, "late", false},
+        {"alarm of another type", STORE_ALARMS, 2, 10, "timeout", true},
+        {"event", STORE_LOG, 1, 10, "command", true},
+        {"change", STORE_CHANGES, 1, 10, "proposed", true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct store_row row = row_of(rows[i].kind, "a", rows[i].n, rows[i].t_us, rows[i].type);
+        row.again = 1;
+        CHECK_INT(rows[i].row, store_add(s, &row, &is_new, NULL), STATUS_OK);
+        CHECK_INT(rows[i].row, is_new, rows[i].is_new);
+    }
+    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
+    CHECK_INT("rows", store_read_mark(s).rows, 7);
+    struct store_reader *r = open_reader();
+    uint64_t seq = 0;
+    CHECK_INT("last", store_last_seq(r, STORE_ENTRIES, &seq, NULL), STATUS_OK);
+    CHECK_INT("its place", seq, 1);
+    CHECK_INT("last", store_last_seq(r, STORE_CHANGES, &seq, NULL), STATUS_OK);
+    CHECK_INT("no place", seq, 0);
+    expect("entries", r, everything, "a:41 a:2 a:3");
+    store_reader_close(r);
+    /* A second attempt finds what the first one made. */
+    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct store_row row =
+            row_of(rows[i].kind, "a", rows[i].n + 100, rows[i].t_us, rows[i].type);
+        row.again = 2;
+        CHECK_INT(rows[i].row, store_add(s, &row, &is_new, NULL), STATUS_OK);
+        CHECK_INT(rows[i].row, is_new, rows[i].kind == STORE_LOG);
+    }
+    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
+    store_close(s);
+}
+
+/* Removed while it is open: made again at the same place, with its directory. */
+static void reopened(void)
+{
+    fresh_path();
+    char inside[160];
+    (void)snprintf(inside, sizeof inside, "%s/new/deep/lab.db", base);
+    struct store *s = open_store(NULL);
+    add_one(s, STORE_ENTRIES, "a", 1, 10, "SYNC");
+    struct store_reader *r = open_reader();
+    const struct store_mark mark = store_read_mark(s);
+    CHECK("in place", store_is_in_place(s) && store_reader_is_in_place(r));
+    CHECK_INT("removed", unlink(path), 0);
+    CHECK("not in place", !store_is_in_place(s) && !store_reader_is_in_place(r));
+    store_reader_close(r);
+    CHECK_INT("reopen", store_reopen(s, NULL), STATUS_OK);
+    CHECK("in place", store_is_in_place(s));
+    CHECK_INT("lacks", store_check_mark(s, &mark, NULL), STATUS_E_STALE);
+    add_one(s, STORE_ENTRIES, "a", 2, 20, "SYNC");
+    r = open_reader();
+    expect("the new one", r, everything, "a:2");
+    store_reader_close(r);
+    store_close(s);
+    const struct store_params params = {.path = inside};
+    CHECK("not at a start", store_open(&params, &s, NULL) != STATUS_OK);
+}
+
 static void old_version(void)
 {
     fresh_path();
@@ -269,7 +462,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 6");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 7");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();
@@ -491,6 +684,10 @@ int main(void)
     CU_add_test(suite, "round trip", round_trip);
     CU_add_test(suite, "for owner and group", for_owner_and_group);
     CU_add_test(suite, "limits", limits);
+    CU_add_test(suite, "released versions", released_versions);
+    CU_add_test(suite, "marks", marks);
+    CU_add_test(suite, "made again", made_again);
+    CU_add_test(suite, "reopened", reopened);
     CU_add_test(suite, "old version", old_version);
     CU_add_test(suite, "old verdicts", old_verdicts);
     CU_add_test(suite, "refusals", refusals);

@@ -133,6 +133,61 @@ static void queue_meets_failing_disk(void)
 }
 
 /* Rows that fill the queue to the last byte, committed as one batch. */
+static bool wait_reopened(struct store_queue *q, uint64_t times)
+{
+    struct store_queue_stats stats;
+    store_queue_stats(q, &stats);
+    for (int ms = 0; ms < 5000 && stats.reopened < times; ms++) {
+        (void)usleep(1000);
+        store_queue_look(q);
+        store_queue_stats(q, &stats);
+    }
+    return stats.reopened == times;
+}
+
+/* The file is removed, and later put back: each time the queue says whether rows are missing,
+ * until somebody has made them again. */
+static void queue_loses_its_file(void)
+{
+    char aside[160];
+    fresh_path();
+    (void)snprintf(aside, sizeof aside, "%s/aside.db", base);
+    struct store *s = open_store(NULL);
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.commit_ms = 1;
+    params.retry_ms_min = 1;
+    struct store_queue *q = start_queue(&params, s);
+    CHECK_INT("push", push(q, 1), STATUS_OK);
+    CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
+    CHECK_INT("moved", rename(path, aside), 0);
+    CHECK("made anew", wait_reopened(q, 1));
+    struct store_queue_stats stats;
+    store_queue_stats(q, &stats);
+    CHECK("behind", stats.behind && stats.lacks == 1 && !store_queue_covers(q, 1));
+    CHECK(stats.lack.text, strstr(stats.lack.text, "made anew") != NULL);
+    /* The row again, and one that just happened. */
+    struct store_row row = row_of(STORE_ENTRIES, "a", 1, 1000000, "SYNC");
+    row.again = 1;
+    CHECK_INT("again", store_queue_push(q, &row), STATUS_OK);
+    CHECK_INT("push", push(q, 2), STATUS_OK);
+    CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
+    store_queue_mended(q, 0);
+    store_queue_stats(q, &stats);
+    CHECK("not of that lack", stats.behind);
+    store_queue_mended(q, 1);
+    store_queue_stats(q, &stats);
+    CHECK("mended", !stats.behind && store_queue_covers(q, 3));
+    CHECK_INT("made again", stats.made_again, 1);
+    expect_counts("rows", STORE_ENTRIES, "a", "SYNC:2");
+    /* The old one back: it has not got what came since. */
+    CHECK_INT("put back", rename(aside, path), 0);
+    CHECK("opened", wait_reopened(q, 2));
+    CHECK("behind", !store_queue_covers(q, 3));
+    CHECK_INT("stop", store_queue_stop(q, 1000), STATUS_OK);
+    store_close(s);
+}
+
 static void queue_filled_exactly(void)
 {
     enum { PIECE = 2048, PIECES = 2 * STORE_JSON_MAX / PIECE };
@@ -372,6 +427,7 @@ int main(void)
     CU_add_test(suite, "chaos file layer", chaos_register);
     CU_add_test(suite, "queue commits", queue_commits);
     CU_add_test(suite, "queue meets a failing disk", queue_meets_failing_disk);
+    CU_add_test(suite, "queue loses its file", queue_loses_its_file);
     CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
     CU_add_test(suite, "queue and retention", queue_retention);

@@ -79,8 +79,12 @@ enum status history_take(struct history *history, struct store_reader **reader, 
 {
     *reader = NULL;
     lock_take(&history->lock);
-    if (history->idle_count > 0) {
+    while (!*reader && history->idle_count > 0) {
         *reader = history->idle[--history->idle_count];
+        if (!store_reader_is_in_place(*reader)) {
+            store_reader_close(*reader);
+            *reader = NULL;
+        }
     }
     lock_give(&history->lock);
     return *reader || store_reader_open(history->path, reader, err) == STATUS_OK ? STATUS_OK
@@ -115,6 +119,10 @@ static void write_key(const struct web_request *request, char key[KEY_MAX])
 static int64_t read_version(struct history *history)
 {
     int64_t version = 0;
+    if (history->watch && !store_reader_is_in_place(history->watch)) {
+        store_reader_close(history->watch);
+        history->watch = NULL;
+    }
     if (!history->watch) {
         if (store_reader_open(history->path, &history->watch, NULL) != STATUS_OK) {
             return 0;

@@ -1,0 +1,59 @@
+/* tests/support/store_versions.h - what took a store from one released version of its tables to
+ * the next, as it was released: copies on purpose, never to be changed (version 1 is in
+ * tests/unit/test_store.c). */
+#ifndef TESTS_SUPPORT_STORE_VERSIONS_H
+#define TESTS_SUPPORT_STORE_VERSIONS_H
+
+/* [v]: from version v + 1 on. */
+static const char *const store_released_steps[] = {
+    "CREATE INDEX entries_by_pair_verdict ON entries(pair, verdict, t_us, n);"
+    "CREATE INDEX entries_by_verdict ON entries(verdict, t_us, pair, n);"
+    "CREATE INDEX alarms_by_pair_type ON alarms(pair, type, t_us, n);"
+    "CREATE INDEX alarms_by_type ON alarms(type, t_us, pair, n);"
+    "CREATE TABLE counts(kind INTEGER NOT NULL, pair TEXT NOT NULL, type TEXT NOT NULL,"
+    "  count INTEGER NOT NULL, PRIMARY KEY(kind, pair, type)) WITHOUT ROWID;"
+    "INSERT INTO counts SELECT 0, pair, verdict, count(*) FROM entries GROUP BY 2, 3;"
+    "INSERT INTO counts SELECT 1, pair, type, count(*) FROM alarms GROUP BY 2, 3;",
+
+    "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX log_by_time ON log(t_us, pair, n);",
+
+    "CREATE TABLE changes(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX changes_by_time ON changes(t_us, pair, n);",
+
+    "CREATE INDEX entries_lags ON entries(pair, t_us, lag_s, verdict);",
+
+    "CREATE TEMP TABLE sync(pair TEXT PRIMARY KEY, s REAL, apart_s REAL);"
+    "INSERT INTO temp.sync SELECT pair,"
+    "  max(CASE verdict WHEN 'SYNC' THEN abs(lag_s) ELSE 0 END),"
+    "  min(CASE WHEN verdict IN ('AHEAD', 'BEHIND') THEN abs(lag_s) ELSE 1e9 END)"
+    "  FROM entries GROUP BY pair;"
+    "ALTER TABLE entries ADD COLUMN inconsistent INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE entries SET json = json_set(json, '$.consistent', json(CASE"
+    "  WHEN verdict IN ('AHEAD', 'BEHIND', 'SYNC', 'UNRESOLVED') THEN 'true'"
+    "  WHEN verdict = 'INCONSISTENT' THEN 'false' ELSE 'null' END)) WHERE json_valid(json);"
+    "UPDATE entries SET inconsistent = 1, verdict = CASE"
+    "  WHEN lag_s IS NULL OR NOT json_valid(json) THEN 'UNRESOLVED'"
+    "  WHEN json_extract(json, '$.interrupted_s') > 0 THEN 'UNRESOLVED'"
+    "  WHEN abs(lag_s) <= (SELECT s FROM temp.sync y WHERE y.pair = entries.pair) THEN 'SYNC'"
+    "  WHEN abs(lag_s) <= 0.05 AND"
+    "    abs(lag_s) < (SELECT apart_s FROM temp.sync y WHERE y.pair = entries.pair) THEN 'SYNC'"
+    "  WHEN abs(lag_s) <= json_extract(json, '$.lag_uncertainty_s') THEN 'UNRESOLVED'"
+    "  WHEN lag_s > 0 THEN 'AHEAD' ELSE 'BEHIND' END WHERE verdict = 'INCONSISTENT';"
+    "UPDATE entries SET json = json_set(json, '$.verdict', verdict)"
+    "  WHERE inconsistent = 1 AND json_valid(json);"
+    "DROP TABLE temp.sync;"
+    "INSERT INTO counts SELECT 0, pair, verdict, count(*) FROM entries WHERE inconsistent = 1"
+    "  GROUP BY 2, 3 ON CONFLICT DO UPDATE SET count = count + excluded.count;"
+    "DROP INDEX entries_lags;"
+    "CREATE INDEX entries_lags ON entries(pair, t_us, lag_s, verdict, inconsistent);"
+    "CREATE INDEX entries_inconsistent ON entries(t_us, pair, n) WHERE inconsistent = 1;"
+    "CREATE INDEX entries_by_pair_inconsistent ON entries(pair, t_us, n)"
+    "  WHERE inconsistent = 1;",
+};
+
+#endif
