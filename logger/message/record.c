@@ -4,4 +4,10 @@ ENUM_NAMES(verdict, VERDICT_COUNT, VERDICTS(NAMES_TEXT));
 ENUM_NAMES(consistency, CONSISTENCY_COUNT, CONSISTENCIES(NAMES_TEXT));
 ENUM_NAMES(entry_ambiguity, ENTRY_AMBIGUITY_COUNT, ENTRY_AMBIGUITIES(NAMES_TEXT));
 NAMES(entry_filter_names, ENTRY_FILTER_COUNT, VERDICTS(NAMES_TEXT) "INCONSISTENT");
-ENUM_NAMES(alarm_type, ALARM_TYPE_COUNT, ALARM_TYPES(NAMES_TEXT));
+NAMES(alarm_type_names, ALARM_TYPE_COUNT, ALARM_TYPES(NAMES_TEXT));
+NAMES(alarm_filter_names, ALARM_FILTER_COUNT, ALARM_TYPES(NAMES_TEXT) "storage");
+
+const char *alarm_type_name(enum alarm_type type)
+{
+    return names_text(&alarm_filter_names, (size_t)type);
+}

@@ -81,6 +81,10 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 
+/* Of the lab itself, so that no pair counts it: journal, store or their disk are not as they
+ * should be. Lists of alarms may be asked for it, too. */
+enum { ALARM_STORAGE = ALARM_TYPE_COUNT, ALARM_FILTER_COUNT };
+
 enum { ENTRY_DIFFERS_MAX = 160 };
 
 struct entry {
@@ -135,6 +139,7 @@ extern const struct names consistency_names;
 const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
 extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */
 extern const struct names alarm_type_names;
-const char *alarm_type_name(enum alarm_type type); /* "timeout" … */
+extern const struct names alarm_filter_names;      /* and "storage" */
+const char *alarm_type_name(enum alarm_type type); /* "timeout" … "storage" */
 
 #endif

@@ -33,6 +33,7 @@ static const struct {
     {                                                                                          \
 #symbol, &(symbol)                                                                     \
     }
+    TABLE(alarm_filter_names),
     TABLE(alarm_type_names),
     TABLE(clock_map_state_names),
     TABLE(connection_state_names),

@@ -165,7 +165,7 @@ static void test_openapi_enums(void)
 {
     check_enum("Entry", "verdict", name_of_verdict, VERDICT_COUNT);
     check_enum("EntryFilter", "", name_of_filter, ENTRY_FILTER_COUNT);
-    check_enum("Alarm", "type", name_of_type, ALARM_TYPE_COUNT);
+    check_enum("Alarm", "type", name_of_type, ALARM_FILTER_COUNT);
     check_enum("Entry", "real_status", name_of_status, REPLY_STATUS_COUNT);
     check_enum("Entry", "virtual_status", name_of_status, REPLY_STATUS_COUNT);
 }

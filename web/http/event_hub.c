@@ -80,7 +80,7 @@ enum status event_hub_create(const struct event_hub_params *params, struct event
     memcpy(hub->numbered, params->record, sizeof hub->numbered);
     hub->text = malloc(params->bytes);
     hub->slot = calloc(params->events, sizeof *hub->slot);
-    hub->count = calloc(params->pair_count, sizeof *hub->count);
+    hub->count = calloc(params->pair_count + 1, sizeof *hub->count);
     lock_init(&hub->lock);
     lock_init_condition(&hub->news);
     if (!hub->text || !hub->slot || !hub->count) {
@@ -194,7 +194,8 @@ static void add_event(struct event_hub *hub, enum event_type type, size_t pair, 
         hub->record[type] = record;
     }
     memcpy(place.record, hub->record, sizeof place.record);
-    const size_t head_bytes = write_head(&place, type, hub->params.pairs[pair].id, head);
+    const char *id = pair < hub->params.pair_count ? hub->params.pairs[pair].id : "";
+    const size_t head_bytes = write_head(&place, type, id, head);
     char *to = make_room(hub, head_bytes + bytes + (type == EVENT_TYPE_FIDELITY ? 3 : 2));
     struct slot slot = {.at = hub->at,
                         .bytes = put_frame(to, head, head_bytes, type, json, bytes),
@@ -210,7 +211,7 @@ static void add_event(struct event_hub *hub, enum event_type type, size_t pair, 
 void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
                        uint64_t record, const char *json, size_t bytes)
 {
-    assert(pair < hub->params.pair_count);
+    assert(pair <= hub->params.pair_count);
     assert((unsigned)type < EVENT_TYPE_COUNT);
     lock_take(&hub->lock);
     if (bytes > EVENT_BYTES_MAX || bytes + 2 * HEAD_MAX > hub->params.bytes / 2) {
@@ -247,23 +248,26 @@ void event_hub_wake(struct event_hub *hub)
 
 /* ---- out ---- */
 
-static bool takes_type(const struct event_filter *filter, enum event_type type, size_t pair)
+static bool takes_type(const struct event_hub *hub, const struct event_filter *filter,
+                       enum event_type type, size_t pair)
 {
-    return (filter->types & 1u << type) && (!filter->pairs || filter->pairs[pair]);
+    const bool of_pair = pair < hub->params.pair_count;
+    return (filter->types & 1u << type) && (!filter->pairs || (of_pair && filter->pairs[pair]));
 }
 
-static bool takes_slot(const struct event_filter *filter, const struct slot *slot)
+static bool takes_slot(const struct event_hub *hub, const struct event_filter *filter,
+                       const struct slot *slot)
 {
-    return takes_type(filter, (enum event_type)slot->type, slot->pair);
+    return takes_type(hub, filter, (enum event_type)slot->type, slot->pair);
 }
 
 /* Events that the filter lets through among those that have left the ring. */
 static uint64_t count_gone(const struct event_hub *hub, const struct event_filter *filter)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < hub->params.pair_count; i++) {
+    for (size_t i = 0; i <= hub->params.pair_count; i++) {
         for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
-            if (takes_type(filter, (enum event_type)type, i)) {
+            if (takes_type(hub, filter, (enum event_type)type, i)) {
                 sum += hub->count[i][type];
             }
         }
@@ -277,7 +281,7 @@ static void put_cursor(struct event_hub *hub, const struct event_filter *filter,
 {
     *cursor = (struct event_cursor){.next = next, .matched = count_gone(hub, filter)};
     for (uint64_t k = hub->first; k < next; k++) {
-        cursor->matched += takes_slot(filter, slot_of(hub, k)) ? 1 : 0;
+        cursor->matched += takes_slot(hub, filter, slot_of(hub, k)) ? 1 : 0;
     }
 }
 
@@ -353,7 +357,7 @@ static void skip_unwanted(struct event_hub *hub, const struct event_filter *filt
 {
     while (cursor->sent == 0 && cursor->next <= hub->newest) {
         const struct slot *slot = slot_of(hub, cursor->next);
-        const bool wanted = takes_slot(filter, slot);
+        const bool wanted = takes_slot(hub, filter, slot);
         if (wanted && !was_heard(cursor, slot)) {
             return;
         }

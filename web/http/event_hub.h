@@ -97,7 +97,8 @@ void event_hub_destroy(struct event_hub *hub); /* NULL allowed; nobody may wait 
  * choose. One thread. */
 uint64_t event_hub_number(struct event_hub *hub, enum event_type type);
 
-/* json[bytes]: one JSON value. record: of a record its place in the store, 0 when it has none.
+/* json[bytes]: one JSON value. pair: its index, pair_count for the lab itself. record: of a
+ * record its place in the store, 0 when it has none.
  */
 void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
                        uint64_t record, const char *json, size_t bytes);

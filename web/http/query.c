@@ -201,7 +201,7 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_ORDER] = {.read = read_name, PLACE(oldest), &ORDERS},
     [QUERY_FORMAT] = {.read = read_name, PLACE(format), &FORMATS},
     [QUERY_VERDICT] = {.read = read_name, PLACE(verdict), &entry_filter_names},
-    [QUERY_TYPE] = {.read = read_name, PLACE(type), &alarm_type_names},
+    [QUERY_TYPE] = {.read = read_name, PLACE(type), &alarm_filter_names},
     [QUERY_NAME] = {.read = read_file_name, PLACE(name)},
     [QUERY_PAIR] = {.read = read_text, PLACE(pair)},
     [QUERY_REFIT] = {.read = read_name, PLACE(refit), &FLAGS},

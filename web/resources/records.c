@@ -36,6 +36,12 @@ static const struct list *list_of(const struct web_request *request)
     return list;
 }
 
+/* Whose records: the pair's, or the lab's own. */
+static const char *owner_of(const struct web_request *request)
+{
+    return route_names_pair(request->route) ? request->id : "$lab";
+}
+
 static bool take_row(void *context, const struct store_row *row)
 {
     struct page *page = context;
@@ -56,7 +62,7 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
     const bool inconsistent = q->verdict == ENTRY_FILTER_INCONSISTENT;
     const struct store_query wanted = {
         .kind = page->list->kind,
-        .pair = request->id,
+        .pair = owner_of(request),
         .type = q->verdict >= 0 && !inconsistent ? verdict_name((enum verdict)q->verdict)
                 : q->type >= 0                   ? alarm_type_name((enum alarm_type)q->type)
                                                  : NULL,
@@ -97,7 +103,7 @@ void get_records(const struct web_request *request, struct web_response *respons
     } else {
         page.json = web_json(response);
         json_write_object(page.json, NULL);
-        json_write_text(page.json, "pair", request->id);
+        json_write_text(page.json, "pair", owner_of(request));
         json_write_array(page.json, records->name);
     }
     if (!read_rows(&page, next)) {
