@@ -187,6 +187,7 @@ enum status mqtt_client_create(struct mqtt_client **out,
         note_address(client);
         status = mqtt_connection_make_handle(client, err);
     }
+    *out = client; /* callbacks may come before this returns */
     if (status == STATUS_OK) {
         status = mqtt_connection_start(client) ? STATUS_OK
                                                : err_set(err, STATUS_E_NOMEM, "mqtt client", 0,
@@ -194,10 +195,9 @@ enum status mqtt_client_create(struct mqtt_client **out,
     }
     if (status != STATUS_OK) {
         mqtt_client_destroy(client);
-        return status;
+        *out = NULL;
     }
-    *out = client;
-    return STATUS_OK;
+    return status;
 }
 
 enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
@@ -225,6 +225,27 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
     *state = client->state;
     lock_give(&client->mutex);
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
+}
+
+void mqtt_client_refuse(struct mqtt_client *client, const char *why)
+{
+    client->refused = true;
+    lock_take(&client->mutex);
+    client->state.refusing = true;
+    mqtt_link_note_error(client, "acknowledging nothing to", why);
+    lock_give(&client->mutex);
+    mqtt_connection_cut(client);
+}
+
+void mqtt_client_resume(struct mqtt_client *client)
+{
+    lock_take(&client->mutex);
+    if (client->state.refusing) {
+        client->state.refusing = false;
+        client->attempt_us = 0;
+        (void)pthread_cond_signal(&client->wake);
+    }
+    lock_give(&client->mutex);
 }
 
 static bool is_subscribed(const struct mqtt_client *client)

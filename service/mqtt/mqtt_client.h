@@ -9,8 +9,9 @@
  *   - what is published while the broker is away waits in a bounded buffer.
  *
  * `message` runs on Paho's thread, which acknowledges when it returns: it must not block (that
- * would stop every publish of the process) and may call mqtt_client_publish() and
- * mqtt_client_read_state() only. The process must have unset http_proxy and https_proxy.
+ * would stop every publish of the process) and may call mqtt_client_publish(),
+ * mqtt_client_refuse() and mqtt_client_read_state() only. The process must have unset
+ * http_proxy and https_proxy.
  */
 #ifndef SERVICE_MQTT_MQTT_CLIENT_H
 #define SERVICE_MQTT_MQTT_CLIENT_H
@@ -94,6 +95,7 @@ struct mqtt_client_state {
     bool connected;                    /* the broker accepted us */
     bool resumed;                      /* and still had our session */
     bool subscribed;                   /* and took all our subscriptions */
+    bool refusing;                     /* down until mqtt_client_resume() */
     char error[MQTT_CLIENT_ERROR_MAX]; /* the last one, "" when there was none */
     uint64_t connections;              /* accepted so far; reconnections are one less */
     uint64_t failed_connections;
@@ -108,9 +110,10 @@ struct mqtt_client_state {
 
 struct mqtt_client;
 
-/* Make a client and begin to connect; returns at once, whether there is a broker or not.
- * Returns STATUS_E_ARG for options that cannot work, STATUS_E_IO when the password or TLS files
- * cannot be read, STATUS_E_NOMEM. Cold path: allocates and starts threads. */
+/* Make a client and begin to connect; returns at once, whether there is a broker or not. *out
+ * is the client from before the first callback on, NULL after a failure. Returns STATUS_E_ARG
+ * for options that cannot work, STATUS_E_IO when the password or TLS files cannot be read,
+ * STATUS_E_NOMEM. Cold path: allocates and starts threads. */
 MUST_USE enum status mqtt_client_create(struct mqtt_client **out,
                                         const struct mqtt_client_options *options,
                                         struct err *err);
@@ -126,6 +129,15 @@ MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char 
  * link is down, given up when it goes down before the message has left. Any thread. */
 MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                              const void *payload, size_t bytes);
+
+/* From within `message` alone: this message cannot be taken, and is not acknowledged. The link
+ * is cut, nothing more is handed out, and it stays down until mqtt_client_resume(); a broker
+ * that keeps the session then delivers this message again, and what came after it. why: for
+ * state.error. */
+void mqtt_client_refuse(struct mqtt_client *client, const char *why);
+
+/* Connect again after mqtt_client_refuse(); any thread. Nothing, when nothing was refused. */
+void mqtt_client_resume(struct mqtt_client *client);
 
 /* Any thread. */
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state);

@@ -53,6 +53,7 @@ static void tell_accepted(struct mqtt_client *client, bool resumed)
 static void came_up(struct mqtt_client *client, bool resumed)
 {
     const struct mqtt_client_options *o = &client->options;
+    client->refused = false;
     tell_accepted(client, resumed);
     lock_take(&client->mutex);
     const bool known = o->persistent && (o->known || client->state.connections > 0);
@@ -157,7 +158,9 @@ static void on_connection_lost(void *context, char *cause)
     struct mqtt_client *client = context;
     lock_take(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
-        note_loss(client, cause ? cause : "closed by the broker");
+        if (!client->state.refusing) { /* else the reason is known */
+            note_loss(client, cause ? cause : "closed by the broker");
+        }
         mqtt_link_go_down(client);
     }
     lock_give(&client->mutex);
@@ -286,8 +289,12 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
     struct mqtt_client *client = context;
     (void)topic_bytes; /* not 0 only when the topic holds a NUL, which MQTT forbids */
     const size_t bytes = message->payloadlen > 0 ? (size_t)message->payloadlen : 0;
-    note_silence(client);
-    if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
+    if (!client->refused) {
+        note_silence(client);
+    }
+    if (client->refused) {
+        /* The link is cut: what is still in the socket comes again, behind what was refused. */
+    } else if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
         take_heartbeat(client, message->payload, bytes);
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
@@ -452,24 +459,45 @@ static bool leads_to(int fd, int port)
            ntohs(peer.v6.sin6_port) == port;
 }
 
-/* Switch Nagle's algorithm off: else a message that follows an acknowledgement of ours waits up
- * to 40 ms for the broker's TCP to acknowledge that one. Paho does not do it, offers no option
- * for it and does not tell its socket, so it is found among all; on another socket it would do
- * no harm. */
-static void send_at_once(const struct mqtt_client *client)
+/* Do this with every socket of ours to the broker's port: Paho does not tell which one is its
+ * own. */
+static void for_sockets(const struct mqtt_client *client, void (*act)(int fd))
 {
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry = NULL;
     while (dir && (entry = readdir(dir)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
         const int fd = (int)strtol(entry->d_name, NULL, 10);
         if (entry->d_name[0] != '.' && leads_to(fd, client->options.port)) {
-            const int on = 1;
-            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+            act(fd);
         }
     }
     if (dir) {
         (void)closedir(dir);
     }
+}
+
+static void cut_socket(int fd)
+{
+    (void)shutdown(fd, SHUT_RDWR);
+}
+
+void mqtt_connection_cut(const struct mqtt_client *client)
+{
+    for_sockets(client, cut_socket);
+}
+
+static void set_no_delay(int fd)
+{
+    const int on = 1;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+/* Switch Nagle's algorithm off: else a message that follows an acknowledgement of ours waits up
+ * to 40 ms for the broker's TCP to acknowledge that one. Paho does not do it and offers no
+ * option for it; on another socket it would do no harm. */
+static void send_at_once(const struct mqtt_client *client)
+{
+    for_sockets(client, set_no_delay);
 }
 
 static void subscribe_all(struct mqtt_client *client)
@@ -512,7 +540,7 @@ static void keep_once(struct mqtt_client *client)
     } else if (client->phase == MQTT_LINK_DOWN && client->worn) {
         renew_handle(client);
         return;
-    } else if (client->phase == MQTT_LINK_DOWN) {
+    } else if (client->phase == MQTT_LINK_DOWN && !client->state.refusing) {
         if (now_us >= client->attempt_us) {
             client->phase = MQTT_LINK_CONNECTING;
             client->attempt_us = now_us;

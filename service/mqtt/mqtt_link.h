@@ -43,6 +43,7 @@ struct mqtt_client {
 
     pthread_mutex_t delivery; /* held while the owner's `message` runs */
     bool closed;              /* under delivery: hand out nothing more */
+    bool refused;             /* Paho's thread's: nor until the next connection */
 
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* for the keeper, on the monotonic clock */
@@ -142,6 +143,8 @@ void mqtt_sender_finish(struct mqtt_client *client);
 
 /* ---- mqtt_connection.c ---- */
 
+/* Cut the connection as it is, so that nothing is acknowledged any more. */
+void mqtt_connection_cut(const struct mqtt_client *client);
 /* Make a handle of Paho's, in place of the one before. Not under mutex. */
 MUST_USE enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *err);
 /* Start the thread. Returns false when there can be none. */
