@@ -61,6 +61,7 @@ struct journal_options {
     int64_t rotate_us;
     uint32_t retain_mb; /* 0: keep everything */
     int64_t fsync_us;
+    uint32_t min_free_mb; /* 0: low space is not told */
 };
 
 struct store_options {

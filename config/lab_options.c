@@ -100,6 +100,8 @@ static const struct option_row lab_rows[] = {
      "The oldest files are removed beyond this size in all; 0 keeps everything."),
     {"journal.fsync_s", TIME("s", "1", 0.0, 60.0), IN_LAB(journal.fsync_us),
      "At most so much is lost when the power fails; a crash of the daemon loses nothing."},
+    LAB(journal.min_free_mb, WHOLE("MB", "200", 0.0, 4000000000.0),
+     "Less space where journal, store or checkpoint are is told before there is none; 0 does not."),
 
     LAB(store.file, TEXT("tandem.db", NOT_EMPTY), "SQLite database of entries, alarms and parameter sets."),
     LAB(store.commit_ms, WHOLE("ms", "100", 1.0, 10000.0),

@@ -22,10 +22,12 @@
 
 enum {
     BYTES_PER_MB = 1000000,
-    LEAVE_MS = 3000, /* for saying goodbye to the broker */
+    LEAVE_MS = 2000, /* for saying goodbye to the broker */
     COMMIT_MS = 250, /* for the store to have what a reader waits for */
     REFIT_MS = 1000, /* for the lab to begin a fit */
-    SAVE_MS = 10000, /* for the store and the last checkpoint */
+    SAVE_MS = 10000, /* for the store and the last checkpoint, all in all, */
+    STUCK_MS = 3500, /* and as long as they cannot be written */
+    FLUSH_MS = 100,
     TOKEN_MAX = 512
 };
 
@@ -102,8 +104,10 @@ static enum status source_request(void *context, const char *payload, size_t byt
     if (!atomic_load(&d->running)) {
         return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
     }
-    inbox_note(d->inbox, "request", payload, bytes);
-    return STATUS_OK;
+    const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "journal", 0, 0,
+                                         "cannot be written: nothing is taken in");
 }
 
 /* Its fit begins when the lab thread has taken the line in: some milliseconds. */
@@ -323,6 +327,8 @@ static enum status restore_lab(struct daemon *d, struct err *err)
     if (load_checkpoint(d, &checkpoint, is_empty)) {
         d->tail = is_empty ? (struct journal_position){0, 0} : checkpoint.position;
         d->last_us = checkpoint.t_us > d->last_us ? checkpoint.t_us : d->last_us;
+        d->mark = checkpoint.store;
+        d->resumes = true;
     }
     journal_checkpoint_free(&checkpoint);
     return STATUS_OK;
@@ -346,15 +352,26 @@ static enum status open_store(struct daemon *d, struct err *err)
     const struct store_options *o = &d->file->store;
     tell_update(o->file);
     const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
-    const enum status status = store_open(&p, &d->store, err);
+    enum status status = store_open(&p, &d->store, err);
     if (status != STATUS_OK) {
+        return status;
+    }
+    /* Without a checkpoint the whole journal is read, and stores what is missing. */
+    struct err lack = {0};
+    status = d->resumes ? store_check_mark(d->store, &d->mark, &lack) : STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_E_STALE) {
+        *err = lack;
         return status;
     }
     struct store_queue_params q;
     store_queue_params_init(&q);
     q.commit_ms = (int)o->commit_ms;
     q.retain_s = o->retain_days * 86400.0;
-    return store_queue_start(&q, d->store, &d->queue, err);
+    const enum status started = store_queue_start(&q, d->store, &d->queue, err);
+    if (started == STATUS_OK && status == STATUS_E_STALE) {
+        store_queue_lack(d->queue, &lack);
+    }
+    return started;
 }
 
 static void set_clock(struct daemon *d)
@@ -465,11 +482,33 @@ static enum status start_parts(struct daemon *d, struct err *err)
 
 /* ---- stopping ---- */
 
-static bool save_last_checkpoint(struct daemon *d)
+/* How long to wait, on the monotonic clock. */
+struct patience {
+    int64_t stuck_us; /* for what cannot be written */
+    int64_t until_us; /* for anything */
+};
+
+static int left_ms(int64_t until_us)
 {
-    const int64_t until_us = lab_clock_monotonic_us() + SAVE_MS * INT64_C(1000);
+    const int64_t left_us = until_us - lab_clock_monotonic_us();
+    return left_us > 0 ? (int)(left_us / 1000) : 0;
+}
+
+static bool flush_store(struct daemon *d, const struct patience *p)
+{
+    struct store_queue_stats s = {0};
+    bool done = false;
+    do {
+        done = store_queue_flush(d->queue, FLUSH_MS) == STATUS_OK;
+        store_queue_stats(d->queue, &s);
+    } while (!done && left_ms(s.failing ? p->stuck_us : p->until_us) > 0);
+    return done && !s.behind;
+}
+
+static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
+{
     while (!keeper_offer_checkpoint(d)) {
-        if (lab_clock_monotonic_us() > until_us) {
+        if (left_ms(p->until_us) == 0) {
             return false;
         }
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5000);
@@ -478,7 +517,7 @@ static bool save_last_checkpoint(struct daemon *d)
 }
 
 /* Take in everything, write everything down. */
-static bool stop_threads(struct daemon *d)
+static bool stop_threads(struct daemon *d, const struct patience *p)
 {
     bool complete = true;
     (void)pthread_mutex_lock(&d->lock);
@@ -490,12 +529,38 @@ static bool stop_threads(struct daemon *d)
     if (d->thread.runs) {
         note_own(d, "stop");
         lab_thread_stop(d);
-        complete = store_queue_flush(d->queue, SAVE_MS) == STATUS_OK && save_last_checkpoint(d);
+        complete = flush_store(d, p) && save_last_checkpoint(d, p);
     }
     if (d->keeper.runs) {
-        complete = keeper_stop(d, SAVE_MS) && complete;
+        complete = keeper_stop(d, complete ? left_ms(p->until_us) : 0) && complete;
     }
+    mender_stop(d);
     return complete;
+}
+
+/* What is not written, and who has it. */
+static void tell_incomplete(struct daemon *d)
+{
+    struct store_queue_stats s;
+    struct journal_stats j;
+    struct inbox_counts c;
+    const bool synced = journal_sync(d->journal, LAB_TIME_MAX) == STATUS_OK;
+    store_queue_stats(d->queue, &s);
+    journal_stats(d->journal, &j);
+    inbox_read_counts(d->inbox, &c);
+    log_write(LOG_STOP_INCOMPLETE, NULL,
+              "%zu records wait for the store%s, the last checkpoint is an older one: %s%s",
+              s.waiting_rows, s.behind ? ", which lacks others" : "",
+              synced ? "the journal has what they lack"
+                     : "the journal has what they lack, but is not synced: a power failure now "
+                       "would lose its end: ",
+              synced ? "" : j.error);
+    if (j.failing) {
+        log_write(LOG_STOP_INCOMPLETE, NULL,
+                  "%llu messages that the journal could not take were not acknowledged: the "
+                  "broker has them%s",
+                  (unsigned long long)c.refused, c.lost > 0 ? ", but for those of QoS 0" : "");
+    }
 }
 
 static bool finish_daemon(struct daemon *d)
@@ -506,7 +571,13 @@ static bool finish_daemon(struct daemon *d)
         fits_stop(d->fits);
     }
     worker_stop(d->worker);
-    bool complete = stop_threads(d);
+    const int64_t now_us = lab_clock_monotonic_us();
+    const struct patience patience = {now_us + STUCK_MS * INT64_C(1000),
+                                      now_us + SAVE_MS * INT64_C(1000)};
+    bool complete = stop_threads(d, &patience);
+    if (!complete && d->thread.runs) {
+        tell_incomplete(d);
+    }
     gateway_close(d);
     store_reader_close(d->outbox.reader);
     views_destroy(d->views);
@@ -514,7 +585,9 @@ static bool finish_daemon(struct daemon *d)
     worker_destroy(d->worker);
     fits_destroy(d->fits);
     inbox_destroy(d->inbox);
-    complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
+    complete =
+        store_queue_stop(d->queue, complete ? left_ms(patience.until_us) : 0) == STATUS_OK &&
+        complete;
     store_close(d->store);
     journal_close(d->journal);
     event_hub_destroy(d->events);

@@ -15,12 +15,20 @@ static void write_inbox(struct daemon *d, struct metrics *m)
     metrics_count(m, (struct metric_label[]){{"kind", "sample"}}, 1, c.samples);
     const struct metric_counter rows[] = {
         {"tandem_inbox_bytes_total", "Bytes of journal lines made of them.", c.bytes},
+        {"tandem_inbox_refused_total",
+         "Messages not acknowledged because the journal could not take them (disk full); the "
+         "broker delivers them again.",
+         c.refused},
         {"tandem_inbox_not_journalled_total",
-         "Messages that the journal refused (disk full); the lab has them.", c.not_journalled},
+         "The daemon's own notes that the journal refused; the lab has them.",
+         c.not_journalled},
         {"tandem_inbox_samples_dropped_total",
-         "Telemetry dropped because the ring was full and it is not journalled.",
+         "Telemetry dropped because the journal refused it, or the ring was full and it is not "
+         "journalled.",
          c.samples_dropped},
-        {"tandem_inbox_lost_total", "Events for which neither ring nor journal had room.",
+        {"tandem_inbox_lost_total",
+         "Events refused that nobody keeps (QoS 0), and notes for which neither ring nor "
+         "journal had room.",
          c.lost},
         {"tandem_inbox_overflows_total",
          "Times the ring was full and the lab read on from the journal.", c.overflows},
@@ -47,10 +55,24 @@ static void write_journal(struct daemon *d, struct metrics *m)
         {"tandem_journal_torn_total", "Pieces of lines closed after a crash or error.", s.torn},
         {"tandem_journal_rotations_total", "Files begun after the first.", s.rotations},
         {"tandem_journal_removed_files_total", "Files removed by retention.", s.removed_files},
+        {"tandem_journal_taken_away_total",
+         "Times the journal's directory or present file was removed by others.", s.taken_away},
         {"tandem_journal_syncs_total", "Times synced to the disk.", s.syncs},
         {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
     };
     metrics_counters(m, rows, COUNT(rows));
+}
+
+static void write_disks(struct daemon *d, struct metrics *m)
+{
+    metrics_family(m, "tandem_disk_free_bytes", METRIC_GAUGE,
+                   "Space left where these files are.");
+    for (size_t i = 0; i < KEEPER_DISKS; i++) {
+        metrics_count(m, (struct metric_label[]){{"file", keeper_disks[i]}}, 1,
+                      atomic_load(&d->keeper.free_bytes[i]));
+    }
+    metrics_gauge(m, "tandem_disk_free_bytes_min", "Below this, low space is told.",
+                  d->file->journal.min_free_mb * 1e6);
 }
 
 static void write_store(struct daemon *d, struct metrics *m)
@@ -62,11 +84,16 @@ static void write_store(struct daemon *d, struct metrics *m)
         {"tandem_store_committed_total", "Of them, committed.", s.committed},
         {"tandem_store_new_total", "Of these, not known before.", s.stored},
         {"tandem_store_dropped_total",
-         "Records left out because the queue was full; the next start stores them.", s.dropped},
+         "Records left out because the queue was full; the journal makes them up.", s.dropped},
         {"tandem_store_batches_total", "Transactions.", s.batches},
         {"tandem_store_failures_total", "Failed transactions; each is tried again.",
          s.failures},
         {"tandem_store_removed_total", "Records removed by retention.", s.removed},
+        {"tandem_store_reopened_total", "Times its file was removed or replaced by others.",
+         s.reopened},
+        {"tandem_store_lacks_total",
+         "Times it came to lack records, which the journal then makes up.", s.lacks},
+        {"tandem_store_made_again_total", "Records made up from the journal.", s.made_again},
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",
@@ -255,7 +282,7 @@ static void write_process(struct daemon *d, struct metrics *m)
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
-        write_inbox,  write_journal, write_lab,    write_outbox, write_store,
+        write_inbox,  write_journal, write_lab,    write_outbox, write_store,  write_disks,
         write_broker, write_keeper,  write_worker, write_fits,   write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {

@@ -85,8 +85,14 @@ struct outbox_counts {
     uint64_t overruns; /* of them, so late that the next one replaces them: not sent */
 };
 
+enum { OUTBOX_ALARMS = 8 }; /* of the lab, that wait for the lab thread */
+
 struct outbox {
     bool live;
+    /* Of the daemon itself, no pair's. Under the daemon's lock; more are in the log only. */
+    char alarms[OUTBOX_ALARMS][ALARM_DETAIL_MAX];
+    size_t alarm_count;
+    uint64_t alarms_told;                /* of this run */
     struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
     struct outbox_counts counts;
@@ -96,6 +102,13 @@ void outbox_open(struct daemon *daemon);
 
 /* What lab_step() is given: context is the daemon. */
 void outbox_emit(void *context, const struct effect *effect);
+
+/* Any thread: an alarm of the lab, "storage", to be stored and published as those of pairs; its
+ * pair is "$lab". What the daemon's disk does is no event of the lab: a replay knows nothing of
+ * it. */
+void outbox_alarm(struct daemon *daemon, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Lab thread: tell those that wait. */
+void outbox_tell_alarms(struct daemon *daemon);
 
 /* The journal's tail and the start of this run are in: from now on everything is carried out.
  */
@@ -110,7 +123,7 @@ void outbox_go_live(struct daemon *daemon);
  * up to it, and after the journal is synced up to its position: whatever a restart does not
  * find in the store, it finds in the journal behind the checkpoint.
  */
-enum { CHECKPOINT_VERSION = 2, KEEPER_STATUS_MAX = 400 };
+enum { CHECKPOINT_VERSION = 2, KEEPER_STATUS_MAX = 800 };
 
 struct keeper_counts {
     uint64_t checkpoints, checkpoints_failed;
@@ -120,6 +133,10 @@ struct keeper_counts {
     uint64_t calibrations;
     uint64_t calibrations_dropped; /* not published */
 };
+
+/* What may stand on disks of their own. */
+enum { KEEPER_DISKS = 3 };
+extern const char *const keeper_disks[KEEPER_DISKS];
 
 /* What is published of a pair. */
 enum keeper_finding { KEEPER_TRAVEL_TIME, KEEPER_DYNAMICS, KEEPER_FINDING_COUNT };
@@ -141,17 +158,24 @@ struct keeper {
     int64_t stop_us; /* monotonic: give up the last checkpoint then */
     struct view_health health;
     struct keeper_counts counts;
+    bool checkpoint_saved; /* the last one that was tried */
     bool checkpoint_waits; /* the fields below belong to the thread while it is set */
     struct journal_checkpoint checkpoint;
     uint64_t checkpoint_pushed; /* rows that the store must have before */
     void *state;                /* of the lab */
 
+    _Atomic bool save_now;  /* the lab thread is to offer a checkpoint at once */
     _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
 
     /* The thread's. */
     int64_t alive_every_us, alive_us; /* feeding it: how often (0: never), when last */
     char status[KEEPER_STATUS_MAX];   /* as last told */
-    bool journal_down, store_down, broker_up, broker_said;
+    bool journal_down, broker_up, broker_said;
+    _Atomic uint64_t free_bytes[KEEPER_DISKS];
+    char space_text[160]; /* little space is left, and where; "": enough */
+    int64_t space_us;     /* monotonic: look again then */
+    struct journal_stats journal_seen;
+    struct store_queue_stats store_seen;
     struct inbox_counts seen;
     int64_t gap_us; /* when it last tried to note a gap */
 };
@@ -176,6 +200,44 @@ bool keeper_offer_checkpoint(struct daemon *daemon);
 void keeper_offer(struct daemon *daemon, enum keeper_finding what, uint32_t pair);
 /* and now there is the next snapshot. */
 void keeper_show_findings(struct daemon *daemon);
+
+/* ---- mender.c: makes the records that the store lacks again, from the journal ----
+ *
+ * The store may be lost, replaced by an older copy, or have missed rows for which there was no
+ * room. Then the journal is run through a second lab, in a thread of its own, while the lab
+ * goes on; what that one says up to where the lab stood at the beginning is stored unless it is
+ * there already. Meanwhile the daemon is not ready and writes no checkpoint.
+ */
+enum mender_phase {
+    MENDER_IDLE,
+    MENDER_WAITS,  /* for the lab thread to say where it stands */
+    MENDER_MARKED, /* it has said so */
+    MENDER_RUNS,
+    MENDER_DONE /* the thread is to be joined */
+};
+
+struct mender {
+    pthread_t thread;
+    bool runs; /* the keeper's */
+    _Atomic bool stop, asks;
+    _Atomic unsigned percent;
+    uint32_t attempts; /* the thread's */
+
+    /* Under the daemon's lock; fixed while it runs. */
+    enum mender_phase phase;
+    struct journal_position to; /* the journal's lines before this one, */
+    int64_t to_us;              /* and what is due before this time */
+    uint64_t lacks;             /* of the store's queue, at the beginning */
+    int64_t not_before_us;      /* monotonic: the next attempt */
+    uint64_t mended, records;   /* attempts that succeeded, and what they made */
+};
+
+/* Keeper: begin, or end, where it is time. */
+void mender_watch(struct daemon *daemon, const struct store_queue_stats *stats);
+/* Lab thread, between events, when it is live. */
+void mender_mark(struct daemon *daemon);
+/* After the keeper's end. */
+void mender_stop(struct daemon *daemon);
 
 /* ---- lab_thread.c: the one thread that owns all twin state ----
  *
@@ -267,6 +329,9 @@ struct daemon {
     struct keeper keeper;
     struct outbox outbox;
     struct lab_thread thread;
+    struct mender mender;
+    struct store_mark mark; /* of the store, in the checkpoint that was loaded */
+    bool resumes;           /* from that checkpoint */
     int64_t started_us;
     _Atomic bool running; /* all of the above stand; the server's threads may use them */
 };

@@ -119,7 +119,11 @@ static void take_message(void *context, const char *topic, const void *payload, 
         m.kept_bytes = MESSAGE_PAYLOAD_MAX;
         atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
-    inbox_take(d->inbox, &m, is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT);
+    const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
+    /* What the journal cannot take is the broker's until it can. */
+    if (inbox_take(d->inbox, &m, kind) != STATUS_OK && kind == INBOX_EVENT) {
+        mqtt_client_refuse(d->gateway.client, "the journal cannot be written");
+    }
 }
 
 /* What comes next may have waited at the broker, or in the socket of a frozen process: the lab

@@ -130,7 +130,7 @@ static void wake_for(struct inbox *inbox, enum inbox_kind kind)
     if (inbox->consumer == CONSUMER_AWAKE) {
         return;
     }
-    if (kind == INBOX_EVENT || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
+    if (kind != INBOX_SAMPLE || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
         inbox->filling.used > inbox->params.buffer_bytes / 4) {
         wake_lab(inbox);
     }
@@ -195,10 +195,10 @@ static bool push_line(struct inbox *inbox, size_t bytes)
     return push_record(inbox, (struct record){.after = inbox->end, .bytes = bytes});
 }
 
-/* The line stands nowhere else. */
+/* A sample, or a line of the daemon's own, that stands nowhere else. */
 static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size_t bytes)
 {
-    if (kind == INBOX_EVENT) {
+    if (kind == INBOX_OWN) {
         if (!catch_up(inbox) || !push_line(inbox, bytes)) {
             inbox->counts.lost++;
         }
@@ -218,40 +218,76 @@ static void deliver_journalled(struct inbox *inbox, size_t bytes,
     }
 }
 
+/* Lock held. What became of a line that the journal refused. */
+static enum status refuse_line(struct inbox *inbox, const struct message *message,
+                               enum inbox_kind kind, size_t bytes)
+{
+    if (kind == INBOX_OWN) {
+        inbox->counts.not_journalled++;
+        deliver_unjournalled(inbox, kind, bytes);
+        return STATUS_OK;
+    }
+    if (kind == INBOX_SAMPLE) {
+        inbox->counts.samples_dropped++;
+    } else {
+        inbox->counts.refused++;
+        inbox->counts.lost += message->qos == 0;
+    }
+    return STATUS_E_IO;
+}
+
 /* Lock held. */
-static void take_locked(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+static enum status take_locked(struct inbox *inbox, struct message *message,
+                               enum inbox_kind kind)
 {
     message->t_us = stamp_us(inbox);
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
-    inbox->counts.bytes += bytes;
-    *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
-    if (kind == INBOX_EVENT || inbox->params.journal_samples) {
+    if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
+        deliver_unjournalled(inbox, kind, bytes);
+    } else {
         const struct journal_position before = inbox->end;
         if (journal_append(inbox->params.journal, inbox->line, bytes, message->t_us,
-                           &inbox->end) == STATUS_OK) {
-            deliver_journalled(inbox, bytes, before);
-            return;
+                           &inbox->end) != STATUS_OK) {
+            return refuse_line(inbox, message, kind, bytes);
         }
-        inbox->counts.not_journalled++;
+        deliver_journalled(inbox, bytes, before);
     }
-    deliver_unjournalled(inbox, kind, bytes);
+    inbox->counts.bytes += bytes;
+    *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
+    return STATUS_OK;
 }
 
-void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+enum status inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    take_locked(inbox, message, kind);
-    wake_for(inbox, kind);
+    const enum status status = take_locked(inbox, message, kind);
+    if (status == STATUS_OK) {
+        wake_for(inbox, kind);
+    }
     (void)pthread_mutex_unlock(&inbox->lock);
+    return status;
 }
 
-void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes)
+static enum status take_own(struct inbox *inbox, const char *what, const char *payload,
+                            size_t bytes, enum inbox_kind kind)
 {
     struct message m = {
         .qos = 1, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
     lab_line_topic(inbox->params.prefix, what, m.topic);
-    inbox_take(inbox, &m, INBOX_EVENT);
+    return inbox_take(inbox, &m, kind);
+}
+
+void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes)
+{
+    const enum status status = take_own(inbox, what, payload, bytes, INBOX_OWN);
+    (void)status;
+}
+
+enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
+                        size_t bytes)
+{
+    return take_own(inbox, what, payload, bytes, INBOX_EVENT);
 }
 
 int64_t inbox_begin(struct inbox *inbox)

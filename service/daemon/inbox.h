@@ -8,8 +8,10 @@
  * the lab thread comes by, that stretch of the journal takes its place in the buffer and later
  * lines queue behind it. So nothing is lost, nothing comes twice and the order stays.
  *
- * When the disk is full the lines still go to the buffer: ingestion goes on, the journal's gap
- * is counted. Only when buffer and disk are full at once is an event lost, and counted.
+ * What the journal cannot take, the lab does not get either: the event goes back to who has it
+ * still (the broker, who is asking), so that lab, store and journal never know different
+ * things. Only the daemon's own lines go to the buffer all the same, and are counted as
+ * missing.
  *
  * Threads: inbox_take() and inbox_counts() from any thread; the others from the lab thread.
  */
@@ -24,9 +26,10 @@
 #include "logger/storage/journal.h"
 
 enum inbox_kind {
-    INBOX_EVENT, /* journalled, never dropped, wakes the lab thread at once */
-    INBOX_SAMPLE /* telemetry: may wait a few milliseconds; dropped when it is not journalled
-                    and the buffer is full */
+    INBOX_EVENT,  /* journalled or refused, never dropped, wakes the lab thread at once */
+    INBOX_SAMPLE, /* telemetry: may wait a few milliseconds; dropped when the journal refuses
+                     it, or it is not to be journalled and the buffer is full */
+    INBOX_OWN     /* as an event, but taken in though the journal refuses it */
 };
 
 struct inbox_params {
@@ -42,12 +45,14 @@ struct inbox_params {
 struct inbox_counts {
     uint64_t events, samples; /* taken */
     uint64_t bytes;           /* of lines */
-    uint64_t not_journalled;  /* events and samples that the journal refused (disk full) */
-    uint64_t samples_dropped; /* no room in the buffer, and not journalled */
-    uint64_t lost;            /* events for which neither buffer nor journal had room */
-    uint64_t overflows;       /* times the buffer was full and the journal took over */
-    uint64_t sections;        /* stretches of the journal the lab thread was sent to */
-    uint64_t wakes;           /* of the lab thread */
+    uint64_t refused;         /* events that the journal could not take: given back */
+    uint64_t not_journalled;  /* the daemon's own lines that stand in no journal */
+    uint64_t samples_dropped; /* refused by the journal, or no room in the buffer */
+    uint64_t lost; /* events that were refused though nobody keeps them (QoS 0), and own lines
+                      for which neither buffer nor journal had room */
+    uint64_t overflows; /* times the buffer was full and the journal took over */
+    uint64_t sections;  /* stretches of the journal the lab thread was sent to */
+    uint64_t wakes;     /* of the lab thread */
     size_t buffer_used, buffer_high_water; /* bytes that wait, and most that ever did */
 };
 
@@ -62,12 +67,17 @@ void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
 void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
 
-/* One message; its t_us is set here. What it borrows is copied. */
-void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind);
+/* One message; its t_us is set here. What it borrows is copied. STATUS_E_IO: the journal cannot
+ * take it, and it was not taken in. */
+MUST_USE enum status inbox_take(struct inbox *inbox, struct message *message,
+                                enum inbox_kind kind);
 
 /* A line of the daemon's own, logger/message/codecs.h: what it is about and its payload,
  * JSON. */
 void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
+/* The same, of what may as well not be taken in: STATUS_E_IO as of inbox_take(). */
+MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
+                                 size_t bytes);
 
 /* The journal's files from that of position on are needed. Any thread. */
 void inbox_keep_from(struct inbox *inbox, struct journal_position position);

@@ -5,6 +5,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "logger/message/json_write.h"
+#include "logger/storage/file_place.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
@@ -12,7 +13,9 @@
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
-enum { ROUND_MS = 100, GAP_US = 1000000 };
+enum { ROUND_MS = 100, GAP_US = 200000, SPACE_US = 1000000 };
+
+const char *const keeper_disks[KEEPER_DISKS] = {"journal", "store", "checkpoint"};
 
 /* ---- health ---- */
 
@@ -21,54 +24,165 @@ static void set_health(struct daemon *d, bool *flag, char text[160], bool fine,
 {
     (void)pthread_mutex_lock(&d->lock);
     *flag = fine;
-    (void)snprintf(text, 160, "%.159s", fine ? "" : reason);
+    (void)snprintf(text, 160, "%.159s", reason);
     (void)pthread_mutex_unlock(&d->lock);
 }
 
-/* Say in the journal how many lines are missing. Also tries whether it can be written again
- * although nothing comes. */
-static void note_gap(struct daemon *d, uint64_t lost_lines)
+/* Say in the journal how many lines are missing in it. Also tries whether it can be written
+ * again although nothing comes. */
+static void note_gap(struct daemon *d)
 {
     char payload[64];
-    const int bytes =
-        snprintf(payload, sizeof payload, "{\"missing\":%llu}", (unsigned long long)lost_lines);
-    inbox_note(d->inbox, "gap", payload, (size_t)bytes);
+    struct inbox_counts c;
+    inbox_read_counts(d->inbox, &c);
+    const int bytes = snprintf(payload, sizeof payload, "{\"missing\":%llu}",
+                               (unsigned long long)(c.not_journalled + c.samples_dropped));
+    const enum status status = inbox_offer(d->inbox, "gap", payload, (size_t)bytes);
+    (void)status; /* it shows in journal_stats() */
+}
+
+/* What was taken away is made up for by the journal itself; the lab's state is saved at once,
+ * for a checkpoint may stand at a place that is gone. */
+static void tell_taken_away(struct daemon *d, const struct journal_stats *s)
+{
+    const struct journal_stats *seen = &d->keeper.journal_seen;
+    if (s->taken_away != seen->taken_away) {
+        log_write(
+            LOG_JOURNAL_REMOVED, NULL,
+            "%s: the directory, or the file being written, was removed; a new file is begun",
+            d->file->journal.dir);
+        outbox_alarm(d,
+                     "the journal was removed under the running daemon: a new file is begun");
+        atomic_store(&d->keeper.save_now, true);
+    }
+    if (s->put_back != seen->put_back) {
+        log_write(LOG_JOURNAL_PUT_BACK, NULL,
+                  "what the file that was removed held is written again, under its name");
+    }
+    d->keeper.journal_seen = *s;
 }
 
 static void watch_journal(struct daemon *d)
 {
     struct journal_stats s;
+    /* Its failure shows in journal_stats(). */
+    const enum status watched = journal_watch(d->journal);
+    (void)watched;
     journal_stats(d->journal, &s);
+    tell_taken_away(d, &s);
     const bool down = s.failing || s.sync_failing;
-    set_health(d, &d->keeper.health.journal, d->keeper.health.journal_text, !down, s.error);
+    set_health(d, &d->keeper.health.journal, d->keeper.health.journal_text, !down,
+               down ? s.error : d->keeper.space_text);
     if (down && !d->keeper.journal_down) {
         log_write(LOG_JOURNAL_DOWN, NULL, "%s", s.error);
+        outbox_alarm(d, "%s", s.error);
     } else if (!down && d->keeper.journal_down) {
-        log_write(LOG_JOURNAL_UP, NULL, "%llu lines are missing in it so far",
-                  (unsigned long long)s.lost_lines);
-        note_gap(d, s.lost_lines);
+        struct inbox_counts c;
+        inbox_read_counts(d->inbox, &c);
+        log_write(LOG_JOURNAL_UP, NULL,
+                  "%llu messages were not taken meanwhile, the broker has them; %llu lines are "
+                  "missing for good so far",
+                  (unsigned long long)c.refused,
+                  (unsigned long long)(c.not_journalled + c.samples_dropped));
+    }
+    if (!down) {
+        mqtt_client_resume(d->gateway.client);
     }
     d->keeper.journal_down = down;
     const int64_t mono_us = lab_clock_monotonic_us();
     if (s.failing && mono_us - d->keeper.gap_us >= GAP_US) {
         d->keeper.gap_us = mono_us;
-        note_gap(d, s.lost_lines);
+        note_gap(d);
+    }
+}
+
+/* Told before there is none. The daemon works until then, and is ready. */
+static void watch_space(struct daemon *d)
+{
+    struct keeper *k = &d->keeper;
+    const int64_t mono_us = lab_clock_monotonic_us();
+    const double min_bytes = d->file->journal.min_free_mb * 1e6;
+    char journal[LAB_PATH_MAX + 2];
+    (void)snprintf(journal, sizeof journal, "%s/.", d->file->journal.dir);
+    const char *const paths[KEEPER_DISKS] = {journal, d->file->store.file,
+                                             d->file->checkpoint.file};
+    const char *least = NULL;
+    uint64_t free_bytes = UINT64_MAX;
+    if (mono_us < k->space_us) {
+        return;
+    }
+    k->space_us = mono_us + SPACE_US;
+    for (size_t i = 0; i < KEEPER_DISKS; i++) {
+        uint64_t bytes = 0;
+        if (file_place_free_bytes(paths[i], &bytes)) {
+            atomic_store(&k->free_bytes[i], bytes);
+            least = bytes < free_bytes ? keeper_disks[i] : least;
+            free_bytes = bytes < free_bytes ? bytes : free_bytes;
+        }
+    }
+    /* A little more than at which it was told, or it would be told again and again. */
+    const bool low = least && (double)free_bytes < (k->space_text[0] ? 1.1 : 1.0) * min_bytes;
+    if (low) {
+        const bool was_low = k->space_text[0] != '\0';
+        (void)snprintf(
+            k->space_text, sizeof k->space_text,
+            "little space is left: %.0f MB where the %s is, journal.min_free_mb is %u",
+            (double)free_bytes / 1e6, least, d->file->journal.min_free_mb);
+        if (!was_low) {
+            log_write(LOG_SPACE_LOW, NULL, "%s", k->space_text);
+            outbox_alarm(d, "%s", k->space_text);
+        }
+    } else if (k->space_text[0]) {
+        k->space_text[0] = '\0';
+        log_write(LOG_SPACE_BACK, NULL, "%.0f MB at least", (double)free_bytes / 1e6);
+    }
+}
+
+/* What is not right with the store, or "". */
+static void describe_store(struct daemon *d, const struct store_queue_stats *s, char text[160])
+{
+    text[0] = '\0';
+    if (s->failing) {
+        (void)snprintf(text, 160, "%.159s", s->last_error.text);
+    } else if (s->behind) {
+        (void)snprintf(text, 160, "lacks records (%.80s); the journal makes them up: %u %%",
+                       s->lack.text, atomic_load(&d->mender.percent));
+    }
+}
+
+static void tell_store(struct daemon *d, const struct store_queue_stats *s)
+{
+    const struct store_queue_stats *seen = &d->keeper.store_seen;
+    if (s->reopened != seen->reopened) {
+        log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened anew",
+                  d->file->store.file);
+        outbox_alarm(d, "the store was removed or replaced under the running daemon");
+    }
+    if (s->behind && s->lacks != seen->lacks) {
+        log_write(LOG_STORE_LACKS, NULL, "%s: %s; the journal makes up what is missing",
+                  d->file->store.file, s->lack.text);
+        outbox_alarm(d, "the store lacks records: %s", s->lack.text);
+    }
+    if (s->failing && !seen->failing) {
+        log_write(LOG_STORE_DOWN, NULL, "%s: %s", s->last_error.where, s->last_error.text);
+        outbox_alarm(d, "the store cannot be written: %s", s->last_error.text);
+    } else if (!s->failing && seen->failing) {
+        log_write(LOG_STORE_UP, NULL, "%llu records committed so far",
+                  (unsigned long long)s->committed);
     }
 }
 
 static void watch_store(struct daemon *d)
 {
     struct store_queue_stats s;
+    char text[160];
+    store_queue_look(d->queue);
     store_queue_stats(d->queue, &s);
-    set_health(d, &d->keeper.health.store, d->keeper.health.store_text, !s.failing,
-               s.last_error.text);
-    if (s.failing && !d->keeper.store_down) {
-        log_write(LOG_STORE_DOWN, NULL, "%s: %s", s.last_error.where, s.last_error.text);
-    } else if (!s.failing && d->keeper.store_down) {
-        log_write(LOG_STORE_UP, NULL, "%llu records committed so far",
-                  (unsigned long long)s.committed);
-    }
-    d->keeper.store_down = s.failing;
+    describe_store(d, &s, text);
+    set_health(d, &d->keeper.health.store, d->keeper.health.store_text, text[0] == '\0', text);
+    tell_store(d, &s);
+    mender_watch(d, &s);
+    d->keeper.store_seen = s;
 }
 
 static void watch_broker(struct daemon *d)
@@ -79,7 +193,7 @@ static void watch_broker(struct daemon *d)
     const bool leaves = d->keeper.leaves_broker;
     (void)pthread_mutex_unlock(&d->lock);
     const bool up = s.connected && s.subscribed;
-    const char *reason = s.error[0] ? s.error : "not connected yet";
+    const char *reason = up ? "" : s.error[0] ? s.error : "not connected yet";
     set_health(d, &d->keeper.health.broker, d->keeper.health.broker_text, up, reason);
     if (up && !d->keeper.broker_up) {
         log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu",
@@ -168,6 +282,9 @@ static void write_checkpoint(struct daemon *d)
 {
     const int64_t began_us = lab_clock_monotonic_us();
     struct err err = {0};
+    struct store_queue_stats stats;
+    store_queue_stats(d->queue, &stats);
+    d->keeper.checkpoint.store = stats.mark;
     enum status status = journal_sync(d->journal, LAB_TIME_MAX);
     if (status == STATUS_OK) {
         status = journal_checkpoint_write(d->file->checkpoint.file, &d->keeper.checkpoint, NULL,
@@ -185,6 +302,7 @@ static void write_checkpoint(struct daemon *d)
     }
     (void)pthread_mutex_lock(&d->lock);
     d->keeper.checkpoint_waits = false;
+    d->keeper.checkpoint_saved = status == STATUS_OK;
     if (status == STATUS_OK) {
         d->keeper.counts.checkpoints++;
         d->keeper.counts.checkpoint_bytes = d->keeper.checkpoint.bytes;
@@ -324,6 +442,7 @@ static void *run_keeper(void *context)
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
         (void)synced;
+        watch_space(d);
         watch_journal(d);
         watch_store(d);
         watch_broker(d);
@@ -353,7 +472,10 @@ enum status keeper_start(struct daemon *d)
     }
     k->counts.checkpoint_t_us = LAB_TIME_NONE;
     k->health.journal = true;
-    k->health.store = true;
+    struct store_queue_stats stats;
+    store_queue_stats(d->queue, &stats);
+    describe_store(d, &stats, k->health.store_text);
+    k->health.store = k->health.store_text[0] == '\0';
     /* Half of what the supervisor waits. */
     uint64_t allowed_us = 0;
     k->alive_every_us = sd_watchdog_enabled(0, &allowed_us) > 0 ? (int64_t)(allowed_us / 2) : 0;
@@ -370,5 +492,5 @@ bool keeper_stop(struct daemon *d, int timeout_ms)
     (void)pthread_cond_signal(&d->keeper.changed);
     (void)pthread_mutex_unlock(&d->lock);
     (void)pthread_join(d->keeper.thread, NULL);
-    return !d->keeper.checkpoint_waits && d->keeper.counts.checkpoints > 0;
+    return !d->keeper.checkpoint_waits && d->keeper.checkpoint_saved;
 }

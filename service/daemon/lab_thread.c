@@ -180,8 +180,14 @@ static void do_chores(struct daemon *d)
         publish_view(d);
     }
     tell_forgotten(d, mono_us);
-    if (t->live && t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us &&
-        keeper_offer_checkpoint(d)) {
+    if (t->live) {
+        mender_mark(d);
+        outbox_tell_alarms(d);
+    }
+    const bool due = (t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
+                     atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed);
+    if (t->live && due && keeper_offer_checkpoint(d)) {
+        atomic_store(&d->keeper.save_now, false);
         t->saved_us = mono_us;
         t->unsaved = false;
     }

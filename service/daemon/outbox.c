@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,12 @@ void outbox_open(struct daemon *d)
     }
 }
 
+/* In the place of a pair's id. */
+static const char LAB_ITSELF[] = "$lab";
+
 static const char *pair_id(const struct daemon *d, uint32_t pair)
 {
-    return lab_pair_params(d->lab, pair)->id;
+    return pair < d->params.pair_count ? lab_pair_params(d->lab, pair)->id : LAB_ITSELF;
 }
 
 static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, const char *payload,
@@ -222,6 +226,49 @@ static void emit_event(struct daemon *d, const struct effect *effect)
     struct record_row r;
     row_of_event(&r, effect->event, effect->n, pair_id(d, effect->pair));
     store_row(d, &r.row, "event");
+}
+
+/* ---- alarms of the lab ---- */
+
+void outbox_alarm(struct daemon *d, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)pthread_mutex_lock(&d->lock);
+    if (d->outbox.alarm_count < OUTBOX_ALARMS) {
+        char *detail = d->outbox.alarms[d->outbox.alarm_count++];
+        (void)vsnprintf(detail, ALARM_DETAIL_MAX, format, arguments);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    va_end(arguments);
+}
+
+static bool take_alarm(struct daemon *d, struct alarm *alarm)
+{
+    struct outbox *o = &d->outbox;
+    (void)pthread_mutex_lock(&d->lock);
+    const bool any = o->alarm_count > 0;
+    if (any) {
+        *alarm = (struct alarm){
+            .n = ++o->alarms_told, .type = (enum alarm_type)ALARM_STORAGE, .side = SIDE_COUNT};
+        memcpy(alarm->detail, o->alarms[0], sizeof alarm->detail);
+        o->alarm_count--;
+        memmove(o->alarms[0], o->alarms[1], o->alarm_count * sizeof o->alarms[0]);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    return any;
+}
+
+void outbox_tell_alarms(struct daemon *d)
+{
+    struct alarm alarm;
+    while (take_alarm(d, &alarm)) {
+        struct record_row r;
+        alarm.t_us = inbox_now_us(d->inbox);
+        row_of_alarm(&r, &alarm, LAB_ITSELF);
+        log_write(LOG_ALARM, r.row.pair, "%s: %s", r.row.type, alarm.detail);
+        emit_record(d, (uint32_t)d->params.pair_count, &r.row, "alarm");
+    }
 }
 
 /* ---- messages ---- */

@@ -199,7 +199,6 @@ static int run_daemon(struct lab_file *lab, const char *path)
     const bool complete = daemon_stop(daemon);
     log_flush();
     if (!complete) {
-        log_write(LOG_STOP_INCOMPLETE, NULL, "the journal has what store or checkpoint lack");
         return EXIT_FAILED;
     }
     log_write(LOG_STOPPED, NULL, "all is on the disk");
