@@ -105,7 +105,7 @@ struct event_reply {
     int64_t sim_us;          /* at the end */
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
     int64_t
-        commands; /* that the robot had got with this one, since its start; -1 when absent */
+        commands; /* that the robot had got with this one, since its start; below 1: not told */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX];
     size_t values_left_out; /* values beyond EVENT_VALUES_MAX */

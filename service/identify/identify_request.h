@@ -56,14 +56,14 @@ struct identify_request {
     const char *plausible;         /* "off": values may be as large or small as they are */
     const char *current;           /* of current_parameters.h; NULL: compare with nothing */
     /* For models of motion only. */
-    bool biases;        /* also fit constant efforts */
-    const char *hold;   /* of identification/dynamics/effort_hold.h; NULL: auto */
-    bool robust;        /* as in struct dynamics_options */
-    double ridge;       /* as in struct dynamics_options */
-    double delay_max_s; /* longest delay to look for; 0: none; below 0: by the recording */
-    bool journal;       /* inputs are journals, whatever they begin with */
-    const char *pair;   /* of a journal; NULL: the only one there is */
-    const char *plot;   /* file to draw to; NULL: none */
+    bool biases;         /* also fit constant efforts */
+    const char *hold;    /* of identification/dynamics/effort_hold.h; NULL: auto */
+    bool robust;         /* as in struct dynamics_options */
+    double ridge;        /* as in struct dynamics_options */
+    double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */
+    bool journal;        /* inputs are journals, whatever they begin with */
+    const char *pair;    /* of a journal; NULL: the only one there is */
+    const char *plot;    /* file to draw to; NULL: none */
     bool json;
     const char *fail_if; /* words of identify_outcome_names, with commas; NULL: none */
 

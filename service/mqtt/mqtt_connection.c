@@ -135,8 +135,8 @@ static void note_rival(struct mqtt_client *client, const char *doing, const char
     client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
 }
 
-/* MQTT 3.1.1 has no words for it: connections that end as soon as they are made. Under mutex.
- */
+/* MQTT 3.1.1 has no words for it, and Paho 1.3.12 does not hand on those of mosquitto's MQTT 5:
+ * connections that end as soon as they are made. Under mutex. */
 static void note_loss(struct mqtt_client *client, const char *cause)
 {
     const bool soon = lab_clock_monotonic_us() - client->up_us < SOON_US;
@@ -144,7 +144,7 @@ static void note_loss(struct mqtt_client *client, const char *cause)
     if (client->sent_away) {
         return; /* the broker has said why */
     }
-    if (client->short_lives >= SHORT_LIVES && !client->v5) {
+    if (client->short_lives >= SHORT_LIVES) {
         note_rival(client, "lost connection to",
                    "closed by the broker again and again, as it does when");
     } else {

@@ -378,7 +378,7 @@ static void note_commands(const struct pair_run *run, const struct pair_slot *sl
 {
     const struct event *e = run->event;
     struct pair_side *side = &run->pair->side[e->side];
-    if (e->reply.commands < 0) {
+    if (e->reply.commands < 1) {
         return;
     }
     const int64_t ahead = e->reply.commands - (int64_t)slot->order;
