@@ -373,6 +373,51 @@ static void test_stop(void)
     CHECK_INT("gone", http_connect(port), -1);
 }
 
+struct caller {
+    pthread_t thread;
+    atomic_uint_fast16_t port; /* 0: nobody is to be called */
+    atomic_bool end;
+};
+
+static void *call_on(void *context)
+{
+    struct caller *c = context;
+    while (!atomic_load(&c->end)) {
+        const uint16_t port = (uint16_t)atomic_load(&c->port);
+        if (port != 0) {
+            struct http_reply reply = http_get(port, "/healthz");
+            http_free(&reply);
+        }
+        (void)usleep(100); /* the server's threads stand behind these */
+    }
+    return NULL;
+}
+
+/* It stops in the moment in which its threads wake up for somebody who calls. */
+static void test_stop_again(void)
+{
+    enum { CALLERS = 4, STOPS = 40 };
+    static struct caller callers[CALLERS];
+    for (size_t i = 0; i < CALLERS; i++) {
+        CHECK_INT("start", pthread_create(&callers[i].thread, NULL, call_on, &callers[i]), 0);
+    }
+    for (int stop = 0; stop < STOPS; stop++) {
+        struct web *web = fixture_serve(&fixture, NULL, 4);
+        for (size_t i = 0; i < CALLERS; i++) {
+            atomic_store(&callers[i].port, web_port(web));
+        }
+        (void)usleep((useconds_t)(500 + stop % 10 * 200));
+        web_stop(web);
+        for (size_t i = 0; i < CALLERS; i++) {
+            atomic_store(&callers[i].port, 0);
+        }
+    }
+    for (size_t i = 0; i < CALLERS; i++) {
+        atomic_store(&callers[i].end, true);
+        (void)pthread_join(callers[i].thread, NULL);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -388,6 +433,7 @@ int main(void)
     CU_add_test(suite, "parallel", test_parallel);
     CU_add_test(suite, "keep alive", test_keep_alive);
     CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "stop again and again", test_stop_again);
     CU_add_test(suite, "slow body", test_slow_body);
     const int result = check_run();
     fixture_close(&fixture);

@@ -9,7 +9,6 @@
 #include <strings.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "logger/storage/lock.h"
 #include "web/http/address.h"
@@ -419,6 +418,14 @@ static void close_door(struct web *web)
     }
 }
 
+static enum MHD_Result admit_connection(void *cls, const struct sockaddr *peer, socklen_t bytes)
+{
+    const struct web *web = cls;
+    (void)peer;
+    (void)bytes;
+    return atomic_load(&web->stopping) ? MHD_NO : MHD_YES;
+}
+
 /* A connection came or went. */
 static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode code)
@@ -464,10 +471,10 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         (web->tls ? (unsigned)MHD_USE_TLS : 0U) |
         (web->address.ss_family == AF_INET6 ? (unsigned)MHD_USE_DUAL_STACK : 0U);
     web->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_SOCK_ADDR, &web->address,
-        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, web, MHD_OPTION_CONNECTION_LIMIT, connections * threads,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        flags, 0, admit_connection, web, answer_request, web, MHD_OPTION_SOCK_ADDR,
+        &web->address, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web,
+        MHD_OPTION_NOTIFY_COMPLETED, end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
+        connections * threads, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
@@ -583,18 +590,18 @@ uint16_t web_port(const struct web *web)
     return MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
-/* No new connections; those that have asked get their answers. Returns the listening socket. */
-static int drain_requests(struct web *web)
+/* No new connections; those that have asked get their answers. MHD_quiesce_daemon() would be
+ * for this, but takes the listening socket out of the threads' epoll sets behind their backs:
+ * when one of them does so at the same moment the library ends the process. */
+static void drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
     atomic_store(&web->stopping, true);
-    const int listener = MHD_quiesce_daemon(web->daemon);
     streams_stop(web->context.streams);
     while (atomic_load(&web->in_flight) > 0 && ticks_ms() < until_ms) {
         (void)nanosleep(&pause, NULL);
     }
-    return listener;
 }
 
 void web_stop(struct web *web)
@@ -603,9 +610,8 @@ void web_stop(struct web *web)
         return;
     }
     if (web->daemon) {
-        const int listener = drain_requests(web);
+        drain_requests(web);
         MHD_stop_daemon(web->daemon);
-        (void)close(listener);
     } else {
         streams_stop(web->context.streams);
     }
