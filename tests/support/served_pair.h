@@ -19,7 +19,8 @@ static _Atomic unsigned published_entries; /* seen over MQTT */
 static unsigned commands;
 
 static inline void count_message(void *context, const char *topic, const void *payload,
-                                 size_t bytes, int qos, bool retained, bool dup)
+                                 size_t bytes, int qos, bool retained, bool dup,
+                                 uint16_t packet_id)
 {
     (void)context;
     (void)topic;
@@ -28,6 +29,7 @@ static inline void count_message(void *context, const char *topic, const void *p
     (void)qos;
     (void)retained;
     (void)dup;
+    (void)packet_id;
     atomic_fetch_add(&published_entries, 1);
 }
 
@@ -84,8 +86,10 @@ static inline bool wait_for(unsigned (*what)(void), unsigned count)
     for (int i = 0; i < 300 && what() < count; i++) {
         broker_sleep_ms(50);
     }
+    char words[64];
     CHECK_INT("count", what(), count);
-    return what() == count;
+    (void)snprintf(words, sizeof words, "%u entries, there are %u", count, what());
+    return daemon_waited(&served, what() == count, words);
 }
 
 static inline unsigned seen_entries(void)
