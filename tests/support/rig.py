@@ -102,7 +102,7 @@ class Rig:
         text += self.broker_settings
         conf.write_text("user root\n" + text if os.geteuid() == 0 else text)
         log = open(self.folder / "mosquitto.log", "a")
-        self.broker = self.run([find_mosquitto(), "-c", conf], stdout=log, stderr=log)
+        self.broker = self.run([find_mosquitto(), "-c", conf], stdout=log, stderr=log, cwd=self.folder)
         self.wait(self.broker_answers, "the broker answers")
 
     def broker_answers(self):

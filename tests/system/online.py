@@ -107,6 +107,7 @@ def main():
         rig.wait(lambda: count(rig, "proposed") >= 1, "a fit passes its checks", 60)
         first = next(c for c in changes(rig) if c["action"] == "proposed")
         check_values(first["set"]["values"], "batch", 0.15)
+        rig.wait(lambda: published(rig).get("real", {}).get("fit"), "the fit is published")
         before = published(rig)
         kill(rig)
         have = count(rig, "proposed")
