@@ -140,10 +140,12 @@ def broker_restored_late(r):
     commands = [r.load.say("l", f"late-{i}") for i in range(3)]
     r.wait(r.load.is_quiet, "all acknowledged")
     r.save_broker()
+    shutil.copy(r.path("mosquitto.db"), r.path("saved.db"))
     r.network.open = True
     r.wait(lambda: all(r.has_entry(c) for c in commands), "entries of what waited", 30)
     time.sleep(32)
     r.kill_broker()
+    shutil.copy(r.path("saved.db"), r.path("mosquitto.db"))  # it may have saved since
     r.start_broker()
     r.wait(r.is_ready, "the daemon is back", 30)
     r.load.go_on()

@@ -18,7 +18,8 @@ class Cut(Rig):
     """A lab whose daemon reaches the broker through a proxy."""
 
     def __init__(self, pairs):
-        super().__init__(pairs=pairs, extra="defaults: {timeout_s: 3}")
+        # What it comes back with is what this test had it save.
+        super().__init__(pairs=pairs, extra="defaults: {timeout_s: 3}", broker="autosave_interval 3600\n")
         self.proxy = Proxy(self.broker_port)
         text = self.lab.read_text()
         self.lab.write_text(text.replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.proxy.port}}}"))
