@@ -9,7 +9,7 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 12 };
+enum { LAB_LAYOUT = 13 };
 
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
  * following), heap[n], place[n], table[table_size] and, as far as it is in use, what was
@@ -451,6 +451,12 @@ static void note_absence(struct lab *lab, const struct event *event)
     state->away_until_us = event->t_us + BACKLOG_US;
 }
 
+/* The broker should have kept it, and did not. */
+static bool is_session_lost(const struct event *event)
+{
+    return event->kind == EVENT_SESSION && event->session.persistent && !event->session.resumed;
+}
+
 static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
                       const struct effects *fx)
 {
@@ -542,10 +548,11 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         if (event->session.resumed && lab->deliveries->connections > 1) {
             note_absence(lab, event);
         }
-        return;
     }
-    if (event->kind == EVENT_STOP || event->kind == EVENT_FORGOTTEN) {
+    if (event->kind == EVENT_STOP || is_session_lost(event)) {
         step_all(lab, event, fx);
+    }
+    if (event->kind == EVENT_STOP || event->kind == EVENT_SESSION) {
         return;
     }
     if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT) {

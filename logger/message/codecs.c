@@ -40,6 +40,7 @@ static bool check_away(struct json_scan *s, struct event *e, const struct payloa
 
 static const struct payload_member session_members[] = {
     {.name = "resumed", .required = true, .type = PAYLOAD_FLAG, PAYLOAD_IN(session.resumed)},
+    {.name = "persistent", .type = PAYLOAD_FLAG, PAYLOAD_IN(session.persistent)},
     {.name = "away_s", .required = true, .type = PAYLOAD_STAMP, PAYLOAD_IN(session.away_us)},
     {.name = "unsure_s", .type = PAYLOAD_STAMP, PAYLOAD_IN(session.unsure_us)},
 };
@@ -118,7 +119,6 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     static const struct payload_kind kinds[] = {
         {.what = "start", .kind = EVENT_START},
         {.what = "stop", .kind = EVENT_STOP},
-        {.what = "forgotten", .kind = EVENT_FORGOTTEN},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",
          check_away},
         {"session", EVENT_SESSION, PAYLOAD_PART(session, session_members),

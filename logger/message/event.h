@@ -43,7 +43,6 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
-    X(EVENT_FORGOTTEN, "forgotten") /* the broker kept nothing for us, as it should have */    \
     X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
     X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
     X(EVENT_STOP, "stop") /* the daemon stopped in good order */
@@ -200,8 +199,9 @@ struct event_fit {
 };
 
 struct event_session {
-    int8_t resumed;  /* the broker still had what it owes us, and goes on with its packet ids */
-    int64_t away_us; /* how long nothing was heard before */
+    int8_t resumed; /* the broker still had what it owes us, and goes on with its packet ids */
+    int8_t persistent; /* it should have: we asked it to keep the session */
+    int64_t away_us;   /* how long nothing was heard before */
     /* Since when it is not certain that it got our acknowledgements; LAB_TIME_NONE: unknown. */
     int64_t unsure_us;
 };

@@ -175,7 +175,6 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_TICK:
     case EVENT_AWAY:
-    case EVENT_FORGOTTEN:
     case EVENT_SESSION:
     case EVENT_START:
     case EVENT_STOP:

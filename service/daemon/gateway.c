@@ -141,13 +141,6 @@ static void note_silence(void *context, int64_t silent_us)
     inbox_note(d->inbox, "away", payload, w.used);
 }
 
-static void note_forgotten(void *context)
-{
-    const struct daemon *d = context;
-    log_write(LOG_BROKER_FORGOT, NULL, "client id %s", d->file->broker.client_id);
-    inbox_note(d->inbox, "forgotten", "{}", 2);
-}
-
 /* The packet ids of what comes next are those of this session. The lab has to know, as above.
  */
 static void note_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
@@ -158,6 +151,7 @@ static void note_session(void *context, bool resumed, int64_t silent_us, int64_t
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_bool(&w, "resumed", resumed);
+    json_write_bool(&w, "persistent", d->file->broker.session_expiry_s > 0);
     json_write_seconds(&w, "away_s", silent_us);
     if (unsure_us >= 0) {
         json_write_seconds(&w, "unsure_s", unsure_us);
@@ -203,8 +197,6 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.topic_count = count;
     options.message = take_message;
     options.silence = note_silence;
-    options.known = d->last_us != LAB_TIME_NONE;
-    options.forgotten = note_forgotten;
     options.accepted = note_session;
     options.context = d;
     return mqtt_client_create(&d->gateway.client, &options, err);

@@ -196,8 +196,9 @@ static void watch_broker(struct daemon *d)
     const char *reason = up ? "" : s.error[0] ? s.error : "not connected yet";
     set_health(d, &d->keeper.health.broker, d->keeper.health.broker_text, up, reason);
     if (up && !d->keeper.broker_up) {
-        log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu",
-                  (unsigned long long)s.connections);
+        log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu, %s",
+                  (unsigned long long)s.connections,
+                  s.resumed ? "the session of before" : "a new session");
     } else if (!up && !leaves &&
                (d->keeper.broker_up || (!d->keeper.broker_said && s.error[0]))) {
         d->keeper.broker_said = true;

@@ -47,11 +47,6 @@ typedef void mqtt_client_connected(void *context, bool resumed, int64_t silent_u
  * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
 typedef void mqtt_client_silence(void *context, int64_t silent_us);
 
-/* The broker has no session of a persistent client that it had one of before: it was started
- * anew without its last save, or the session has expired. What it kept is gone. Called at the
- * connection, on the thread of `message`. */
-typedef void mqtt_client_forgotten(void *context);
-
 struct mqtt_client_topic {
     const char *filter;
     int qos; /* 0..2 */
@@ -65,7 +60,6 @@ struct mqtt_client_options {
     const char *protocol;      /* "5" or "3.1.1": the version of MQTT ["5"] */
     bool persistent;           /* the broker keeps the session while the client is away */
     uint32_t session_expiry_s; /* persistent, MQTT 5: for how long [7 days] */
-    bool known;                /* persistent: the broker had a session of an earlier run */
     int keep_alive_s;          /* [10] */
     int buffer_count;          /* messages that wait for the link [MQTT_CLIENT_BUFFER_COUNT] */
 
@@ -86,7 +80,6 @@ struct mqtt_client_options {
     size_t topic_count;                     /* <= MQTT_CLIENT_TOPICS_MAX */
     mqtt_client_message *message;           /* NULL when nothing is subscribed */
     mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
-    mqtt_client_forgotten *forgotten;       /* may be NULL */
     mqtt_client_connected *accepted;        /* may be NULL */
     void *context;                          /* handed to all of them */
 };

@@ -23,15 +23,6 @@ enum {
 
 /* ---- what Paho tells ---- */
 
-static void tell_forgotten(struct mqtt_client *client)
-{
-    (void)pthread_mutex_lock(&client->delivery);
-    if (!client->closed) {
-        client->options.forgotten(client->options.context);
-    }
-    (void)pthread_mutex_unlock(&client->delivery);
-}
-
 /* A heartbeat that came back left the broker behind the acknowledgements that were sent before
  * it; but the thread that acknowledges is another one. */
 static const int64_t MARGIN_US = 100000;
@@ -52,11 +43,9 @@ static void tell_accepted(struct mqtt_client *client, bool resumed)
 
 static void came_up(struct mqtt_client *client, bool resumed)
 {
-    const struct mqtt_client_options *o = &client->options;
     client->refused = false;
     tell_accepted(client, resumed);
     lock_take(&client->mutex);
-    const bool known = o->persistent && (o->known || client->state.connections > 0);
     client->up_us = lab_clock_monotonic_us();
     client->sent_away = false;
     client->phase = MQTT_LINK_UP;
@@ -71,9 +60,6 @@ static void came_up(struct mqtt_client *client, bool resumed)
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
     lock_give(&client->mutex);
-    if (known && !resumed && o->forgotten) {
-        tell_forgotten(client);
-    }
 }
 
 static void on_connect5(void *context, MQTTAsync_successData5 *data)

@@ -175,7 +175,6 @@ static void fuzz_limits(const struct event *e)
         break;
     case EVENT_CONNECTION:
     case EVENT_AWAY:
-    case EVENT_FORGOTTEN:
     case EVENT_START:
     case EVENT_STOP:
         break;

@@ -55,6 +55,16 @@ def robots_count(rig):
     assert not replay(rig, two[0], two[3], two[5], two[2], two[1], two[4])
 
 
+def sessions(rig):
+    """Only one that the broker should have kept is lost, and only to who had anything in it."""
+    def session(**more):
+        return ("$lab/session", {"away_s": 0, **more})
+    assert not replay(rig, session(resumed=False, persistent=True), *move(1), session(resumed=True, persistent=True), *move(2))
+    assert not replay(rig, *move(1), session(resumed=False, persistent=False), session(resumed=False), *move(2))
+    assert len(replay(rig, session(resumed=False, persistent=True), *move(1), session(resumed=False, persistent=True), *move(2))) == 1
+    assert len(replay(rig, *move(1), session(resumed=False, persistent=True))) == 1, "the journal's beginning is gone"
+
+
 def forgetful_broker():
     """Killed before it has ever saved, while the daemon is connected and while it is away."""
     with Rig() as rig:
@@ -78,7 +88,7 @@ def forgetful_broker():
         rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms")["alarms"], "the alarm is stored")
         alarm = rig.get("/api/v1/pairs/r1/alarms")["alarms"][0]
         assert "the broker has forgotten Tandem's session" in alarm["detail"], alarm
-        assert "broker_forgot: client id tandem" in rig.daemon_log.read_text(), rig.daemon_log.read_text()
+        rig.wait(lambda: "connection 2, a new session" in rig.daemon_log.read_text(), "the log says it too")
         rig.stop_daemon()
         lose(None)
         rig.start_daemon()
@@ -119,6 +129,7 @@ def main():
     with Rig() as rig:
         gaps_in_seq(rig)
         robots_count(rig)
+        sessions(rig)
     forgetful_broker()
     rivals("5")
     rivals("3.1.1")

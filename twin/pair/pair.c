@@ -615,8 +615,9 @@ static void on_malformed(const struct pair_run *run)
     }
 }
 
-/* Before its first command nobody has anything to lose. */
-static void on_forgotten(const struct pair_run *run)
+/* One that the broker should have kept, and did not. Before its first command nobody has
+ * anything to lose. */
+static void on_lost_session(const struct pair_run *run)
 {
     if (run->pair->counts.commands > 0) {
         pair_alarm(run, ALARM_LOST, SIDE_COUNT, "",
@@ -630,7 +631,7 @@ static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
     [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
     [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
     [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
-    [EVENT_MALFORMED] = on_malformed, [EVENT_FORGOTTEN] = on_forgotten,
+    [EVENT_MALFORMED] = on_malformed, [EVENT_SESSION] = on_lost_session,
     [EVENT_STOP] = stop_probes,       [EVENT_POSE_ACK] = pair_correct_acknowledge,
 };
 
