@@ -229,7 +229,7 @@ static enum status refuse_line(struct inbox *inbox, const struct message *messag
     }
     if (kind == INBOX_SAMPLE) {
         inbox->counts.samples_dropped++;
-    } else {
+    } else if (kind == INBOX_EVENT) {
         inbox->counts.refused++;
         inbox->counts.lost += message->qos == 0;
     }
@@ -287,7 +287,7 @@ void inbox_note(struct inbox *inbox, const char *what, const char *payload, size
 enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
                         size_t bytes)
 {
-    return take_own(inbox, what, payload, bytes, INBOX_EVENT);
+    return take_own(inbox, what, payload, bytes, INBOX_OFFER);
 }
 
 int64_t inbox_begin(struct inbox *inbox)

@@ -29,6 +29,7 @@ enum inbox_kind {
     INBOX_EVENT,  /* journalled or refused, never dropped, wakes the lab thread at once */
     INBOX_SAMPLE, /* telemetry: may wait a few milliseconds; dropped when the journal refuses
                      it, or it is not to be journalled and the buffer is full */
+    INBOX_OFFER,  /* as an event, but who offers it is told, and has it still */
     INBOX_OWN     /* as an event, but taken in though the journal refuses it */
 };
 
@@ -45,7 +46,7 @@ struct inbox_params {
 struct inbox_counts {
     uint64_t events, samples; /* taken */
     uint64_t bytes;           /* of lines */
-    uint64_t refused;         /* events that the journal could not take: given back */
+    uint64_t refused;         /* events that the journal could not take: the broker's still */
     uint64_t not_journalled;  /* the daemon's own lines that stand in no journal */
     uint64_t samples_dropped; /* refused by the journal, or no room in the buffer */
     uint64_t lost; /* events that were refused though nobody keeps them (QoS 0), and own lines

@@ -225,6 +225,9 @@ static void test_full_disk(void)
         atomic_store(&disk_full, i >= 100 && i < 120);
         const bool taken = take(b.inbox, 0, number, INBOX_EVENT) == STATUS_OK;
         CHECK_INT("taken", taken, i < 100 || i >= 120);
+        if (!taken) { /* who asked over HTTP is told: the broker has nothing of it */
+            CHECK_INT("offer", inbox_offer(b.inbox, "request", "{}", 2), STATUS_E_IO);
+        }
         number += taken;
         refused += !taken;
         if (i % 50 == 49) {
