@@ -9,7 +9,7 @@ cd "$SOURCE"
 run() { # FILE: it takes the file, runs and saves
     grep -q "^listener 0 $dir/socket" "$1" || fail "$1 has no listener"
     status=0
-    timeout 1 mosquitto -c "$1" >"$dir/log" 2>&1 || status=$?
+    (cd "$dir" && timeout 1 mosquitto -c "$1") >"$dir/log" 2>&1 || status=$?
     [ "$status" = 124 ] || fail "it stopped by itself"
     grep -q 'running' "$dir/log" || fail "it does not run"
     ! grep -qi 'error\|unknown' "$dir/log" || fail "it does not take a setting"
