@@ -202,6 +202,21 @@ static void test_link(void)
     script_close(&s);
 }
 
+/* One that was refused has come all the same. */
+static void test_link_seq(void)
+{
+    start_lab(PAIR_LINK);
+    connect_at(0, false);
+    hear(1, "r1/command", ",\"mid\":1", "{\"id\":\"c1\",\"op\":\"go\",\"seq\":1}");
+    answer_at(2, 2, "{\"id\":\"c1\",\"status\":\"done\"}");
+    hear(3, "r1/command", ",\"mid\":4", "{\"id\":\"c1\",\"op\":\"halt\",\"seq\":2}");
+    script_clear(&s);
+    hear(4, "r1/command", ",\"mid\":5", "{\"id\":\"c2\",\"op\":\"go\",\"seq\":3}");
+    CHECK_INT("goes on", script_count(&s, EFFECT_COMMAND), 2);
+    CHECK_INT("none is missing", script_count(&s, EFFECT_ALARM), 0);
+    script_close(&s);
+}
+
 /* What became of those that nobody answered, and of those without an id. */
 static void test_link_ends(void)
 {
@@ -289,6 +304,7 @@ int main(void)
     CU_add_test(suite, "observe", test_observe);
     CU_add_test(suite, "lowest free", test_lowest_free);
     CU_add_test(suite, "link", test_link);
+    CU_add_test(suite, "link: seq", test_link_seq);
     CU_add_test(suite, "link: ends", test_link_ends);
     CU_add_test(suite, "bound", test_bound);
     CU_add_test(suite, "shipped broker", test_shipped_broker);

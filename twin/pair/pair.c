@@ -221,6 +221,12 @@ static struct pair_slot *open_slot(const struct pair_run *run)
     return slot;
 }
 
+/* Robots that are observed have got a command that is not followed, and count it. */
+static void count_passed(const struct pair_run *run)
+{
+    run->pair->order += run->p->mode != PAIR_LINK;
+}
+
 static void refuse_command(const struct pair_run *run, const char *why)
 {
     const struct event_command *c = &run->event->command;
@@ -230,6 +236,7 @@ static void refuse_command(const struct pair_run *run, const char *why)
         pair_link_note_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
         pair_link_refuse(run, c->id, why);
     }
+    count_passed(run);
 }
 
 /* From now on a reply without id may be another command's than its place says. */
@@ -289,7 +296,7 @@ static const char *overflow_reason(const struct pair_run *run)
 }
 
 /* A count that begins anew is another sender's, or the same one's after a start. */
-static void note_command_seq(const struct pair_run *run)
+void pair_note_command_seq(const struct pair_run *run)
 {
     const struct event_command *c = &run->event->command;
     const int64_t before = run->pair->command_seq;
@@ -307,7 +314,7 @@ static void on_command(const struct pair_run *run)
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
     pair->counts.commands++;
-    note_command_seq(run);
+    pair_note_command_seq(run);
     note_idle(run);
     if (refuse_ambiguous(run)) {
         return;
@@ -315,6 +322,7 @@ static void on_command(const struct pair_run *run)
     if (c->id[0] && pair_find_slot(pair, c->id)) {
         pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, c->id,
                    "another command with this id is still open");
+        count_passed(run);
         return;
     }
     const char *why = overflow_reason(run);

@@ -47,6 +47,8 @@ struct pair_run {
 
 /* Take the event in; what it asks of parameters, dynamics and following is for others. */
 void pair_take(const struct pair_run *run);
+/* A command has come: does its seq go on from that of the one before? */
+void pair_note_command_seq(const struct pair_run *run);
 /* Fire clock probes that are due. */
 void pair_fire_probes(const struct pair_run *run);
 /* Time commands out that are overdue. */
