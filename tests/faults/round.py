@@ -24,7 +24,7 @@ import urllib.error
 from judge import Found, judge
 from load import Load
 from network import Network
-from rig import Rig, TANDEM, cut_records, free_port, member, replay
+from rig import Rig, TANDEM, cut_records, member, replay
 
 TIMEOUT_S = 3
 LINE = re.compile(r"^\S+ (\w+) +(\w+)")  # of the daemon's log: time, level, event
@@ -50,7 +50,7 @@ class Lab(Rig):
             mode = "mode: link, real_expected: always, virtual_expected: always" if style == "link" else ""
             lines.append(f"{pair}: {{{', '.join(filter(None, [mode, (options or {}).get(pair)]))}}}")
         super().__init__("\n  ".join(lines), f"defaults: {{timeout_s: {TIMEOUT_S}}}\n{extra}", broker)
-        self.network = Network(free_port(), self.broker_port)
+        self.network = Network(self.broker_port)
         text = self.lab.read_text().replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.network.port}}}")
         self.lab.write_text(text.replace("http: {", f"http: {{{http}, ") if http else text)
 

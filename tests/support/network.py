@@ -1,6 +1,6 @@
 """network.py - a network between two programs that can fail: a TCP relay.
 
-    network = Network(free_port(), broker_port)
+    network = Network(broker_port)  # listens on network.port
     network.swallow = {"down"}; network.late_s = 0.3; network.hold = True; network.open = False
     network.cut()
 
@@ -14,12 +14,13 @@ import time
 
 
 class Network:
-    def __init__(self, port, target):
-        self.port, self.target = port, target
+    def __init__(self, target, port=0):
+        self.target = target
         self.swallow, self.late_s, self.hold, self.open = frozenset(), 0.0, False, True
         self.swallowed = 0  # bytes
         self.lock, self.links = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
+        self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from proxy import Proxy
+from network import Network
 from rig import Rig
 
 GO = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5}
@@ -15,15 +15,20 @@ DONE = {"status": "done"}
 
 
 class Cut(Rig):
-    """A lab whose daemon reaches the broker through a proxy."""
+    """A lab whose daemon reaches the broker through a network that fails."""
 
     def __init__(self, pairs):
         # What it comes back with is what this test had it save.
         super().__init__(pairs=pairs, extra="defaults: {timeout_s: 3}", broker="autosave_interval 3600\n")
-        self.proxy = Proxy(self.broker_port)
+        self.network = Network(self.broker_port)
         text = self.lab.read_text()
-        self.lab.write_text(text.replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.proxy.port}}}"))
+        self.lab.write_text(text.replace(f"broker: {{port: {self.broker_port}}}", f"broker: {{port: {self.network.port}}}"))
         (self.folder / "daemon.log").touch()
+
+    def mend(self):
+        """All connections end; new ones work again."""
+        self.network.cut()
+        self.network.swallow = frozenset()
 
     def round(self, pair, command=GO, reply=DONE):
         """One command and both replies."""
@@ -73,21 +78,21 @@ def lose_messages(lab):
         lab.round("r1")
         time.sleep(0.25)
     check_sure(lab, "r1", 3)
-    lab.proxy.swallow = {"down"}
+    lab.network.swallow = {"down"}
     for _ in range(9):
         lab.round("r1")
-    lab.proxy.cut()
+    lab.mend()
     check_sure(lab, "r1", 12)
 
 
 def lose_acknowledgements(lab):
     """What was taken in but not acknowledged comes again and is no second command."""
     before = lab.get("/api/v1/status")["redelivered"]
-    lab.proxy.swallow = {"up"}
+    lab.network.swallow = {"up"}
     for _ in range(4):
         lab.round("r1")
     lab.wait_entries("r1", 16)
-    lab.proxy.cut()
+    lab.mend()
     lab.wait(lambda: lab.get("/api/v1/status")["redelivered"] >= before + 12, "12 messages delivered again")
     check_sure(lab, "r1", 16)
 
@@ -95,16 +100,16 @@ def lose_acknowledgements(lab):
 def kill_the_daemon(lab):
     """The same with a daemon that knows them from its journal only, and messages it never saw."""
     for _ in range(3):
-        lab.proxy.swallow = {"up"}
+        lab.network.swallow = {"up"}
         count = len(lab.entries("r1"))
         lab.round("r1")
         lab.round("r1")
         lab.wait_entries("r1", count + 2)
-        lab.proxy.swallow = {"up", "down"}
+        lab.network.swallow = {"up", "down"}
         lab.round("r1")
         lab.kill_daemon()
         lab.round("r1")
-        lab.proxy.cut()
+        lab.mend()
         lab.start_daemon()
         check_sure(lab, "r1", count + 4)
 
@@ -126,7 +131,7 @@ def lose_a_reply(lab):
     command(0)
     answer(0)
     lab.wait_entries("r2", 1)
-    lab.proxy.cut()
+    lab.mend()
     lab.wait(lambda: lab.get("/readyz")["ready"], "the daemon is back")
     command(1)
     lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real one's is lost
