@@ -290,13 +290,13 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
     if (state == LINK_FAIL) {
         const enum side asked = slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL;
         pair_link_note_end(c->run, slot->id,
-                           (struct delivery_outcome){DELIVERY_UNANSWERED, asked, 0});
+                           (struct delivery_outcome){DELIVERY_UNANSWERED, (uint8_t)asked, 0});
         pair_link_refuse(c->run, slot->id, unanswered_words[asked]);
     } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
         const enum side from = state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL;
         pair_link_note_end(
             c->run, slot->id,
-            (struct delivery_outcome){DELIVERY_ANSWERED, from, slot->status[from]});
+            (struct delivery_outcome){DELIVERY_ANSWERED, (uint8_t)from, slot->status[from]});
         merge_reply(c->run, slot, from);
     }
 }
