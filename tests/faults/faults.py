@@ -9,6 +9,7 @@ import datetime
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +68,8 @@ def commit(source):
     """What is tested; "" outside a repository."""
     def git(*words):
         return subprocess.run(["git", "-C", str(source), *words], capture_output=True, text=True).stdout.strip()
+    if not shutil.which("git") or not git("rev-parse", "HEAD"):
+        return ""
     return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
 
 
