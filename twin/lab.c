@@ -524,10 +524,14 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
     }
 }
 
+/* What concerns no single pair. Before its first command none has a session's messages to lose.
+ */
 static void step_all(struct lab *lab, const struct event *event, const struct effects *fx)
 {
     for (size_t i = 0; i < lab->p.pair_count; i++) {
-        step_pair(lab, (uint32_t)i, event, fx);
+        if (event->kind != EVENT_SESSION || lab->parts[i].pair->counts.commands > 0) {
+            step_pair(lab, (uint32_t)i, event, fx);
+        }
     }
 }
 

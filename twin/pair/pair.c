@@ -623,16 +623,13 @@ static void on_malformed(const struct pair_run *run)
     }
 }
 
-/* One that the broker should have kept, and did not. Before its first command nobody has
- * anything to lose. */
+/* One that the broker should have kept, and did not. */
 static void on_lost_session(const struct pair_run *run)
 {
-    if (run->pair->counts.commands > 0) {
-        pair_alarm(run, ALARM_LOST, SIDE_COUNT, "",
-                   "the broker has forgotten Tandem's session (restarted? its last save is "
-                   "unknown): what it kept for Tandem is lost, commands and replies may be "
-                   "missing");
-    }
+    pair_alarm(
+        run, ALARM_LOST, SIDE_COUNT, "",
+        "the broker has forgotten Tandem's session (restarted? its last save is "
+        "unknown): what it kept for Tandem is lost, commands and replies may be missing");
 }
 
 static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
