@@ -33,6 +33,7 @@ struct fixture {
     const struct pair_following *view_following[FIXTURE_PAIRS];
     struct view view;
     atomic_int acquired; /* views out; must be 0 at the end */
+    atomic_int given;    /* views ever */
     atomic_int slow_ms;  /* acquire waits so long: a slow handler */
     atomic_int command_status;
     atomic_int commands;
@@ -63,6 +64,7 @@ static inline const struct view *fixture_acquire(void *context)
         (void)usleep((useconds_t)(ms * 1000));
     }
     atomic_fetch_add(&f->acquired, 1);
+    atomic_fetch_add(&f->given, 1);
     return &f->view;
 }
 

@@ -332,18 +332,19 @@ static void test_stop(void)
     struct web *web = fixture_serve(&fixture, "t", 2);
     const int idle = http_connect(web_port(web));
     static struct client clients[CLIENTS];
-    atomic_store(&fixture.slow_ms, 200);
+    const int given = atomic_load(&fixture.given);
+    atomic_store(&fixture.slow_ms, 300);
     for (size_t i = 0; i < CLIENTS; i++) {
         clients[i] = (struct client){.port = web_port(web), .requests = 1};
         CHECK_INT("start", pthread_create(&clients[i].thread, NULL, run_client, &clients[i]),
                   0);
     }
-    /* Two are being answered; give the others time to send theirs, also on a busy machine. */
+    /* Two threads answer; when they come to a third request they have let in all that had come.
+     */
     double begin_s = now_s();
-    while (atomic_load(&fixture.acquired) < 2 && now_s() - begin_s < 5.0) {
+    while (atomic_load(&fixture.given) < given + 3 && now_s() - begin_s < 5.0) {
         (void)usleep(1000);
     }
-    (void)usleep(300 * 1000);
     begin_s = now_s();
     web_stop(web);
     CHECK("soon", now_s() - begin_s < 1.9);
@@ -352,7 +353,9 @@ static void test_stop(void)
         (void)pthread_join(clients[i].thread, NULL);
         good += clients[i].good;
     }
-    CHECK_INT("all answered", good, CLIENTS);
+    /* On a busy machine the last ones may come too late, and are turned away. */
+    CHECK_INT("all taken in are answered", good, atomic_load(&fixture.given) - given);
+    CHECK("those too that waited", good >= 3);
     CHECK_INT("views", atomic_load(&fixture.acquired), 0);
     atomic_store(&fixture.slow_ms, 0);
     (void)close(idle);
