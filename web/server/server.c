@@ -32,7 +32,8 @@ enum {
     HEAD_TIMEOUT_MS = 10 * 1000,   /* one without a whole request line and headers is closed */
     DOOR_MS = 250,                 /* between two looks at those */
     REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
-    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
+    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end, */
+    QUIET_MS = 100,                /* and have ended when none has run for so long */
     /* An upload of more than one packet has the time that this rate needs, beyond that. */
     UPLOAD_BYTES_PER_MS = 32,
     /* So much of a body that nobody wants is read, so that the client hears why it is refused;
@@ -597,10 +598,13 @@ static void drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
+    int64_t busy_ms = ticks_ms();
     atomic_store(&web->stopping, true);
     streams_stop(web->context.streams);
-    while (atomic_load(&web->in_flight) > 0 && ticks_ms() < until_ms) {
+    /* Between two requests none is in flight, though a connection that was let in has one. */
+    while (busy_ms < until_ms && ticks_ms() - busy_ms < QUIET_MS) {
         (void)nanosleep(&pause, NULL);
+        busy_ms = atomic_load(&web->in_flight) > 0 ? ticks_ms() : busy_ms;
     }
 }
 
