@@ -9,7 +9,7 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 13 };
+enum { LAB_LAYOUT = 14 };
 
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
  * following), heap[n], place[n], table[table_size] and, as far as it is in use, what was

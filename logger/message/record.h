@@ -19,11 +19,12 @@
     /* beyond the tolerance, but less than transport and clocks explain */                     \
     X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
     X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual says which side */        \
-    /* the real robot was absent: nothing to compare */                                        \
+    /* the real robot was absent, or halted before it was sent there: nothing to compare */    \
     X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
-    X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the virtual robot was absent */                       \
+    X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the same of the virtual robot */                      \
     /* too many commands were open: not followed, in link mode not sent */                     \
-    X(VERDICT_OVERFLOW, "OVERFLOW")
+    X(VERDICT_OVERFLOW, "OVERFLOW")                                                            \
+    X(VERDICT_HALTED, "HALTED") /* link mode: a halt came before it was sent */
 /* clang-format on */
 
 enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };

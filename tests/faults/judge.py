@@ -8,7 +8,7 @@ import dataclasses
 import json
 
 LAP_S = 1.1  # less than a second of silence is not noticed (docs/operations.md); laps of the load are 1.4 s apart
-DOUBTFUL = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY")
+DOUBTFUL = ("UNRESOLVED", "TIMEOUT", "OVERFLOW", "REAL_ONLY", "VIRTUAL_ONLY", "HALTED")
 
 
 @dataclasses.dataclass

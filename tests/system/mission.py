@@ -88,6 +88,8 @@ def stop_by_signal(rig):
     assert report["verdict"] == "quit", report
     assert report["duration_s"] < 30, report
     assert report["commands_of_others"] == 1, report
+    # Nobody drives the 900 m, not even where the leg waited for the command of somebody else.
+    rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 0, "nothing is under way", 10)
 
 
 def broker_restart(rig):
@@ -128,7 +130,7 @@ def no_daemon(rig):
     """Nobody hands commands on: that is said at once, before the daemon came and after it has gone."""
     began = time.monotonic()
     said = mission(rig, MISSIONS / "path.yaml", status=1).stderr
-    assert time.monotonic() - began < 3, said
+    assert time.monotonic() - began < 10, said  # of a patience of 30 s
     assert "no daemon says online at tandem/v1/connection" in said and "tandem serve" in said, said
 
 

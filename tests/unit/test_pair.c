@@ -272,34 +272,6 @@ static void test_link_malformed(void)
     }
 }
 
-/* A halt behind the move that it shall end would end nothing. */
-static void test_link_halt(void)
-{
-    static struct script s;
-    script_init(&s, 1);
-    s.params[0].mode = PAIR_LINK;
-    s.params[0].queue_max = 1;
-    script_open(&s);
-    script_command(&s, "r1", AT(0), "a");
-    script_command(&s, "r1", AT(0.1), "b");
-    script_clear(&s);
-    script_command_op(&s, "r1", AT(0.2), "h", "halt");
-    CHECK_INT("sent to both at once, full queues or not", script_count(&s, EFFECT_COMMAND), 2);
-    CHECK("the halt", strstr(script_find(&s, EFFECT_COMMAND, 0)->payload, "halt") != NULL);
-    script_clear(&s);
-    script_reply(&s, "r1", AT(0.3), SIDE_REAL, "h", REPLY_DONE);
-    CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), 1);
-    CHECK_INT("a is open still, b waits", script_count(&s, EFFECT_COMMAND), 0);
-    script_clear(&s);
-    script_reply(&s, "r1", AT(0.4), SIDE_REAL, "a", REPLY_HALTED);
-    CHECK_INT("now b is sent", script_count(&s, EFFECT_COMMAND), 1);
-    script_clear(&s);
-    script_reply(&s, "r1", AT(0.5), SIDE_VIRTUAL, "a", REPLY_HALTED);
-    script_reply(&s, "r1", AT(0.6), SIDE_VIRTUAL, "h", REPLY_DONE);
-    CHECK_INT("both are closed", script_count(&s, EFFECT_ENTRY), 2);
-    script_close(&s);
-}
-
 /* The machines of a pair as the API has them. */
 static const char *machines_of(const struct script *s)
 {
@@ -788,7 +760,6 @@ int main(void)
     CU_add_test(suite, "room", test_room);
     CU_add_test(suite, "link overflow", test_link_overflow);
     CU_add_test(suite, "link malformed", test_link_malformed);
-    CU_add_test(suite, "link halt", test_link_halt);
     CU_add_test(suite, "machine times", test_machine_times);
     CU_add_test(suite, "connection", test_connection);
     CU_add_test(suite, "telemetry", test_telemetry);

@@ -35,7 +35,8 @@ enum delivery_end {
     DELIVERY_OPEN,
     DELIVERY_ANSWERED,   /* by a robot, with a status */
     DELIVERY_UNANSWERED, /* in time */
-    DELIVERY_REFUSED     /* too much was open */
+    DELIVERY_REFUSED,    /* too much was open */
+    DELIVERY_WITHDRAWN   /* halted before it was sent */
 };
 
 struct delivery_outcome {

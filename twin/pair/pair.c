@@ -295,6 +295,17 @@ static const char *overflow_reason(const struct pair_run *run)
     return NULL;
 }
 
+/* What waits behind the move that a halt ends would set the robot off again. */
+static void withdraw_waiting(const struct pair_run *run)
+{
+    for (int k = -1; pair_next_open(run->pair, &k);) {
+        struct pair_slot *slot = &run->pair->slot[k];
+        if (pair_link_withdraw(run, slot)) {
+            step_slot(run, slot, false);
+        }
+    }
+}
+
 /* A count that begins anew is another sender's, or the same one's after a start. */
 void pair_note_command_seq(const struct pair_run *run)
 {
@@ -324,6 +335,9 @@ static void on_command(const struct pair_run *run)
                    "another command with this id is still open");
         count_passed(run);
         return;
+    }
+    if (run->p->mode == PAIR_LINK && strcmp(c->op, "halt") == 0) {
+        withdraw_waiting(run);
     }
     const char *why = overflow_reason(run);
     if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {

@@ -44,9 +44,10 @@ struct pair_slot {
     char id[EVENT_ID_MAX];
     char op[EVENT_OP_MAX];
     double rotation_rad, displacement_m;
-    int64_t t_us;              /* lab time of the command */
-    bool expected[SIDE_COUNT]; /* this side will be asked */
-    bool sent[SIDE_COUNT];     /* and was (observe mode: at once) */
+    int64_t t_us;               /* lab time of the command */
+    bool expected[SIDE_COUNT];  /* this side will be asked */
+    bool sent[SIDE_COUNT];      /* and was (observe mode: at once) */
+    bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first; not expected any more */
     int64_t sent_us[SIDE_COUNT];
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
@@ -116,7 +117,7 @@ struct pair_judged {
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
     uint64_t values_left_out; /* of replies: there is no room to compare them */
-    uint64_t ambiguous; /* entries that say so */
+    uint64_t ambiguous;       /* entries that say so */
     uint64_t verdict[VERDICT_COUNT];
     uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
     uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */

@@ -262,6 +262,9 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     if (e->timed_out[SIDE_REAL] || e->timed_out[SIDE_VIRTUAL]) {
         return VERDICT_TIMEOUT;
     }
+    if (!slot->expected[SIDE_REAL] && !slot->expected[SIDE_VIRTUAL]) {
+        return VERDICT_HALTED;
+    }
     if (!slot->expected[SIDE_REAL]) {
         return VERDICT_VIRTUAL_ONLY;
     }

@@ -109,7 +109,20 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     }
 }
 
-/* A halt overtakes what waits, and what is in work: behind it, it would stop nothing. */
+bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot)
+{
+    bool any = false;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (is_waiting(run, slot, s) && strcmp(slot->op, "halt") != 0) {
+            slot->expected[s] = false;
+            slot->withdrawn[s] = true;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* A halt overtakes what is in work: behind it, it would stop nothing. */
 static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
@@ -198,7 +211,9 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
     }
 }
 
-void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
+/* Tandem answers in the place of a robot. */
+static void answer_itself(const struct pair_run *run, const char *id, enum reply_status status,
+                          const char *why)
 {
     char text[REFUSAL_MAX];
     struct json_writer w;
@@ -208,7 +223,7 @@ void pair_link_refuse(const struct pair_run *run, const char *id, const char *wh
         json_write_text(&w, "id", id);
     }
     json_write_seconds(&w, "t", run->t_us);
-    json_write_text(&w, "status", "error");
+    json_write_text(&w, "status", reply_status_name(status));
     json_write_text(&w, "detail", why);
     json_write_text(&w, "from", "tandem");
     json_write_close(&w);
@@ -217,6 +232,12 @@ void pair_link_refuse(const struct pair_run *run, const char *id, const char *wh
     }
 }
 
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
+{
+    answer_itself(run, id, REPLY_ERROR, why);
+}
+
+static const char withdrawn_words[] = "a halt came before it was sent to the robot";
 static const char *const unanswered_words[SIDE_COUNT] = {
     "the real robot did not answer in time", "no robot answered in time"};
 
@@ -235,7 +256,11 @@ static void tell_outcome(const struct pair_run *run, const struct delivery_outco
     const char *what = answered                        ? "answered before"
                        : o->end == DELIVERY_UNANSWERED ? unanswered_words[o->from]
                        : o->end == DELIVERY_REFUSED    ? "too many commands were open"
+                       : o->end == DELIVERY_WITHDRAWN  ? withdrawn_words
                                                        : "what became of it is not known";
+    const enum reply_status status = answered                       ? o->status
+                                     : o->end == DELIVERY_WITHDRAWN ? REPLY_HALTED
+                                                                    : REPLY_ERROR;
     char detail[128];
     char text[6 * EVENT_ID_MAX + 384];
     struct json_writer w;
@@ -245,7 +270,7 @@ static void tell_outcome(const struct pair_run *run, const struct delivery_outco
     json_write_object(&w, NULL);
     json_write_text(&w, "id", run->event->command.id);
     json_write_seconds(&w, "t", run->t_us);
-    json_write_text(&w, "status", reply_status_name(answered ? o->status : REPLY_ERROR));
+    json_write_text(&w, "status", reply_status_name(status));
     json_write_text(&w, "detail", detail);
     json_write_text(&w, "from", answered ? side_name(o->from) : "tandem");
     json_write_close(&w);
@@ -280,6 +305,13 @@ bool pair_link_answer_known(const struct pair_run *run)
     return true;
 }
 
+/* From the robot that L1 hears: the real one, the virtual one where that is absent. */
+static bool is_withdrawn(const struct pair_slot *slot)
+{
+    return slot->withdrawn[SIDE_REAL] ||
+           (slot->withdrawn[SIDE_VIRTUAL] && !slot->expected[SIDE_REAL]);
+}
+
 static void commit_link(void *context, unsigned cycle, int64_t t_us)
 {
     const struct command_run *c = context;
@@ -287,7 +319,11 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
     const uint8_t state = relay_of(c->run, slot)->link.state;
     (void)cycle;
     (void)t_us;
-    if (state == LINK_FAIL) {
+    if (is_withdrawn(slot) && (state == LINK_FAIL || state == LINK_STAND_IN)) {
+        pair_link_note_end(c->run, slot->id,
+                           (struct delivery_outcome){DELIVERY_WITHDRAWN, 0, 0});
+        answer_itself(c->run, slot->id, REPLY_HALTED, withdrawn_words);
+    } else if (state == LINK_FAIL) {
         const enum side asked = slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL;
         pair_link_note_end(c->run, slot->id,
                            (struct delivery_outcome){DELIVERY_UNANSWERED, (uint8_t)asked, 0});

@@ -144,6 +144,8 @@ static const struct efsm_arc link_arcs[] = {
     {LINK_AHEAD, LINK_AHEAD, NULL, NULL, "!R", .unless = {real_through}, .waits = true},
     {LINK_AHEAD, LINK_ANSWER, real_answered, note_answer, "R / t_R+ = t", .waits = false},
     {LINK_AHEAD, LINK_FAIL, real_failed, note_answer, "R timed out", .waits = false},
+    {LINK_AHEAD, LINK_FAIL, real_absent, note_answer, "R halted before it was sent",
+     .unless = {real_answered, real_failed}, .waits = false},
     {LINK_ANSWER, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},
     {LINK_ANSWER, LINK_IDLE, virtual_through, NULL, "V", .waits = false},
     {LINK_FAIL, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},

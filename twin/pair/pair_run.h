@@ -172,6 +172,9 @@ static inline bool pair_slot_owed(const struct pair_slot *slot, enum side side)
 /* Keep a command's payload, to be sent. */
 void pair_link_open(const struct pair_run *run, const struct pair_slot *slot);
 
+/* A halt has come: what waits is not sent any more, and answered `halted`. Does this wait? */
+bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot);
+
 /* Hand out waiting commands to sides that are ready, at run->t_us. */
 void pair_dispatch(const struct pair_run *run);
 

@@ -11,6 +11,7 @@ export const VERDICTS = [
     {name: "VIRTUAL_ONLY", sign: "◐", tone: "unsure", meaning: "only the virtual robot takes part"},
     {name: "REAL_ONLY", sign: "◑", tone: "unsure", meaning: "only the real robot takes part"},
     {name: "OVERFLOW", sign: "⊘", tone: "bad", meaning: "too many commands were open"},
+    {name: "HALTED", sign: "◼", tone: "unsure", meaning: "a halt came before it was sent"},
 ];
 
 export function verdictOf(name) {
