@@ -1,0 +1,305 @@
+/* What the clocks of a pair's robots, their pace and the delays of messages do to entries. */
+#include "tests/support/lab_script.h"
+
+#define AT(s) ((int64_t)((s)*1e6) + 1000000000)
+#define DONE  REPLY_DONE
+
+static void send_telemetry(struct script *s, int64_t t_us, int64_t source_us, int64_t seq,
+                           const char *boot)
+{
+    struct event e = script_event("r1", t_us, EVENT_TELEMETRY, SIDE_REAL);
+    e.telemetry.source_us = source_us;
+    e.telemetry.seq = seq;
+    (void)snprintf(e.telemetry.boot, sizeof e.telemetry.boot, "%s", boot);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static void test_telemetry(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    const struct pair_side *real = &lab_pair(s.lab, 0)->side[SIDE_REAL];
+    send_telemetry(&s, AT(0), LAB_TIME_NONE, 5, "x");
+    send_telemetry(&s, AT(1), LAB_TIME_NONE, 6, "x");
+    send_telemetry(&s, AT(2), LAB_TIME_NONE, 10, "x");
+    send_telemetry(&s, AT(3), LAB_TIME_NONE, 9, "x");
+    CHECK_INT("gap", real->seq_missing, 3);
+    CHECK_INT("no alarm", s.count, 0);
+    send_telemetry(&s, AT(4), LAB_TIME_NONE, 0, "y");
+    CHECK_TEXT("reboot", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "reboot");
+    CHECK_INT("seq begins anew", real->seq_missing, 3);
+    send_telemetry(&s, AT(5), LAB_TIME_NONE, 0, "y");
+    CHECK_INT("the same boot is none", script_count(&s, EFFECT_ALARM), 1);
+    script_close(&s);
+
+    script_init(&s, 1);
+    script_open(&s);
+    send_telemetry(&s, AT(0), LAB_TIME_NONE, 500, "");
+    send_telemetry(&s, AT(1), LAB_TIME_NONE, 0, "");
+    CHECK_TEXT("without a boot mark",
+               alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type), "reboot");
+    script_close(&s);
+}
+
+/* A robot whose clock is 5 s ahead and whose messages take 10 to 30 ms; its reply takes 200 ms.
+ * The lag of 0.19 s is the network's, and the verdict is that of the robots. */
+static void test_network_lag(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 400; k++) {
+        send_telemetry(&s, AT(k * 0.1 + 0.010 + 0.005 * (k % 5)), AT(k * 0.1 + 5.0), k, "x");
+    }
+    CHECK_INT("no alarm", s.count, 0);
+    script_command(&s, "r1", AT(50), "c");
+    script_reply(&s, "r1", AT(51.010), SIDE_VIRTUAL, "c", DONE);
+    struct event e = script_reply_event("r1", AT(51.2), SIDE_REAL, "c", DONE);
+    e.reply.source_us = AT(51.0 + 5.0);
+    e.reply.source_start_us = AT(50.0 + 5.0);
+    lab_step(s.lab, &e, &s.fx);
+    const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+    CHECK_NEAR("lag", lab_s(entry->entry.lag_us), 0.19, 0, 1e-9);
+    CHECK_NEAR("motion", lab_s(entry->entry.motion_us[SIDE_REAL]), 1.0, 0, 1e-9);
+    CHECK_NEAR("transport", lab_s(entry->entry.transport_us[SIDE_REAL]), 0.19, 0, 0.01);
+    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "SYNC");
+    CHECK_NEAR("explained", lab_s(entry->entry.lag_uncertainty_us), 0.19, 0, 0.01);
+
+    /* The same lag with a prompt reply is the robot's. */
+    script_clear(&s);
+    script_command(&s, "r1", AT(60), "d");
+    script_reply(&s, "r1", AT(61.010), SIDE_VIRTUAL, "d", DONE);
+    e = script_reply_event("r1", AT(61.2), SIDE_REAL, "d", DONE);
+    e.reply.source_us = AT(61.19 + 5.0);
+    lab_step(s.lab, &e, &s.fx);
+    entry = script_find(&s, EFFECT_ENTRY, 0);
+    CHECK_TEXT("verdict", entry ? verdict_name(entry->entry.verdict) : "", "AHEAD");
+    script_close(&s);
+}
+
+/* A robot whose telemetry comes up to 0.5 s late, and whose reply does not say when it was
+ * sent.
+ */
+static void test_unresolved(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 400; k++) {
+        send_telemetry(&s, AT(k * 0.1 + 0.1 * (k % 5)), AT(k * 0.1 - 0.01 * (k % 5)), k, "x");
+    }
+    script_command(&s, "r1", AT(50), "c");
+    script_reply(&s, "r1", AT(51.01), SIDE_VIRTUAL, "c", DONE);
+    script_reply(&s, "r1", AT(51.2), SIDE_REAL, "c", DONE);
+    const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "UNRESOLVED");
+    CHECK("hidden", entry->entry.lag_uncertainty_us > entry->entry.lag_us);
+    script_close(&s);
+}
+
+/* The first move of two robots whose clocks nobody knows yet. */
+static void test_first_move(void)
+{
+    static const struct {
+        const char *row;
+        double lap_s[SIDE_COUNT], motion_s[SIDE_COUNT]; /* < 0: not told */
+        enum pair_clock clock;
+        const char *verdict;
+        double uncertainty_s; /* NaN: not known */
+    } rows[] = {
+        {"as the motions", {4.0, 3.8}, {3.98, 3.79}, PAIR_CLOCK_WALL, "AHEAD", 0.013885},
+        {"late by the network", {4.3, 4.0}, {3.99, 3.99}, PAIR_CLOCK_WALL, "SYNC", 0.30399},
+        {"no start told", {4.0, 3.8}, {3.98, -1.0}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"begins a second later", {4.0, 5.2}, {3.9, 3.9}, PAIR_CLOCK_WALL, "BEHIND", 0.692965},
+        {"longer than its lap", {4.0, 3.8}, {4.1, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"no time at all", {4.0, 3.8}, {0.0, 3.7}, PAIR_CLOCK_WALL, "AHEAD", NAN},
+        {"simulated time", {4.0, 3.8}, {3.9, 3.9}, PAIR_CLOCK_SIMULATION, "AHEAD", NAN},
+        {"in step", {4.0, 3.98}, {3.98, 3.97}, PAIR_CLOCK_WALL, "SYNC", 0.013975},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].source_clock[SIDE_VIRTUAL] = rows[i].clock;
+        script_open(&s);
+        script_command(&s, "r1", AT(20), "c");
+        for (int k = 0; k < SIDE_COUNT; k++) {
+            const bool real = (rows[i].lap_s[SIDE_REAL] < rows[i].lap_s[SIDE_VIRTUAL]) == !k;
+            const enum side side = real ? SIDE_REAL : SIDE_VIRTUAL;
+            const int64_t t_us = AT(20 + rows[i].lap_s[side]);
+            struct event e = script_reply_event("r1", t_us, side, "c", DONE);
+            e.reply.source_us = real ? t_us + 5000000 : t_us - 100000000;
+            if (rows[i].motion_s[side] >= 0.0) {
+                e.reply.source_start_us =
+                    e.reply.source_us - (int64_t)llround(1e6 * rows[i].motion_s[side]);
+            }
+            lab_step(s.lab, &e, &s.fx);
+        }
+        const struct script_effect *effect = script_find(&s, EFFECT_ENTRY, 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(effect);
+        const struct entry *entry = &effect->entry;
+        CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), rows[i].verdict);
+        if (isnan(rows[i].uncertainty_s)) {
+            CHECK_INT(rows[i].row, entry->lag_uncertainty_us, LAB_TIME_NONE);
+        } else {
+            CHECK_NEAR(rows[i].row, lab_s(entry->lag_uncertainty_us), rows[i].uncertainty_s, 0,
+                       2e-6);
+        }
+        script_close(&s);
+    }
+}
+
+static void test_clock_jump(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 200; k++) {
+        const double jump_s = k < 100 ? 0.0 : 3.0;
+        send_telemetry(&s, AT(k * 0.1 + 0.01), AT(k * 0.1 + jump_s), k, "x");
+    }
+    CHECK_INT("one alarm", script_count(&s, EFFECT_ALARM), 1);
+    CHECK_TEXT("jump", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "clock_jump");
+    CHECK("size", strstr(script_find(&s, EFFECT_ALARM, 0)->alarm.detail, "+3.0") != NULL);
+    script_close(&s);
+}
+
+/* A simulator at 0.8 of real time with the right model: late, and it is said why. */
+static void test_pace(void)
+{
+    static const struct {
+        const char *row;
+        double pace;
+        double virtual_lap_s;
+        bool simulation_clock; /* by t; else by an explicit sim_t */
+        const char *verdict;
+        bool explained;
+    } rows[] = {
+        {"slow simulator, right model", 0.8, 5.0, false, "BEHIND", true},
+        {"the same told by t", 0.8, 5.0, true, "BEHIND", true},
+        {"slow simulator, wrong model", 0.8, 7.0, false, "BEHIND", false},
+        {"fast simulator", 1.25, 3.2, false, "AHEAD", true},
+        {"real time, wrong model", 1.0, 5.0, false, "BEHIND", false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].source_clock[SIDE_VIRTUAL] =
+            rows[i].simulation_clock ? PAIR_CLOCK_SIMULATION : PAIR_CLOCK_WALL;
+        script_open(&s);
+        for (int k = 0; k < 100; k++) {
+            struct event e = script_event("r1", AT(k * 0.1), EVENT_TELEMETRY, SIDE_VIRTUAL);
+            const int64_t sim_us = (int64_t)(k * 0.1e6 * rows[i].pace);
+            e.telemetry.seq = k;
+            e.telemetry.source_us = rows[i].simulation_clock ? sim_us : LAB_TIME_NONE;
+            e.telemetry.has_sim = !rows[i].simulation_clock;
+            e.telemetry.sim_us = sim_us;
+            lab_step(s.lab, &e, &s.fx);
+        }
+        script_clear(&s);
+        script_command(&s, "r1", AT(20), "c");
+        script_reply(&s, "r1", AT(20 + fmin(4.0, rows[i].virtual_lap_s)),
+                     rows[i].virtual_lap_s < 4.0 ? SIDE_VIRTUAL : SIDE_REAL, "c", DONE);
+        script_reply(&s, "r1", AT(20 + fmax(4.0, rows[i].virtual_lap_s)),
+                     rows[i].virtual_lap_s < 4.0 ? SIDE_REAL : SIDE_VIRTUAL, "c", DONE);
+        const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+        CHECK_TEXT(rows[i].row, verdict_name(entry->entry.verdict), rows[i].verdict);
+        CHECK_NEAR(rows[i].row, entry->entry.virtual_pace, rows[i].pace, 1e-6, 0);
+        CHECK_INT(rows[i].row, entry->entry.explained_by_pace, rows[i].explained);
+        CHECK_INT(rows[i].row, script_count(&s, EFFECT_ALARM), 0);
+        script_close(&s);
+    }
+}
+
+/* Messages that waited while nobody listened: their times are those of the delivery, and the
+ * entry says so instead of a verdict. */
+static void test_absence(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    struct event away = script_event("", AT(10), EVENT_AWAY, SIDE_COUNT);
+    away.away_us = 5000000;
+    script_command(&s, "r1", AT(4), "a");
+    lab_step(s.lab, &away, &s.fx);
+    script_reply(&s, "r1", AT(10.001), SIDE_REAL, "a", DONE);
+    struct event e = script_reply_event("r1", AT(10.002), SIDE_VIRTUAL, "a", DONE);
+    e.reply.source_us = AT(1);
+    e.reply.source_start_us = AT(0);
+    lab_step(s.lab, &e, &s.fx);
+    const struct entry *entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+    CHECK_TEXT("no verdict", verdict_name(entry->verdict), "UNRESOLVED");
+    CHECK_INT("for so long", entry->interrupted_us, 5000000);
+    CHECK_INT("uncertain by it", entry->lag_uncertainty_us, 5000000);
+    CHECK_INT("no lap is learnt from",
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_REAL, moves, t_us), 0);
+    CHECK_INT("but the robot's own clock is",
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_VIRTUAL, moves, t_us), 1);
+
+    script_clear(&s);
+    script_command(&s, "r1", AT(20), "b");
+    script_reply(&s, "r1", AT(21), SIDE_REAL, "b", DONE);
+    script_reply(&s, "r1", AT(21), SIDE_VIRTUAL, "b", DONE);
+    entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+    CHECK_TEXT("later all is well", verdict_name(entry->verdict), "SYNC");
+    CHECK_INT("later all is well", entry->interrupted_us, 0);
+
+    /* A restart: the last message before it tells how long at most. */
+    script_clear(&s);
+    const struct event start = script_event("", AT(81), EVENT_START, SIDE_COUNT);
+    lab_step(s.lab, &start, &s.fx);
+    away.t_us = AT(84); /* the broker was slow */
+    away.away_us = 3000000;
+    lab_step(s.lab, &away, &s.fx);
+    script_command(&s, "r1", AT(84.1), "c");
+    script_reply(&s, "r1", AT(84.1), SIDE_REAL, "c", DONE);
+    script_reply(&s, "r1", AT(84.1), SIDE_VIRTUAL, "c", DONE);
+    CHECK_INT("since the last message", script_find(&s, EFFECT_ENTRY, 0)->entry.interrupted_us,
+              63000000);
+    script_close(&s);
+}
+
+static void test_probes(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    s.params[0].probe_interval_us = 2000000;
+    script_open(&s);
+    script_tick(&s, AT(10));
+    CHECK_INT("no robot was seen yet", s.count, 0);
+    send_telemetry(&s, AT(10), LAB_TIME_NONE, 1, "x");
+    script_tick(&s, AT(17));
+    CHECK_INT("every 2 s", s.count, 3);
+    CHECK_INT("at the deadline", s.effect[1].t_us, AT(14));
+    CHECK_INT("number", s.effect[1].probe, 2);
+    struct event e = script_event("r1", AT(17.020), EVENT_ECHO, SIDE_REAL);
+    e.echo = (struct event_echo){3, AT(17), AT(117.01), AT(117.01)};
+    lab_step(s.lab, &e, &s.fx);
+    CHECK_INT("round trip", lab_pair(s.lab, 0)->side[SIDE_REAL].clock.rtt_us, 20000);
+    e = script_event("", AT(18.5), EVENT_STOP, SIDE_COUNT);
+    lab_step(s.lab, &e, &s.fx);
+    CHECK("stopped", lab_next_deadline(s.lab) == LAB_TIME_MAX && lab_stopped(s.lab));
+    script_close(&s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("pair clock", NULL, NULL);
+    CU_add_test(suite, "telemetry", test_telemetry);
+    CU_add_test(suite, "network lag", test_network_lag);
+    CU_add_test(suite, "unresolved", test_unresolved);
+    CU_add_test(suite, "first move", test_first_move);
+    CU_add_test(suite, "clock jump", test_clock_jump);
+    CU_add_test(suite, "pace", test_pace);
+    CU_add_test(suite, "absence", test_absence);
+    CU_add_test(suite, "probes", test_probes);
+    return check_run();
+}
