@@ -56,7 +56,7 @@ static uint16_t next_id(const struct model *m, struct session *s)
     return s->last_id;
 }
 
-static void publish(struct model *m)
+static void publish_message(struct model *m)
 {
     struct session *s = &m->now;
     if (m->published == MESSAGES || s->end - s->first >= IN_FLIGHT) {
@@ -67,7 +67,7 @@ static void publish(struct model *m)
         (struct sent){.number = m->published++, .packet_id = next_id(m, s)};
 }
 
-static void take(struct model *m, const struct sent *sent)
+static void take_message(struct model *m, const struct sent *sent)
 {
     struct event e = {.t_us = m->t_us, .kind = EVENT_COMMAND, .side = SIDE_COUNT};
     const unsigned what[2] = {m->kind[sent->number], m->with_ids ? sent->number : 0};
@@ -89,7 +89,7 @@ static void take(struct model *m, const struct sent *sent)
 
 /* The broker sends what waits. loses: of ours, nothing comes to the broker any more, then
  * nothing of the broker's to us. */
-static void deliver(struct model *m, bool loses)
+static void deliver_waiting(struct model *m, bool loses)
 {
     struct session *s = &m->now;
     const unsigned acknowledged = loses ? (unsigned)rand() % (s->end - s->first + 1) : s->end;
@@ -98,7 +98,7 @@ static void deliver(struct model *m, bool loses)
         struct sent *sent = &s->queue[k % MESSAGES];
         if (!loses || k - s->first < arrive) {
             m->t_us += 1 + rand() % 2000;
-            take(m, sent);
+            take_message(m, sent);
         }
         sent->dup = true;
     }
@@ -118,11 +118,11 @@ static void connect_again(struct model *m, bool resumed)
 
 /* Killed and back as it was saved; what was published since is gone with it, if we have not got
  * it. */
-static void restore(struct model *m)
+static void restore_session(struct model *m)
 {
     m->now = m->saved;
     connect_again(m, true);
-    deliver(m, rand() % 4 == 0);
+    deliver_waiting(m, rand() % 4 == 0);
 }
 
 static void end_session(struct model *m)
@@ -142,19 +142,19 @@ static void run_model(struct model *m)
     while (m->published < MESSAGES) {
         const int dice = rand() % 1000;
         m->t_us += dice % 10 == 0 ? 300000 : 100; /* now and then nothing comes */
-        publish(m);
+        publish_message(m);
         if (dice < 40) {
-            deliver(m, true);
+            deliver_waiting(m, true);
             connect_again(m, true);
-            deliver(m, false);
+            deliver_waiting(m, false);
         } else if (dice < 600) {
-            deliver(m, false);
+            deliver_waiting(m, false);
         } else if (dice < 604) {
             end_session(m);
         } else if (m->restores && dice < 620) {
             m->saved = m->now;
         } else if (m->restores && dice < 624) {
-            restore(m);
+            restore_session(m);
         }
     }
     free(m->memory);

@@ -8,7 +8,7 @@
 
 #include "logger/storage/store.h"
 #include "service/mqtt/mqtt_client.h"
-#include "tests/support/broker.h"
+#include "tests/support/broker_tests.h"
 #include "tests/support/check.h"
 #include "tests/support/daemon.h"
 

@@ -30,7 +30,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void play(const char *row, void (*fill)(void), void (*clear)(void))
+static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(void))
 {
     say_commands(20);
     CHECK(row, wait_for(stored_entries, 20));
@@ -70,7 +70,7 @@ static void play(const char *row, void (*fill)(void), void (*clear)(void))
 
 /* ---- a limit on the size of files ---- */
 
-static void limit(rlim_t bytes)
+static void limit_files(rlim_t bytes)
 {
     struct rlimit now;
     CHECK("limits", prlimit(served.pid, RLIMIT_FSIZE, NULL, &now) == 0);
@@ -80,19 +80,19 @@ static void limit(rlim_t bytes)
 
 static void fill_by_limit(void)
 {
-    limit(0);
+    limit_files(0);
 }
 
 static void clear_limit(void)
 {
-    limit(RLIM_INFINITY);
+    limit_files(RLIM_INFINITY);
 }
 
 static void test_limit(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     start();
-    play("limit", fill_by_limit, clear_limit);
+    fill_and_clear("limit", fill_by_limit, clear_limit);
     end();
 }
 
@@ -142,7 +142,7 @@ static void test_small_disk(void)
     CHECK("ready", daemon_wait_ready(&served, 200, 2000));
     const double free_bytes = daemon_metric(&served, "tandem_disk_free_bytes{file=\"store\"}");
     CHECK("measured", free_bytes > 0.0 && free_bytes < 3.2e6);
-    play("small disk", fill_disk, clear_disk);
+    fill_and_clear("small disk", fill_disk, clear_disk);
     mqtt_client_stop(client, 1000);
     mqtt_client_destroy(client);
     (void)umount(disk);
@@ -151,18 +151,10 @@ static void test_small_disk(void)
 
 int main(void)
 {
-    if (broker_skip()) {
-        (void)puts("SKIPPED: mosquitto is not installed");
-        return 77;
-    }
-    CU_initialize_registry();
-    if (!broker_init(&broker) || !broker_start(&broker)) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("full disk", NULL, NULL);
-    CU_add_test(suite, "limit", test_limit);
-    CU_add_test(suite, "small disk", test_small_disk);
-    const int code = check_run();
-    broker_finish(&broker, NULL);
-    return code;
+    static const CU_TestInfo tests[] = {
+        {"limit", test_limit},
+        {"small disk", test_small_disk},
+        CU_TEST_INFO_NULL,
+    };
+    return broker_run_tests(&broker, "full disk", tests);
 }

@@ -10,7 +10,7 @@
 #include "service/cli/lab_clock.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/mqtt_client.h"
-#include "tests/support/broker.h"
+#include "tests/support/broker_tests.h"
 #include "tests/support/daemon.h"
 
 enum { KEPT_MAX = 512 };
@@ -576,24 +576,16 @@ static void test_store_from_journal(void)
 
 int main(void)
 {
-    if (broker_skip()) {
-        (void)puts("SKIPPED: mosquitto is not installed");
-        return 77;
-    }
-    CU_initialize_registry();
-    if (!broker_init(&broker) || !broker_start(&broker)) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("serve", NULL, NULL);
-    CU_add_test(suite, "refusals", test_refusals);
-    CU_add_test(suite, "late broker", test_late_broker);
-    CU_add_test(suite, "results", test_results);
-    CU_add_test(suite, "prompt", test_prompt);
-    CU_add_test(suite, "link", test_link);
-    CU_add_test(suite, "other lab file", test_other_lab_file);
-    CU_add_test(suite, "older checkpoint", test_older_checkpoint);
-    CU_add_test(suite, "store from journal", test_store_from_journal);
-    const int code = check_run();
-    broker_finish(&broker, NULL);
-    return code;
+    static const CU_TestInfo tests[] = {
+        {"refusals", test_refusals},
+        {"late broker", test_late_broker},
+        {"results", test_results},
+        {"prompt", test_prompt},
+        {"link", test_link},
+        {"other lab file", test_other_lab_file},
+        {"older checkpoint", test_older_checkpoint},
+        {"store from journal", test_store_from_journal},
+        CU_TEST_INFO_NULL,
+    };
+    return broker_run_tests(&broker, "serve", tests);
 }

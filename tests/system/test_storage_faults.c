@@ -17,7 +17,7 @@ static void run_in(const char *command)
     CHECK(command, system(line) == 0); // NOLINT(cert-env33-c): a test's own text
 }
 
-static void begin(void)
+static void start_with_commands(void)
 {
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
     /* The store in a directory of its own. */
@@ -61,10 +61,9 @@ static void check_all(const char *row)
     CHECK_INT(row, found, commands);
     run_in(TANDEM_PROGRAM " replay -c lab.yaml --json journal >replay.json");
     char line[512];
-    (void)snprintf(
-        line, sizeof line,
-        "grep -o '\"n\":[0-9]*,\"id\":\"k' replay.json | wc -l | grep -qx %u",
-        commands);
+    (void)snprintf(line, sizeof line,
+                   "grep -o '\"n\":[0-9]*,\"id\":\"k' replay.json | wc -l | grep -qx %u",
+                   commands);
     run_in(line);
 }
 
@@ -90,7 +89,7 @@ static void test_found_at_start(void)
          "-wal"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        begin();
+        start_with_commands();
         wait_checkpoint();
         CHECK_INT(rows[i].row, daemon_end(&served, SIGTERM), 0);
         run_in(rows[i].copy);
@@ -124,7 +123,7 @@ static void test_found_at_start(void)
 
 static void test_newer_store(void)
 {
-    begin();
+    start_with_commands();
     CHECK_INT("stop", daemon_end(&served, SIGTERM), 0);
     sqlite3 *db = NULL;
     CHECK_INT("open", sqlite3_open(daemon_path(&served, "store.db"), &db), SQLITE_OK);
@@ -161,7 +160,7 @@ static void test_taken_away(void)
         {"all", "rm -r journal db checkpoint", "journal_removed", true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        begin();
+        start_with_commands();
         wait_checkpoint();
         run_in(rows[i].damage);
         CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 1000));
@@ -186,19 +185,11 @@ static void test_taken_away(void)
 
 int main(void)
 {
-    if (broker_skip()) {
-        (void)puts("SKIPPED: mosquitto is not installed");
-        return 77;
-    }
-    CU_initialize_registry();
-    if (!broker_init(&broker) || !broker_start(&broker)) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("storage faults", NULL, NULL);
-    CU_add_test(suite, "found at a start", test_found_at_start);
-    CU_add_test(suite, "newer store", test_newer_store);
-    CU_add_test(suite, "taken away", test_taken_away);
-    const int code = check_run();
-    broker_finish(&broker, NULL);
-    return code;
+    static const CU_TestInfo tests[] = {
+        {"found at a start", test_found_at_start},
+        {"newer store", test_newer_store},
+        {"taken away", test_taken_away},
+        CU_TEST_INFO_NULL,
+    };
+    return broker_run_tests(&broker, "storage faults", tests);
 }

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 
 #include "service/cli/lab_clock.h"
-#include "tests/support/broker.h"
+#include "tests/support/broker_tests.h"
 #include "tests/support/daemon.h"
 
 enum { HEARD_MAX = 256, WATCHDOG_MS = 1000 };
@@ -273,21 +273,17 @@ static void test_reload(void)
 
 int main(void)
 {
-    if (broker_skip()) {
-        (void)puts("SKIPPED: mosquitto is not installed");
-        return 77;
-    }
-    CU_initialize_registry();
-    if (!listen_to_daemon() || !broker_init(&broker) || !broker_start(&broker)) {
+    static const CU_TestInfo tests[] = {
+        {"without broker", test_without_broker},
+        {"life", test_life},
+        {"hung thread", test_hung_thread},
+        {"reload", test_reload},
+        CU_TEST_INFO_NULL,
+    };
+    if (!listen_to_daemon()) {
         return EXIT_FAILURE;
     }
-    CU_pSuite suite = CU_add_suite("supervised", NULL, NULL);
-    CU_add_test(suite, "without broker", test_without_broker);
-    CU_add_test(suite, "life", test_life);
-    CU_add_test(suite, "hung thread", test_hung_thread);
-    CU_add_test(suite, "reload", test_reload);
-    const int code = check_run();
-    broker_finish(&broker, NULL);
+    const int code = broker_run_tests(&broker, "supervised", tests);
     (void)unlink(heard.path);
     return code;
 }
