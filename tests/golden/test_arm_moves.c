@@ -67,31 +67,44 @@ static void check_way(const char *name, const json_t *c, struct arm_move *m)
                1e-6);
 }
 
+/* Where it starts and how fast it may be: the rates of joints or of the tool, out of *rates. */
+static void read_start(const json_t *c, struct arm_rates *rates, double *v, double *a,
+                       double q0[6])
+{
+    const json_t *args = json_object_get(c, "args");
+    *v = read_or(args, "v", *v);
+    *a = read_or(args, "a", *a);
+    rates->time_s = read_or(args, "t", 0.0);
+    read_numbers(json_object_get(c, "q0"), 6, q0);
+}
+
+/* Whether it was refused as the golden says, or takes as long and the same way. */
+static void check_move(const char *name, const json_t *c, const struct arm_fault *f,
+                       struct arm_move *m)
+{
+    const json_t *error = json_object_get(c, "error");
+    CHECK_TEXT(name, arm_refusal_names[f->refusal],
+               error ? json_string_value(error) : "accepted");
+    if (f->refusal == ARM_ACCEPTED) {
+        CHECK_NEAR(name, m->duration_s, read_or(c, "duration_s", -1.0), 1e-8, 1e-9);
+        check_way(name, c, m);
+    }
+}
+
 static void test_joint_moves(void)
 {
     size_t i;
     json_t *c;
     json_array_foreach(joint_moves, i, c)
     {
-        const char *name = json_string_value(json_object_get(c, "name"));
-        const json_t *args = json_object_get(c, "args");
         struct arm_rates rates = arm_rates_default;
-        rates.v_radps = read_or(args, "v", rates.v_radps);
-        rates.a_radps2 = read_or(args, "a", rates.a_radps2);
-        rates.time_s = read_or(args, "t", 0.0);
         double q0[6];
         double q1[6];
-        read_numbers(json_object_get(c, "q0"), 6, q0);
+        read_start(c, &rates, &rates.v_radps, &rates.a_radps2, q0);
         read_numbers(json_object_get(c, "q1"), 6, q1);
         struct arm_move m;
         const struct arm_fault f = arm_plan_joints(&ur5, q0, q1, &rates, &arm_bounds_none, &m);
-        const json_t *error = json_object_get(c, "error");
-        CHECK_TEXT(name, arm_refusal_names[f.refusal],
-                   error ? json_string_value(error) : "accepted");
-        if (f.refusal == ARM_ACCEPTED) {
-            CHECK_NEAR(name, m.duration_s, read_or(c, "duration_s", -1.0), 1e-8, 1e-9);
-            check_way(name, c, &m);
-        }
+        check_move(json_string_value(json_object_get(c, "name")), c, &f, &m);
     }
     CHECK_INT("all of them", i, 13);
 }
@@ -99,21 +112,17 @@ static void test_joint_moves(void)
 static void check_line(const char *name, const json_t *c, const struct arm_fault *f,
                        struct arm_move *m)
 {
-    const json_t *error = json_object_get(c, "error");
-    CHECK_TEXT(name, arm_refusal_names[f->refusal],
-               error ? json_string_value(error) : "accepted");
-    if (error) {
+    check_move(name, c, f, m);
+    if (f->refusal != ARM_ACCEPTED) {
         CHECK_NEAR(name, f->at, read_or(c, "where", -1.0), 0.0, 1e-9);
         return;
     }
     double end[6];
     read_numbers(json_object_get(c, "q_end"), 6, end);
-    CHECK_NEAR(name, m->duration_s, read_or(c, "duration_s", -1.0), 1e-8, 1e-9);
     CHECK_NEAR(name, m->stretch, read_or(c, "stretch", -1.0), 1e-12, 0.0);
     CHECK_NEAR(name, m->length_m, read_or(c, "length_m", -1.0), 1e-5, 1e-11);
     CHECK_NEAR(name, m->angle_rad, read_or(c, "angle_rad", -1.0), 1e-5, 1e-10);
     CHECK_NEAR(name, largest_difference(m->to_q, end, 6), 0.0, 0.0, 3e-8);
-    check_way(name, c, m);
 }
 
 static void test_line_moves(void)
@@ -122,20 +131,15 @@ static void test_line_moves(void)
     json_t *c;
     json_array_foreach(line_moves, i, c)
     {
-        const char *name = json_string_value(json_object_get(c, "name"));
-        const json_t *args = json_object_get(c, "args");
         struct arm_rates rates = arm_rates_default;
-        rates.v_mps = read_or(args, "v", rates.v_mps);
-        rates.a_mps2 = read_or(args, "a", rates.a_mps2);
-        rates.time_s = read_or(args, "t", 0.0);
         double q0[6];
         double pose[6];
-        read_numbers(json_object_get(c, "q0"), 6, q0);
+        read_start(c, &rates, &rates.v_mps, &rates.a_mps2, q0);
         read_numbers(json_object_get(c, "pose"), 6, pose);
         const struct rigid to = rigid_from_pose(pose);
         struct arm_move m;
         const struct arm_fault f = arm_plan_line(&ur5, q0, &to, &rates, &arm_bounds_none, &m);
-        check_line(name, c, &f, &m);
+        check_line(json_string_value(json_object_get(c, "name")), c, &f, &m);
     }
     CHECK_INT("all of them", i, 13);
 }
