@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/lab_file.h"
 #include "logger/message/codecs.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
 
 enum { READERS_MAX = 64, USER_MAX = 64 };
 
@@ -210,15 +210,8 @@ int command_broker_acl(int argc, char **argv)
     if (code != ARGUMENTS_TAKEN) {
         return code;
     }
-    if (!path) {
-        (void)fputs("tandem: broker-acl: the lab file is missing, write '-c LAB.yaml'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
     struct lab_file lab = {0};
-    struct err_list errors = {0};
-    if (lab_file_load(path, &lab, &errors) != STATUS_OK) {
-        err_list_print(&errors, stderr);
+    if (!lab_argument_load(arguments.command, path, &lab)) {
         return EXIT_USAGE;
     }
     a.lab = &lab;

@@ -1,17 +1,14 @@
 /* tandem config - checks a lab file, or writes what is made from the tables of its keys. */
 #include <stdio.h>
 
-#include "config/lab_file.h"
-#include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
 
 static int check_file(const char *path)
 {
     struct lab_file lab = {0};
-    struct err_list errors = {0};
-    if (lab_file_load(path, &lab, &errors) != STATUS_OK) {
-        err_list_print(&errors, stderr);
+    if (!lab_argument_load("config", path, &lab)) {
         return EXIT_USAGE;
     }
     lab_file_print(&lab, stdout);

@@ -13,6 +13,7 @@
 #include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/cli/version.h"
@@ -258,14 +259,12 @@ int command_serve(int argc, char **argv)
     if (code != ARGUMENTS_TAKEN) {
         return code;
     }
-    if (!path) {
-        (void)fputs("tandem: serve: the lab file is missing, write '-c LAB.yaml'\n", stderr);
-        return EXIT_USAGE;
-    }
     struct lab_file lab = {0};
     struct err_list errors = {0};
-    if (lab_file_load(path, &lab, &errors) != STATUS_OK ||
-        lab_secrets_check(&lab, &errors) != STATUS_OK) {
+    if (!lab_argument_load(arguments.command, path, &lab)) {
+        return EXIT_USAGE;
+    }
+    if (lab_secrets_check(&lab, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         lab_file_free(&lab);
         return EXIT_USAGE;

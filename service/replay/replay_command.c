@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/option_file.h"
 #include "logger/message/record_json.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_tables.h"
+#include "service/cli/lab_argument.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
 #include "service/replay/replay_run.h"
@@ -386,25 +386,18 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         .exit_status = "a file could not be read, or the results not be written",
         .rows = rows,
         .row_count = sizeof rows / sizeof rows[0]};
-    const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status == ARGUMENTS_TAKEN && !o->lab_path) {
-        (void)fputs("tandem: replay needs -c LAB.yaml, see 'tandem replay --help'\n", stderr);
-        return EXIT_USAGE;
-    }
-    return exit_status;
+    return arguments_parse(&arguments, argc, argv);
 }
 
 int command_replay(int argc, char **argv)
 {
     struct lab_file file;
     struct replay_run run = {.file = &file, .options = {.pause_max_days = PAUSE_DAYS}};
-    struct err_list errors = {0};
     int exit_status = parse_options(argc, argv, &run.options);
     if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    if (lab_file_load(run.options.lab_path, &file, &errors) != STATUS_OK) {
-        err_list_print(&errors, stderr);
+    if (!lab_argument_load("replay", run.options.lab_path, &file)) {
         return EXIT_USAGE;
     }
     int count = 0;

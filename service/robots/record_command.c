@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
 #include "logger/message/message.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
 #include "service/mqtt/broker_arguments.h"
@@ -142,10 +142,8 @@ static int parse_words(struct record *r, int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows)};
     const int code = arguments_parse(&arguments, argc, argv);
-    if (code == ARGUMENTS_TAKEN && (!r->lab_path || argv[2])) {
-        (void)fputs("tandem: record: -c LAB.yaml and one FILE are wanted, see 'tandem record "
-                    "--help'\n",
-                    stderr);
+    if (code == ARGUMENTS_TAKEN && argv[2]) {
+        (void)fputs("tandem: record: one FILE is wanted, see 'tandem record --help'\n", stderr);
         return EXIT_USAGE;
     }
     r->path = argv[1];
@@ -154,15 +152,13 @@ static int parse_words(struct record *r, int argc, char **argv)
 
 int command_record(int argc, char **argv)
 {
-    struct err_list errors = {0};
     struct record *r = calloc(1, sizeof *r);
     if (!r) {
         (void)fputs("tandem: record: no memory\n", stderr);
         return EXIT_FAILED;
     }
     int code = parse_words(r, argc, argv);
-    if (code == ARGUMENTS_TAKEN && lab_file_load(r->lab_path, &r->lab, &errors) != STATUS_OK) {
-        err_list_print(&errors, stderr);
+    if (code == ARGUMENTS_TAKEN && !lab_argument_load("record", r->lab_path, &r->lab)) {
         code = EXIT_USAGE;
     }
     code = code == ARGUMENTS_TAKEN ? run_record(r) : code;

@@ -198,7 +198,7 @@ def record(rig):
     _, said = run(rig, "record", "-c", rig.lab, rig.folder / "none" / "x", "--for", 1, status=1)
     assert "cannot be made: No such file" in said, said
     _, said = run(rig, "record", path, status=2)
-    assert "-c LAB.yaml and one FILE are wanted" in said, said
+    assert "record: the lab file is missing" in said, said
     away = write(rig, "away.yaml", b"broker: {port: 1}\npairs: {r1: {}}\n")
     _, said = run(rig, "record", "-c", away, rig.folder / "away.jsonl", "--for", 1, status=1)
     assert "connecting to" in said, said

@@ -84,7 +84,7 @@ refuse() {
     grep -qF -- "$text" err || fail "no '$text' from '$*': $(cat err)"
     grep -q '^tandem: ' err || fail "no 'tandem: ' from '$*'"
 }
-refuse 2 'needs -c LAB.yaml' odd.jsonl
+refuse 2 'replay: the lab file is missing' odd.jsonl
 refuse 2 'needs FILE...' -c lab.yaml
 refuse 2 "unknown option '--jsn'" -c lab.yaml --jsn odd.jsonl
 refuse 2 'a number within' -c lab.yaml --speed -1 odd.jsonl
