@@ -41,11 +41,22 @@ def gaps_in_seq(rig):
         found = replay(rig, *(row for n, seq in enumerate(seqs) for row in move(n, seq)))
         assert not found, (seqs, found)
     assert replay(rig, *(row for n, seq in enumerate((3, None, 5)) for row in move(n, seq)))[0][1] == "c2"
+    # What came and could not be read is not missing, whatever its count was; what is missing beside it is.
+    for wrong in ("no JSON", {"op": 1, "seq": 8}, {"seq": 8, "op": "go", "rotation": 1}):
+        assert not replay(rig, *move(1, 7), ("r1/command", wrong), *move(2, 9), *move(3, 10)), wrong
+        found = replay(rig, *move(1, 7), ("r1/command", wrong), *move(2, 10), ("r1/real/reply", wrong), *move(3, 12))
+        assert [id for _, id, _ in found] == ["c2", "c3"] and all(": 1 commands never" in text for *_, text in found), found
 
 
 def robots_count(rig):
     found = replay(rig, *move(1, None, 41, 1), *move(2, None, 42, 2), *move(3, None, 45, 3), *move(4, None, 46, 4))
     assert found == [("real", "c3", "the real robot has got 2 commands that never came here, or came once and reached it twice")], found
+    # One that could not be read may count with robots, or not; the reply before it may come behind it.
+    wrong = ("r1/command", "no JSON")
+    two = [move(1, None, 41, 1), move(2, None, 43, 2)]
+    assert not replay(rig, *two[0], wrong, *two[1], *move(3, None, 44, 3))
+    assert not replay(rig, two[0][0], wrong, *two[0][1:], *two[1], *move(3, None, 44, 3))
+    assert [id for _, id, _ in replay(rig, *two[0], wrong, *two[1], *move(3, None, 45, 3))] == ["c3"]
     # Started anew; lost on the way to the robot; not told by each reply; out of order.
     boot = [("r1/real/connection", {"state": "online", "boot": "b1"})], [("r1/real/connection", {"state": "online", "boot": "b2"})]
     assert not replay(rig, *boot[0], *move(1, None, 5), *boot[1], *move(2, None, 40))

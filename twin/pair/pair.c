@@ -306,18 +306,26 @@ static void withdraw_waiting(const struct pair_run *run)
     }
 }
 
-/* A count that begins anew is another sender's, or the same one's after a start. */
+/* A count that begins anew is another sender's, or the same one's after a start. Malformed
+ * commands came, whatever their counts were. */
 void pair_note_command_seq(const struct pair_run *run)
 {
+    struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
-    const int64_t before = run->pair->command_seq;
-    if (c->seq >= 0 && before >= 0 && c->seq > before + 1) {
+    const int64_t before = pair->command_seq;
+    if (c->seq < 0) {
+        return;
+    }
+    const int64_t missing =
+        c->seq - before - 1 - (int64_t)(pair->malformed - pair->malformed_seq);
+    if (before >= 0 && missing > 0) {
         pair_alarm(
             run, ALARM_LOST, SIDE_COUNT, c->id,
             "the commands' seq goes on at %lld after %lld: %lld commands never came here",
-            (long long)c->seq, (long long)before, (long long)(c->seq - before - 1));
+            (long long)c->seq, (long long)before, (long long)missing);
     }
-    run->pair->command_seq = c->seq >= 0 ? c->seq : before;
+    pair->command_seq = c->seq;
+    pair->malformed_seq = pair->malformed;
 }
 
 static void on_command(const struct pair_run *run)
@@ -395,16 +403,19 @@ static void take_stamp(const struct pair_run *run, enum side side, int64_t sourc
 
 /* A robot that has got more commands than were heard here got some that were lost on their way
  * here, or one twice. Fewer: they were lost on their way to the robot, or never sent to it, and
- * their entries say so. */
+ * their entries say so. What was malformed an observed robot may count, or not. */
 static void note_commands(const struct pair_run *run, const struct pair_slot *slot)
 {
     const struct event *e = run->event;
+    const struct pair *pair = run->pair;
     struct pair_side *side = &run->pair->side[e->side];
     if (e->reply.commands < 1) {
         return;
     }
     const int64_t ahead = e->reply.commands - (int64_t)slot->order;
-    if (side->counts && ahead > side->ahead) {
+    const bool observed = run->p->mode != PAIR_LINK;
+    const int64_t excuse = observed ? (int64_t)(pair->malformed - side->excused) : 0;
+    if (side->counts && ahead > side->ahead + excuse) {
         pair_alarm(run, ALARM_LOST, e->side, slot->id,
                    "the %s robot has got %lld commands that never came here, or came once and "
                    "reached it twice",
@@ -412,6 +423,9 @@ static void note_commands(const struct pair_run *run, const struct pair_slot *sl
     }
     side->counts = true;
     side->ahead = ahead;
+    if (slot->order >= pair->malformed_order) { /* it came after the last of them */
+        side->excused = pair->malformed;
+    }
 }
 
 static void note_reply(const struct pair_run *run, struct pair_slot *slot)
@@ -632,7 +646,14 @@ static void on_malformed(const struct pair_run *run)
 {
     const struct event_malformed *m = &run->event->malformed;
     pair_alarm(run, ALARM_MALFORMED, run->event->side, m->id, "%s", m->detail);
-    if (run->p->mode == PAIR_LINK && strcmp(m->what, "command") == 0 && !run->event->retained) {
+    if (strcmp(m->what, "command") != 0 || run->event->retained) {
+        return;
+    }
+    if (!run->event->dup) {
+        run->pair->malformed++;
+        run->pair->malformed_order = run->pair->order;
+    }
+    if (run->p->mode == PAIR_LINK) {
         pair_link_refuse(run, m->id, m->detail);
     }
 }

@@ -100,6 +100,7 @@ struct pair_side {
     uint64_t seq_missing; /* gaps in seq: samples that never came */
     bool counts;          /* it tells how many commands it got: */
     int64_t ahead;        /* by how many more it had got at its last reply than were heard */
+    uint64_t excused;     /* malformed commands that it may have counted by then */
     uint64_t telemetry;
     double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
     struct clock_map clock;
@@ -176,6 +177,9 @@ struct pair {
     int64_t virtual_since_us;
     /* Since then it may run on other parameters than those acknowledged; LAB_TIME_NONE: no. */
     int64_t virtual_unsure_us;
+    uint64_t malformed;       /* commands ever that came, but were not of the protocol: */
+    uint64_t malformed_seq;   /* as many at the last command with a seq, */
+    uint64_t malformed_order; /* and how many commands came before the last of them */
     bool doubted;            /* ever: an ambiguous message came */
     bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
     struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */
