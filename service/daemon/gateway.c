@@ -126,8 +126,17 @@ static void take_message(void *context, const char *topic, const void *payload, 
     }
 }
 
-/* What comes next may have waited at the broker, or in the socket of a frozen process: the lab
- * has to know, so it goes into the journal. */
+/* What messages come under is known to lab and journal, or none is taken: else a restart, and
+ * every replay, would read them by what was before. */
+static void note_or_refuse(const struct daemon *d, const char *what, const char *payload,
+                           size_t bytes)
+{
+    if (inbox_offer(d->inbox, what, payload, bytes) != STATUS_OK) {
+        mqtt_client_refuse(d->gateway.client, "the journal cannot be written");
+    }
+}
+
+/* What comes next may have waited at the broker, or in the socket of a frozen process. */
 static void note_silence(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
@@ -138,11 +147,10 @@ static void note_silence(void *context, int64_t silent_us)
     json_write_seconds(&w, "away_s", silent_us);
     json_write_close(&w);
     (void)json_write_end(&w);
-    inbox_note(d->inbox, "away", payload, w.used);
+    note_or_refuse(d, "away", payload, w.used);
 }
 
-/* The packet ids of what comes next are those of this session. The lab has to know, as above.
- */
+/* The packet ids of what comes next are those of this session. */
 static void note_session(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
 {
     const struct daemon *d = context;
@@ -158,7 +166,7 @@ static void note_session(void *context, bool resumed, int64_t silent_us, int64_t
     }
     json_write_close(&w);
     (void)json_write_end(&w);
-    inbox_note(d->inbox, "session", payload, w.used);
+    note_or_refuse(d, "session", payload, w.used);
 }
 
 static void add_topic(const char *prefix, const char *filter, int qos,

@@ -10,8 +10,8 @@
  *
  * `message` runs on Paho's thread, which acknowledges when it returns: it must not block (that
  * would stop every publish of the process) and may call mqtt_client_publish(),
- * mqtt_client_refuse() and mqtt_client_read_state() only. The process must have unset
- * http_proxy and https_proxy.
+ * mqtt_client_refuse() and mqtt_client_read_state() only; `silence` and `accepted` too. The
+ * process must have unset http_proxy and https_proxy.
  */
 #ifndef SERVICE_MQTT_MQTT_CLIENT_H
 #define SERVICE_MQTT_MQTT_CLIENT_H
@@ -123,10 +123,11 @@ MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char 
 MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                              const void *payload, size_t bytes);
 
-/* From within `message` alone: this message cannot be taken, and is not acknowledged. The link
- * is cut, nothing more is handed out, and it stays down until mqtt_client_resume(); a broker
- * that keeps the session then delivers this message again, and what came after it. why: for
- * state.error. */
+/* From within `message`, `silence` or `accepted` alone: this message cannot be taken, and is
+ * not acknowledged; this silence, or this connection, cannot be noted. The link is cut, nothing
+ * more is handed out, and it stays down until mqtt_client_resume(); a broker that keeps the
+ * session then delivers this message again, and what came after it, and the next connection
+ * tells of the silence, and of a session that began. why: for state.error. */
 void mqtt_client_refuse(struct mqtt_client *client, const char *why);
 
 /* Connect again after mqtt_client_refuse(); any thread. Nothing, when nothing was refused. */

@@ -44,17 +44,19 @@ static void tell_accepted(struct mqtt_client *client, bool resumed)
 static void came_up(struct mqtt_client *client, bool resumed)
 {
     client->refused = false;
+    resumed = resumed && !client->begun_untold;
     tell_accepted(client, resumed);
+    client->begun_untold = client->refused && !resumed;
     lock_take(&client->mutex);
     client->up_us = lab_clock_monotonic_us();
     client->sent_away = false;
     client->phase = MQTT_LINK_UP;
     client->worn = true;
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
-    client->subscribe_due = true;
+    client->subscribe_due = !client->refused; /* else it is being cut */
     client->subscribe_us = 0;
     client->heartbeat_due_us = 0;
-    client->state.connected = true;
+    client->state.connected = !client->refused;
     client->state.resumed = resumed;
     client->state.connections++;
     (void)pthread_cond_signal(&client->wake);
@@ -256,11 +258,11 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
 /* The heartbeat comes back several times a second: a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
+/* Where that is refused nothing counts as heard, and the next connection tells of it. */
 static void note_silence(struct mqtt_client *client)
 {
     const int64_t now_us = lab_clock_monotonic_us();
     const int64_t silent_us = now_us - client->heard_us;
-    client->heard_us = now_us;
     if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
@@ -268,6 +270,7 @@ static void note_silence(struct mqtt_client *client)
         }
         (void)pthread_mutex_unlock(&client->delivery);
     }
+    client->heard_us = client->refused ? client->heard_us : now_us;
 }
 
 static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_message *message)

@@ -44,6 +44,7 @@ struct mqtt_client {
     pthread_mutex_t delivery; /* held while the owner's `message` runs */
     bool closed;              /* under delivery: hand out nothing more */
     bool refused;             /* Paho's thread's: nor until the next connection */
+    bool begun_untold;        /* Paho's thread's: a session began, and that was refused */
 
     pthread_mutex_t mutex;
     pthread_cond_t wake; /* for the keeper, on the monotonic clock */

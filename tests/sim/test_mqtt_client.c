@@ -17,6 +17,9 @@ struct inbox {
     char last[256];
     size_t seen[KEPT_MAX]; /* how often the payload "n" came */
     int64_t worst_us;      /* latest payload "@<monotonic time>" */
+    struct mqtt_client *refuser;
+    unsigned refusals, connections; /* of which so many are refused; what was told of them: */
+    bool resumed[8];
 };
 
 static void keep_message(void *context, const char *topic, const void *payload, size_t bytes,
@@ -340,6 +343,57 @@ static void test_session_outlives_the_client(void)
     session_round("MQTT 3.1.1", "3.1.1");
 }
 
+static void refuse_connection(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
+{
+    struct inbox *in = context;
+    (void)silent_us;
+    (void)unsure_us;
+    (void)pthread_mutex_lock(&in->mutex);
+    in->resumed[in->connections++ % COUNT(in->resumed)] = resumed;
+    const bool refuses = in->connections <= in->refusals;
+    (void)pthread_mutex_unlock(&in->mutex);
+    if (refuses) {
+        mqtt_client_refuse(in->refuser, "it cannot be noted");
+    }
+}
+
+/* Who cannot note that a session began hears of it with the next connection, for which it is an
+ * old one. */
+static void test_refused_connections(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    in.refusals = 2;
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options options = options_for(&b, "refuser", &in);
+    options.persistent = true;
+    options.session_expiry_s = 60;
+    options.accepted = refuse_connection;
+    CU_ASSERT_FATAL(mqtt_client_create(&in.refuser, &options, NULL) == STATUS_OK);
+    for (unsigned i = 1; i <= in.refusals; i++) {
+        CHECK("refused", wait_error(in.refuser, "it cannot be noted", &state));
+        CHECK("not again by itself", !mqtt_client_wait_subscribed(in.refuser, 300));
+        mqtt_client_read_state(in.refuser, &state);
+        CHECK("down", state.refusing && !state.connected);
+        CHECK_INT("connections", state.connections, i);
+        mqtt_client_resume(in.refuser);
+        for (int k = 0; k < UP_MS && state.connections == i; k += 5) {
+            broker_sleep_ms(5);
+            mqtt_client_read_state(in.refuser, &state);
+        }
+    }
+    CHECK("taken", mqtt_client_wait_subscribed(in.refuser, UP_MS));
+    broker_stop(&b, SIGTERM);
+    CHECK("again", broker_start(&b) && mqtt_client_wait_subscribed(in.refuser, UP_MS));
+    end(in.refuser);
+    CHECK("a session began, says each until one is taken",
+          !in.resumed[0] && !in.resumed[1] && !in.resumed[2]);
+    CHECK("then it goes on", in.connections >= 4 && in.resumed[in.connections - 1]);
+    broker_finish(&b, NULL);
+}
+
 /* The process of test_presence_and_will that gets killed. */
 static int be_doomed(int port)
 {
@@ -614,6 +668,7 @@ int main(int argc, char **argv)
     (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
     (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
+    (void)CU_add_test(suite, "refused connections", test_refused_connections);
     (void)CU_add_test(suite, "presence and will", test_presence_and_will);
     (void)CU_add_test(suite, "idle link is awake", test_idle_link_is_awake);
     (void)CU_add_test(suite, "password", test_password);

@@ -125,7 +125,8 @@ static inline bool wait_body(const char *text)
         }
         broker_sleep_ms(20);
     }
-    return false;
+    (void)fprintf(stderr, "/readyz: %s\n", body);
+    return daemon_waited(&served, false, text);
 }
 
 static inline void end(void)

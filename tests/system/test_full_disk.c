@@ -96,6 +96,43 @@ static void test_limit(void)
     end();
 }
 
+/* How many of the journal's lines are of sessions at the broker. */
+static unsigned noted_sessions(void)
+{
+    char command[256];
+    unsigned count = 0;
+    (void)snprintf(command, sizeof command,
+                   "cat %s/journal/*.jsonl | grep -c '/$lab/session\"'", served.dir);
+    FILE *pipe = popen(command, "re");
+    CHECK("count", pipe && fscanf(pipe, "%u", &count) == 1 && pclose(pipe) == 0);
+    return count;
+}
+
+/* A connection that the journal cannot note is none: a restart would take what came over it for
+ * what came before. */
+static void test_connection(void)
+{
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
+    start();
+    say_commands(10);
+    CHECK("stored", wait_for(stored_entries, 10));
+    CHECK_INT("noted", noted_sessions(), 1);
+    fill_by_limit();
+    broker_stop(&broker, SIGTERM);
+    CHECK("broker", broker_start(&broker));
+    CHECK("says why", wait_body("acknowledging nothing to"));
+    CHECK_INT("not noted", noted_sessions(), 1);
+    clear_limit();
+    CHECK("recovers by itself", daemon_wait_ready(&served, 200, 15000));
+    CHECK_INT("noted, that one", noted_sessions(), 2);
+    CHECK_INT("nothing is known that is not noted",
+              (long long)daemon_metric(&served, "tandem_inbox_not_journalled_total"), 0);
+    say_commands(10);
+    CHECK("goes on", wait_for(stored_entries, 20));
+    CHECK_INT("stops in good order", daemon_end(&served, SIGTERM), 0);
+    end();
+}
+
 /* ---- a small file system ---- */
 
 static void fill_disk(void)
@@ -153,6 +190,7 @@ int main(void)
 {
     static const CU_TestInfo tests[] = {
         {"limit", test_limit},
+        {"connection", test_connection},
         {"small disk", test_small_disk},
         CU_TEST_INFO_NULL,
     };
