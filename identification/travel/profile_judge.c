@@ -1,0 +1,353 @@
+#include "identification/travel/profile_judge.h"
+
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/plausible.h"
+#include "identification/travel/travel_law.h"
+
+/* A ratio that is known no better than this is a guess. */
+static const double HALF_WIDTH_RATIO_MAX = 0.3;
+/* A delay must lie so far below zero, in standard errors and in seconds, to be negative. */
+static const double NEGATIVE_SE = 3.0;
+static const double NEGATIVE_S = 1e-3;
+static const double R2_MARGINAL = 0.5;
+static const double R2_FAIL = 0.2;
+static const double OUTLIER_RATIO_FAIL = 0.3;
+static const double REFUSED_RATIO_MAX = 0.1;
+/* No robot is so much slower or faster than it is told. */
+static const double RATIO_MAX = 5.0;
+static const double DELAY_S_MAX = 15.0;
+static const double FLOOR_S = 1e-4;
+/* Estimates that differ by so many errors and such a share are others. */
+static const double APART_SE = 3.5;
+static const double APART_SHARE = 0.03;
+/* Held-out moves: residuals beside the fit's own, beyond chance; the mean off zero. */
+static const double LARGER_MARGINAL = 1.25;
+static const double LARGER_FAIL = 3.0;
+static const double CHANCE = 0.002;
+static const double OFF_SE = 4.0;
+static const double OFF_SHARE = 0.3;
+enum { HELD_MIN = 6 };
+
+/* What each class is called, and which moves show what is missing. */
+static const struct {
+    const char *moves, *longer, *shorter;
+} words[PROFILE_CLASSES] = {
+    {"moves of joints",
+     "turn joints further, so that they reach full speed, by different angles",
+     "make moves of joints too short to reach full speed as well (below v^2 / a, 0.79 rad at "
+     "1.05 rad/s and 1.4 rad/s^2)"},
+    {"lines", "make longer lines, on which the tool reaches full speed, of different lengths",
+     "make lines too short to reach full speed as well (below v^2 / a, 52 mm at 0.25 m/s and "
+     "1.2 m/s^2)"},
+};
+
+static void judge_count(struct profile_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    const size_t total = fit->n + fit->refused;
+    if (fit->n == 0) {
+        estimate_reason(e, ESTIMATE_FAIL, "no usable move");
+    }
+    if (fit->refused > 0) {
+        const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
+        estimate_reason(e, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                        "%zu of %zu moves were refused: not a finite, sensible number, or a "
+                        "lap that is not above zero",
+                        fit->refused, total);
+    }
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        const struct profile_law *law = &fit->law[k];
+        if (law->n > 0 && law->freedom < ESTIMATE_FREEDOM_MIN) {
+            estimate_reason(e, law->freedom == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                            "too few %s: %zu for %d terms, %s", words[k].moves, law->n,
+                            PROFILE_TERMS,
+                            law->freedom == 0 ? "nothing is left to tell the errors by"
+                                              : "an interval needs five degrees of freedom");
+            estimate_advise(e, "make at least %zu more %s", ESTIMATE_FREEDOM_MIN - law->freedom,
+                            words[k].moves);
+        }
+    }
+}
+
+static const char *term_name(size_t kind, size_t term)
+{
+    return profile_term_name((enum profile_term)(kind * PROFILE_TERMS + term));
+}
+
+/* What the moves of a class do not determine, and which would. */
+static void judge_determined(struct profile_fit *fit, size_t kind)
+{
+    struct estimate *e = &fit->estimate;
+    const bool *known = &e->identifiable[kind * PROFILE_TERMS];
+    if (fit->law[kind].n < PROFILE_TERMS) {
+        return;
+    }
+    if (!known[PROFILE_SPEED]) {
+        const bool any =
+            e->identifiable[PROFILE_SPEED] || e->identifiable[PROFILE_TERMS + PROFILE_SPEED];
+        estimate_reason(e, any ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+                        "these %s do not determine %s", words[kind].moves,
+                        term_name(kind, PROFILE_SPEED));
+        estimate_advise(e, "%s", words[kind].longer);
+    }
+    if (!known[PROFILE_ACCELERATION] || !known[PROFILE_T0]) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "these %s do not tell %s from %s",
+                        words[kind].moves, term_name(kind, PROFILE_T0),
+                        term_name(kind, PROFILE_ACCELERATION));
+        estimate_advise(e, "%s", words[kind].shorter);
+    }
+}
+
+static void judge_terms(struct profile_fit *fit, size_t kind)
+{
+    struct estimate *e = &fit->estimate;
+    const size_t t0 = kind * PROFILE_TERMS;
+    for (size_t j = PROFILE_SPEED; j < PROFILE_TERMS; j++) {
+        const size_t i = t0 + j;
+        const double half = 0.5 * (e->hi[i] - e->lo[i]);
+        if (e->identifiable[i] && half > HALF_WIDTH_RATIO_MAX * e->value[i]) {
+            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
+                            term_name(kind, j), 100.0 * half / e->value[i]);
+            estimate_advise(e, "%s",
+                            j == PROFILE_SPEED ? words[kind].longer : words[kind].shorter);
+        }
+    }
+    if (e->identifiable[t0] && e->value[t0] < -NEGATIVE_SE * e->se[t0] &&
+        e->value[t0] < -NEGATIVE_S) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "unphysical sign: %s = %.3g s (se %.2g), a delay below zero",
+                        term_name(kind, PROFILE_T0), e->value[t0], e->se[t0]);
+    }
+}
+
+static void judge_residuals(struct profile_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    const double ratio = (double)fit->outliers / (double)fit->n;
+    /* Late replies must not decide it. */
+    if (fit->outliers == 0 && fit->r2 < R2_MARGINAL && e->rank > 1) {
+        estimate_reason(e, fit->r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "poor fit: the model explains %.0f %% of the variance of the laps",
+                        100.0 * fmax(fit->r2, 0.0));
+    }
+    if (travel_law_many(fit->outliers, fit->n)) {
+        estimate_reason(e, ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * ratio);
+        estimate_advise(e, "look at the laps beyond 4 sd: moves that were interrupted, or a "
+                           "reply that was late");
+    }
+}
+
+/* The class whose moves changed more, and how much longer they take, in percent. */
+static const char *changed_moves(const double share[TRAVEL_SIZES], double *percent)
+{
+    const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
+    *percent = 100.0 * share[k];
+    return words[k].moves;
+}
+
+/* The tests of travel times, of the times that this law has for the moves: in place of a
+ * rotation stands the time of a move of joints, in place of a displacement that of a line. */
+static void judge_law(struct profile_fit *fit, const struct travel_law *law)
+{
+    struct estimate *e = &fit->estimate;
+    double percent;
+    if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
+        const char *moves = changed_moves(law->step, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "speeds change on the way: %s take %+.0f %% of their time more from "
+                        "move %zu of %zu on",
+                        moves, percent, law->step_at + 1, fit->n);
+    } else if (travel_law_drifts(law)) {
+        const char *moves = changed_moves(law->trend, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "speeds change little by little: %s take %+.0f %% of their time more "
+                        "from the first to the last",
+                        moves, percent);
+    } else if (travel_law_mixes(law, fit->n)) {
+        const char *moves = changed_moves(law->kinds, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "moves of two kinds: %s differ by %.0f %% between %zu moves and the "
+                        "other %zu",
+                        moves, fabs(percent), law->second_kind, fit->n - law->second_kind);
+    } else if (travel_law_spreads(law)) {
+        const char *moves = changed_moves(law->variation, &percent);
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "%s vary by %.0f %% from one to the next: a speed slider, or loads?",
+                        moves, percent);
+    }
+    if (travel_law_bends(law)) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "laps bend with the size of the move otherwise than by one "
+                        "acceleration (chance %.2g)",
+                        law->bend_p);
+    }
+    if (travel_law_leaves_a_kind(law)) {
+        static const char *const shared[TRAVEL_CAUSES] = {"the time of moves of joints",
+                                                          "the time of lines", "their order"};
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "the %zu outliers share a cause, %s, more than by chance", law->aside,
+                        shared[law->aside_cause]);
+    }
+}
+
+/* x [n x TRAVEL_P], y and residual [n] behind it. */
+static enum status test_law(const struct profile_move *moves, size_t n, double *memory,
+                            struct profile_fit *fit)
+{
+    struct travel_law law;
+    struct travel_accelerating accelerating;
+    double *x = memory;
+    double *y = memory + TRAVEL_P * fit->n;
+    double *residual = y + fit->n;
+    size_t row = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double lap_s =
+            profile_move_usable(&moves[i]) ? profile_time_predict(fit, &moves[i]) : (double)NAN;
+        if (!isfinite(lap_s)) {
+            continue;
+        }
+        const double s = lap_s - fit->law[moves[i].kind].q[PROFILE_T0];
+        const bool joints = moves[i].kind == PROFILE_JOINTS;
+        travel_row(joints ? s : 0.0, joints ? 0.0 : s, x + row * TRAVEL_P);
+        y[row] = moves[i].lap_s;
+        residual[row++] = moves[i].lap_s - lap_s;
+    }
+    const struct robust_ls_problem problem = {
+        .x = x, .y = y, .n = row, .p = TRAVEL_P, .floor = FLOOR_S};
+    const enum status st =
+        row > 0 ? travel_law_test(&problem, residual, fit->residual_s_sd, &law, &accelerating)
+                : STATUS_OK;
+    if (st == STATUS_OK && row > 0) {
+        judge_law(fit, &law);
+    }
+    return st;
+}
+
+enum status profile_judge(const struct profile_move *moves, size_t n, struct profile_fit *fit)
+{
+    judge_count(fit);
+    if (fit->n == 0) {
+        return STATUS_OK;
+    }
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        judge_determined(fit, k);
+        judge_terms(fit, k);
+    }
+    judge_residuals(fit);
+    gsl_vector *memory = gsl_vector_alloc(fit->n * (TRAVEL_P + 2));
+    const enum status st = memory ? test_law(moves, n, memory->data, fit) : STATUS_E_NOMEM;
+    gsl_vector_free(memory);
+    return st;
+}
+
+void profile_judge_units(struct profile_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    for (size_t i = 0; i < PROFILE_P; i++) {
+        const double value = e->value[i];
+        if (i % PROFILE_TERMS == PROFILE_T0) {
+            if (value > DELAY_S_MAX) {
+                plausible_doubt(e, "%s = %.3g s: looks like milliseconds",
+                                profile_term_name((enum profile_term)i), value);
+            }
+        } else if (value > RATIO_MAX || value < 1.0 / RATIO_MAX) {
+            plausible_doubt(e,
+                            "%s = %.3g: no robot is that far from what it is told; are laps, "
+                            "sizes and speeds in s, rad, m, rad/s and m/s?",
+                            profile_term_name((enum profile_term)i), value);
+        }
+    }
+}
+
+/* By errors that are nested: a part's and its whole's. */
+void profile_check_part(struct profile_fit *whole, const char *name,
+                        const struct profile_fit *part)
+{
+    const struct estimate *w = &whole->estimate;
+    const struct estimate *p = &part->estimate;
+    for (size_t i = 0; i < PROFILE_P; i++) {
+        const double nested =
+            fmax(p->se[i] * p->se[i] - w->se[i] * w->se[i], 0.25 * p->se[i] * p->se[i]);
+        const double apart = fabs(p->value[i] - w->value[i]);
+        if (i % PROFILE_TERMS != PROFILE_T0 && apart > APART_SE * sqrt(nested) &&
+            apart > APART_SHARE * w->value[i]) {
+            estimate_reason(&whole->estimate, ESTIMATE_MARGINAL,
+                            "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g",
+                            name, profile_term_name((enum profile_term)i), p->value[i],
+                            p->se[i], w->value[i], w->se[i]);
+            estimate_advise(&whole->estimate,
+                            "the files are not of one robot in one state: fit each by itself");
+        }
+    }
+}
+
+/* By the median, which late replies do not move. */
+static void judge_held(struct profile_fit *fit, const struct profile_held_out *held)
+{
+    const double own = fmax(fit->residual_s_sd, FLOOR_S);
+    const double size = 1.4826 * held->median_s;
+    const double expected = own * sqrt(1.0 + (double)fit->estimate.rank / (double)fit->n);
+    const double ratio = size / expected;
+    /* A median is worth about 0.37 of its values in degrees of freedom. */
+    const double count = fmax(0.37 * (double)held->n, 1.0);
+    if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
+        estimate_reason_first(&fit->estimate,
+                              ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                              "the held-out moves contradict the fit: it is off by %.3g s "
+                              "there, by %.3g s on its own moves",
+                              size, own);
+    }
+    if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
+        fabs(held->mean_s) > OFF_SHARE * own) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "held-out moves take %.3g s %s than foretold in the mean",
+                        fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
+    }
+}
+
+enum status profile_hold_out(struct profile_fit *fit, const struct profile_move *moves,
+                             size_t n, struct profile_held_out *held)
+{
+    struct profile_held_out out = {.rmse_s = NAN, .median_s = NAN, .mean_s = NAN};
+    double sum = 0.0;
+    double rss = 0.0;
+    gsl_vector *off = gsl_vector_alloc(n + 1);
+    if (!off) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double left = profile_move_usable(&moves[i])
+                                ? moves[i].lap_s - profile_time_predict(fit, &moves[i])
+                                : (double)NAN;
+        if (isfinite(left)) {
+            gsl_vector_set(off, out.n++, fabs(left));
+            sum += left;
+            rss += left * left;
+        }
+    }
+    out.unpredicted = n - out.n;
+    if (out.n > 0) {
+        out.rmse_s = sqrt(rss / (double)out.n);
+        out.mean_s = sum / (double)out.n;
+        gsl_sort(off->data, 1, out.n);
+        out.median_s = gsl_stats_median_from_sorted_data(off->data, 1, out.n);
+    }
+    gsl_vector_free(off);
+    if (out.n >= HELD_MIN) {
+        judge_held(fit, &out);
+    } else {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "%zu held-out moves that can be foretold are too few to hold the fit "
+                        "against: %d are wanted",
+                        out.n, HELD_MIN);
+    }
+    *held = out;
+    return STATUS_OK;
+}

@@ -1,0 +1,468 @@
+#include "identification/travel/profile_time.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "identification/travel/profile_judge.h"
+
+/* No robot link is timed better than this. */
+static const double FLOOR_S = 1e-4;
+static const double OUTLIER_SD = 4.0;
+/* AUTO: a residual this far out is no Gaussian one. */
+static const double WILD_SD = 5.0;
+static const double TUKEY_C = 4.685;
+static const double HUBER_C = 1.345;
+static const double MAD_TO_SD = 1.4826;
+/* A ratio known no better than by this factor is not known. */
+static const double FACTOR_MAX = 2.0;
+/* Beyond them a number is a fault, not a move. */
+static const double RATE_MAX = 1e6;
+static const double LAP_S_MAX = 1e9;
+/* Weights and law are found in turn, until no unknown moves by more. */
+enum { ROUNDS = 20, STEPS = 30 };
+static const double STEP_ENOUGH = 1e-7;
+
+ENUM_NAMES(profile_class, PROFILE_CLASSES, "joint", "line");
+ENUM_NAMES(profile_term, PROFILE_P, "joint_t0_s", "joint_speed_ratio",
+           "joint_acceleration_ratio", "line_t0_s", "line_speed_ratio",
+           "line_acceleration_ratio");
+
+double profile_time(double speed, double acceleration)
+{
+    return speed * speed < acceleration ? 1.0 / speed + speed / acceleration
+                                        : 2.0 / sqrt(acceleration);
+}
+
+bool profile_move_usable(const struct profile_move *move)
+{
+    return move->speed > 0.0 && move->speed < RATE_MAX && move->acceleration > 0.0 &&
+           move->acceleration < RATE_MAX && move->lap_s > 0.0 && move->lap_s <= LAP_S_MAX;
+}
+
+void profile_fit_start(struct profile_fit *fit)
+{
+    static const char *const symbols[PROFILE_P] = {"t0", "sv", "sa", "l0", "lv", "la"};
+    *fit = (struct profile_fit){.method = TRAVEL_OLS};
+    estimate_start(&fit->estimate, PROFILE_P);
+    for (size_t j = 0; j < PROFILE_P; j++) {
+        estimate_name(&fit->estimate, j, profile_term_name((enum profile_term)j), symbols[j]);
+    }
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        fit->law[k].residual_s_sd = (double)NAN;
+    }
+    fit->residual_s_sd = fit->rmse_s = fit->r2 = (double)NAN;
+}
+
+/* The moves of one class, and room for their fit. */
+struct room {
+    const struct profile_move *moves; /* [n] of one class, usable */
+    size_t n;
+    double *x;                     /* [n x PROFILE_TERMS] */
+    double *y, *residual, *weight; /* [n] */
+    double *sorted;                /* [n] scratch */
+};
+
+/* Lap of the law, and its slopes. */
+static double find_lap(const double q[PROFILE_TERMS], const struct profile_move *move,
+                       double row[PROFILE_TERMS])
+{
+    const double v = move->speed * exp(q[PROFILE_SPEED]);
+    const double a = move->acceleration * exp(q[PROFILE_ACCELERATION]);
+    const bool full = v * v < a;
+    row[PROFILE_T0] = 1.0;
+    row[PROFILE_SPEED] = full ? v / a - 1.0 / v : 0.0;
+    row[PROFILE_ACCELERATION] = full ? -v / a : -1.0 / sqrt(a);
+    return q[PROFILE_T0] + profile_time(v, a);
+}
+
+static int set_residuals(const gsl_vector *q, void *context, gsl_vector *f)
+{
+    const struct room *room = context;
+    double row[PROFILE_TERMS];
+    for (size_t i = 0; i < room->n; i++) {
+        gsl_vector_set(f, i, find_lap(q->data, &room->moves[i], row) - room->moves[i].lap_s);
+    }
+    return GSL_SUCCESS;
+}
+
+static int set_slopes(const gsl_vector *q, void *context, gsl_matrix *slopes)
+{
+    const struct room *room = context;
+    for (size_t i = 0; i < room->n; i++) {
+        (void)find_lap(q->data, &room->moves[i], slopes->data + i * slopes->tda);
+    }
+    return GSL_SUCCESS;
+}
+
+/* What the law leaves of each move; the robust scale of it. As many as there are unknowns are
+ * small whatever the noise is. */
+static double measure_residuals(struct room *room, const double q[PROFILE_TERMS])
+{
+    double row[PROFILE_TERMS];
+    for (size_t i = 0; i < room->n; i++) {
+        room->residual[i] = room->moves[i].lap_s - find_lap(q, &room->moves[i], row);
+        room->sorted[i] = fabs(room->residual[i]);
+    }
+    const size_t fitted = room->n > 2 * PROFILE_TERMS ? PROFILE_TERMS : 0;
+    return fmax(MAD_TO_SD * gsl_stats_select(room->sorted, 1, room->n, (room->n + fitted) / 2),
+                FLOOR_S);
+}
+
+static void set_weights(struct room *room, enum travel_method method, double scale)
+{
+    for (size_t i = 0; i < room->n; i++) {
+        const double z = fabs(room->residual[i]) / scale;
+        const double inside = fmax(1.0 - z * z / (TUKEY_C * TUKEY_C), 0.0);
+        room->weight[i] = method == TRAVEL_OLS     ? 1.0
+                          : method == TRAVEL_HUBER ? fmin(1.0, HUBER_C / z)
+                                                   : inside * inside;
+    }
+}
+
+/* Levenberg and Marquardt with the weights as they are. */
+static enum status search_law(struct room *room, double q[PROFILE_TERMS])
+{
+    const gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf problem = {
+        .f = set_residuals, .df = set_slopes, .n = room->n, .p = PROFILE_TERMS, .params = room};
+    gsl_multifit_nlinear_workspace *work = gsl_multifit_nlinear_alloc(
+        gsl_multifit_nlinear_trust, &settings, room->n, PROFILE_TERMS);
+    if (!work) {
+        return STATUS_E_NOMEM;
+    }
+    const gsl_vector_const_view start = gsl_vector_const_view_array(q, PROFILE_TERMS);
+    const gsl_vector_const_view weight = gsl_vector_const_view_array(room->weight, room->n);
+    int info = 0;
+    /* That it goes no further is no error: what is left is looked at. */
+    if (gsl_multifit_nlinear_winit(&start.vector, &weight.vector, &problem, work) ==
+        GSL_SUCCESS) {
+        (void)gsl_multifit_nlinear_driver(STEPS, STEP_ENOUGH, 0.0, 0.0, NULL, NULL, &info,
+                                          work);
+    }
+    const gsl_vector *found = gsl_multifit_nlinear_position(work);
+    bool is_finite = true;
+    for (size_t j = 0; j < PROFILE_TERMS; j++) {
+        is_finite = is_finite && fabs(gsl_vector_get(found, j)) < 50.0 + LAP_S_MAX * (j == 0);
+    }
+    for (size_t j = 0; j < PROFILE_TERMS && is_finite; j++) {
+        q[j] = gsl_vector_get(found, j);
+    }
+    gsl_multifit_nlinear_free(work);
+    return is_finite ? STATUS_OK : STATUS_E_MATH;
+}
+
+/* Weights by what the law leaves, the law by these weights, and so on. */
+static enum status settle_law(struct room *room, enum travel_method method,
+                              double q[PROFILE_TERMS])
+{
+    enum status st = STATUS_OK;
+    double moved = HUGE_VAL;
+    for (int round = 0; round < ROUNDS && st == STATUS_OK && moved > STEP_ENOUGH; round++) {
+        double before[PROFILE_TERMS];
+        memcpy(before, q, sizeof before);
+        set_weights(room, method, measure_residuals(room, q));
+        st = search_law(room, q);
+        moved = 0.0;
+        for (size_t j = 0; j < PROFILE_TERMS; j++) {
+            moved = fmax(moved, fabs(q[j] - before[j]));
+        }
+        moved = method == TRAVEL_OLS ? 0.0 : moved;
+    }
+    return st;
+}
+
+/* Takes what is found from there when most moves keep closer to it. */
+static enum status try_start(struct room *room, double q[PROFILE_TERMS],
+                             double best[PROFILE_TERMS], double *scale)
+{
+    const enum status st = settle_law(room, TRAVEL_TUKEY, q);
+    const double here = st == STATUS_OK ? measure_residuals(room, q) : HUGE_VAL;
+    /* A law as good with an acceleration that nobody sees is no better. */
+    if (here < 0.999 * *scale) {
+        *scale = here;
+        memcpy(best, q, PROFILE_TERMS * sizeof *q);
+    }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+/* Linear fits to begin with, where most moves are: lap = t0 + c T, as of a robot whose speeds
+ * are c times lower and accelerations c^2 times, then with accelerations otherwise. */
+static enum status start_law(struct room *room, double best[PROFILE_TERMS])
+{
+    static const double accelerations[] = {0.0, -1.2, 1.2};
+    const struct robust_ls_problem linear = {
+        .x = room->x, .y = room->y, .n = room->n, .p = 2, .floor = FLOOR_S};
+    struct robust_ls_fit fit;
+    double mean_s = 0.0;
+    double mean_speed_s = 0.0; /* of v / a: what an acceleration costs */
+    for (size_t i = 0; i < room->n; i++) {
+        const struct profile_move *move = &room->moves[i];
+        room->x[2 * i] = 1.0;
+        room->x[2 * i + 1] = profile_time(move->speed, move->acceleration);
+        room->y[i] = move->lap_s;
+        mean_s += (move->lap_s - room->x[2 * i + 1]) / (double)room->n;
+        mean_speed_s += fmin(move->speed / move->acceleration, 1.0 / sqrt(move->acceleration)) /
+                        (double)room->n;
+    }
+    enum status st = robust_ls_run(&linear, ROBUST_LS_TUKEY, NULL, NULL, &fit);
+    const double slope[2] = {0.0, 1.0};
+    const bool known = st == STATUS_OK && robust_ls_estimable(&fit, slope) && fit.beta[1] > 0.0;
+    const double c = known ? fit.beta[1] : 1.0;
+    const double t0_s = known ? fit.beta[0] : mean_s;
+    double scale = HUGE_VAL;
+    best[PROFILE_T0] = t0_s;
+    best[PROFILE_SPEED] = -log(c);
+    best[PROFILE_ACCELERATION] = -2.0 * log(c);
+    for (size_t s = 0; s < COUNT(accelerations) && st == STATUS_OK; s++) {
+        double q[PROFILE_TERMS] = {t0_s, -log(c), -2.0 * log(c) + accelerations[s]};
+        q[PROFILE_T0] += c * mean_speed_s * (1.0 - exp(-accelerations[s]));
+        st = try_start(room, q, best, &scale);
+    }
+    return st;
+}
+
+/* Variance of the residuals as the law's errors are to take it: eq. 5 and 6 of
+ * docs/model/travel_time.md, by the moves that have weight, with (X'WX)^-1 for their design. */
+static double find_variance(const struct room *room, enum travel_method method, double scale,
+                            size_t rank, size_t used)
+{
+    const double m = (double)used;
+    double squares = 0.0; /* of psi */
+    double weights = 0.0;
+    double slope = 0.0; /* of psi */
+    double slope2 = 0.0;
+    for (size_t i = 0; i < room->n; i++) {
+        const double w = room->weight[i];
+        const double psi = w * room->residual[i];
+        const double root = sqrt(w);
+        const double d = method == TRAVEL_OLS     ? 1.0
+                         : method == TRAVEL_HUBER ? floor(w)
+                                                  : root * (5.0 * root - 4.0);
+        if (w > 0.0) {
+            squares += psi * psi;
+            weights += w / m;
+            slope += d / m;
+            slope2 += d * d / m;
+        }
+    }
+    const double small = 1.0 + (double)rank / m * (slope2 - slope * slope) / (slope * slope);
+    const double variance =
+        small * small * squares / (m - (double)rank) * weights / (slope * slope);
+    /* Nothing is timed better. */
+    return fmax(variance, method == TRAVEL_OLS ? 0.0 : 1e-6 * scale * scale);
+}
+
+/* The law linearised where the search ended, as its moves weigh: errors, rank, and what is
+ * determined. */
+static enum status linearise_law(struct room *room, enum travel_method method,
+                                 struct profile_law *law)
+{
+    const struct robust_ls_problem linear = {
+        .x = room->x, .y = room->y, .n = room->n, .p = PROFILE_TERMS, .floor = FLOOR_S};
+    const double scale = measure_residuals(room, law->q);
+    size_t used = 0;
+    set_weights(room, method, scale);
+    for (size_t i = 0; i < room->n; i++) {
+        double *row = room->x + i * PROFILE_TERMS;
+        const double root = sqrt(room->weight[i]);
+        (void)find_lap(law->q, &room->moves[i], row);
+        for (size_t j = 0; j < PROFILE_TERMS; j++) {
+            row[j] *= root;
+        }
+        room->y[i] = root * room->residual[i];
+        used += room->weight[i] > 0.0;
+    }
+    const enum status st = robust_ls_run(&linear, ROBUST_LS_OLS, NULL, NULL, &law->slopes);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const size_t rank = law->slopes.rank;
+    const double plain = law->slopes.sd * law->slopes.sd;
+    law->freedom = used > rank ? used - rank : 0;
+    law->residual_s_sd = method == TRAVEL_OLS ? law->slopes.sd : scale;
+    for (size_t j = 0; j < PROFILE_TERMS * PROFILE_TERMS; j++) {
+        double *c = &law->slopes.covariance[j / PROFILE_TERMS][j % PROFILE_TERMS];
+        *c = law->freedom == 0 ? (double)NAN
+             : plain > 0.0     ? *c / plain * find_variance(room, method, scale, rank, used)
+                               : *c;
+    }
+    return STATUS_OK;
+}
+
+static size_t count_beyond(const double *residual, size_t n, double limit)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += fabs(residual[i]) > limit;
+    }
+    return count;
+}
+
+/* Robustly first; AUTO then asks whether anything lies out. */
+static enum status fit_class(struct room *room, enum travel_method method,
+                             struct profile_law *law, enum travel_method *used)
+{
+    enum status st = start_law(room, law->q);
+    enum travel_method by = method == TRAVEL_AUTO ? TRAVEL_TUKEY : method;
+    if (st == STATUS_OK && method == TRAVEL_AUTO) {
+        const double scale = measure_residuals(room, law->q);
+        by = count_beyond(room->residual, room->n, WILD_SD * scale) == 0 ? TRAVEL_OLS
+                                                                         : TRAVEL_TUKEY;
+    }
+    st = st == STATUS_OK ? settle_law(room, by, law->q) : st;
+    st = st == STATUS_OK ? linearise_law(room, by, law) : st;
+    if (st == STATUS_OK) {
+        law->n = room->n;
+        law->outliers = count_beyond(room->residual, room->n,
+                                     OUTLIER_SD * fmax(law->residual_s_sd, FLOOR_S));
+        *used = by > *used ? by : *used;
+    }
+    return st;
+}
+
+/* Ratios by their logarithms, so that no interval reaches below zero. */
+static void set_terms(enum profile_class kind, const struct profile_law *law,
+                      struct profile_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    const size_t at = (size_t)kind * PROFILE_TERMS;
+    const double reach = estimate_reach((double)law->freedom);
+    double slope[PROFILE_TERMS];
+    for (size_t j = 0; j < PROFILE_TERMS; j++) {
+        double unit[PROFILE_TERMS] = {0.0};
+        unit[j] = 1.0;
+        const double se = robust_ls_se(&law->slopes, unit);
+        slope[j] = j == PROFILE_T0 ? 1.0 : exp(law->q[j]);
+        e->identifiable[at + j] = robust_ls_estimable(&law->slopes, unit) &&
+                                  (j == PROFILE_T0 || !(se > log(FACTOR_MAX)));
+        if (!e->identifiable[at + j]) {
+            continue;
+        }
+        e->value[at + j] = j == PROFILE_T0 ? law->q[j] : slope[j];
+        e->se[at + j] = e->se_white[at + j] = slope[j] * se;
+        e->lo[at + j] = j == PROFILE_T0 ? law->q[j] - reach * se : exp(law->q[j] - reach * se);
+        e->hi[at + j] = j == PROFILE_T0 ? law->q[j] + reach * se : exp(law->q[j] + reach * se);
+    }
+    for (size_t j = 0; j < PROFILE_TERMS * PROFILE_TERMS; j++) {
+        const size_t r = j / PROFILE_TERMS;
+        const size_t c = j % PROFILE_TERMS;
+        if (e->identifiable[at + r] && e->identifiable[at + c]) {
+            e->covariance[at + r][at + c] = slope[r] * slope[c] * law->slopes.covariance[r][c];
+        }
+    }
+    e->rank += law->slopes.rank;
+    e->condition = fmax(e->condition, law->slopes.condition);
+}
+
+/* Over all moves used. */
+static void set_quality(const struct profile_move *moves, struct profile_fit *fit)
+{
+    double rss = 0.0;
+    double sst = 0.0;
+    double mean_s = 0.0;
+    double variance = 0.0;
+    double row[PROFILE_TERMS];
+    for (size_t i = 0; i < fit->n; i++) {
+        mean_s += moves[i].lap_s / (double)fit->n;
+    }
+    for (size_t i = 0; i < fit->n; i++) {
+        const double e = moves[i].lap_s - find_lap(fit->law[moves[i].kind].q, &moves[i], row);
+        rss += e * e;
+        sst += (moves[i].lap_s - mean_s) * (moves[i].lap_s - mean_s);
+    }
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        const struct profile_law *law = &fit->law[k];
+        variance += law->n > 0 ? law->residual_s_sd * law->residual_s_sd * (double)law->n : 0.0;
+        fit->outliers += law->outliers;
+    }
+    fit->residual_s_sd = sqrt(variance / (double)fit->n);
+    fit->rmse_s = sqrt(rss / (double)fit->n);
+    fit->r2 = sst > 0.0 ? 1.0 - rss / sst : (double)NAN;
+}
+
+/* moves [out->n], those of joints first; memory [7 n]. */
+static enum status fit_classes(const struct profile_move *moves, size_t joints, double *memory,
+                               enum travel_method method, struct profile_fit *out)
+{
+    const size_t n = out->n;
+    const size_t first[PROFILE_CLASSES + 1] = {0, joints, n};
+    enum status st = STATUS_OK;
+    for (enum profile_class k = PROFILE_JOINTS; k < PROFILE_CLASSES; k++) {
+        struct room room = {.moves = moves + first[k],
+                            .n = first[k + 1] - first[k],
+                            .x = memory,
+                            .y = memory + PROFILE_TERMS * n,
+                            .residual = memory + (PROFILE_TERMS + 1) * n,
+                            .weight = memory + (PROFILE_TERMS + 2) * n,
+                            .sorted = memory + (PROFILE_TERMS + 3) * n};
+        struct profile_law *law = &out->law[k];
+        /* Of fewer the search knows nothing. */
+        if (st == STATUS_OK && room.n >= PROFILE_TERMS) {
+            st = fit_class(&room, method, law, &out->method);
+            if (st == STATUS_OK) {
+                set_terms(k, law, out);
+            }
+        } else {
+            law->n = room.n;
+        }
+    }
+    return st;
+}
+
+static enum status fit_in_room(const struct profile_move *moves, size_t n,
+                               enum travel_method method, struct profile_fit *out)
+{
+    const size_t doubles = (sizeof *moves + sizeof(double) - 1) / sizeof(double);
+    gsl_vector *memory = gsl_vector_alloc(out->n * (doubles + PROFILE_TERMS + 4));
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    struct profile_move *sorted = (struct profile_move *)(void *)memory->data;
+    size_t count = 0;
+    size_t joints = 0;
+    for (enum profile_class k = PROFILE_JOINTS; k < PROFILE_CLASSES; k++) {
+        for (size_t i = 0; i < n; i++) {
+            if (moves[i].kind == k && profile_move_usable(&moves[i])) {
+                sorted[count++] = moves[i];
+            }
+        }
+        joints = k == PROFILE_JOINTS ? count : joints;
+    }
+    enum status st = fit_classes(sorted, joints, memory->data + doubles * out->n, method, out);
+    if (st == STATUS_OK) {
+        set_quality(sorted, out);
+    }
+    gsl_vector_free(memory);
+    return st == STATUS_OK ? profile_judge(moves, n, out) : st;
+}
+
+enum status profile_time_fit(const struct profile_move *moves, size_t n,
+                             enum travel_method method, struct profile_fit *fit)
+{
+    struct profile_fit out;
+    assert(fit && (moves || n == 0) && (unsigned)method < TRAVEL_METHOD_COUNT);
+    profile_fit_start(&out);
+    for (size_t i = 0; i < n; i++) {
+        out.n += profile_move_usable(&moves[i]) && (unsigned)moves[i].kind < PROFILE_CLASSES;
+    }
+    out.refused = n - out.n;
+    const enum status st =
+        out.n > 0 ? fit_in_room(moves, n, method, &out) : profile_judge(moves, n, &out);
+    if (st == STATUS_OK) {
+        *fit = out;
+    }
+    return st;
+}
+
+double profile_time_predict(const struct profile_fit *fit, const struct profile_move *move)
+{
+    double row[PROFILE_TERMS];
+    const struct profile_law *law = &fit->law[move->kind];
+    const double lap_s = find_lap(law->q, move, row);
+    return law->slopes.p > 0 && robust_ls_estimable(&law->slopes, row) ? lap_s : (double)NAN;
+}
