@@ -42,19 +42,71 @@ static const struct payload_member command_members[] = {
 };
 /* clang-format on */
 
+/* In the order of enum event_arm_member. */
+/* clang-format off */
+static const struct payload_member arm_members[] = {
+    {.name = "q_rad", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.q_rad, command.arm.q_count)},
+    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.pose, command.arm.pose_count)},
+    {.name = "via", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.via, command.arm.via_count)},
+    {.name = "qd_radps", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.qd_radps, command.arm.qd_count)},
+    {.name = "twist", .type = PAYLOAD_AXES, PAYLOAD_TOLD(command.arm.twist, command.arm.twist_count)},
+    {.name = "v_radps", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.v_radps)},
+    {.name = "a_radps2", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.a_radps2)},
+    {.name = "v_mps", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.v_mps)},
+    {.name = "a_mps2", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.a_mps2)},
+    {.name = "time_s", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.time_s)},
+    {.name = "turns", .type = PAYLOAD_REAL, PAYLOAD_IN(command.arm.turns)},
+    {.name = "cartesian", .type = PAYLOAD_FLAG, PAYLOAD_IN(command.arm.cartesian)},
+    {.name = "dynamics", .type = PAYLOAD_NAME, PAYLOAD_IN(command.arm.dynamics), .names = &arm_dynamics_names,
+     .expected = "\"dynamics\" of servo or ideal was expected"},
+    {.name = "external", .type = PAYLOAD_FLAG, PAYLOAD_IN(command.arm.external)},
+};
+/* clang-format on */
+_Static_assert(COUNT(arm_members) == EVENT_ARM_MEMBER_COUNT, "a row for each member");
+
+static bool note_told(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+{
+    (void)s;
+    e->command.arm.told = seen->members;
+    return true;
+}
+
+/* What an arm's operation says, in an object whose operation is known. */
+static const struct payload_kind arm_kind = {
+    "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, "", note_told};
+
 /* An operation that is nothing without one of its sizes: a size that was misspelt would make a
  * move of nothing, or half a move. */
 static const struct sized_op {
     const char *op;
-    const char *nothing; /* said when there is none, but a member that nobody knows */
+    bool of_arm;         /* members of an arm are read */
+    const char *nothing; /* said when there is none, but a member that nobody knows; NULL: who
+                            obeys it may know a size of his own */
     struct {
         const char *name, *meant; /* said of a member that looks like it */
     } sizes[2];
 } sized_ops[] = {
     {"go",
+     false,
      "a \"go\" by \"rotation_rad\" or \"displacement_m\" was expected",
      {{"rotation_rad", "no member of a \"go\"; did you mean rotation_rad?"},
       {"displacement_m", "no member of a \"go\"; did you mean displacement_m?"}}},
+    {"movej",
+     true,
+     NULL,
+     {{"q_rad", "no member of a \"movej\"; did you mean q_rad?"},
+      {"pose", "no member of a \"movej\"; did you mean pose?"}}},
+    {"movel",
+     true,
+     NULL,
+     {{"pose", "no member of a \"movel\"; did you mean pose?"},
+      {"q_rad", "no member of a \"movel\"; did you mean q_rad?"}}},
+    {"movec", true, NULL, {{"pose", "no member of a \"movec\"; did you mean pose?"}}},
+    {"speedj", true, NULL, {{"qd_radps", "no member of a \"speedj\"; did you mean qd_radps?"}}},
+    {"speedl", true, NULL, {{"twist", "no member of a \"speedl\"; did you mean twist?"}}},
+    {"stopj", true, NULL, {{NULL, NULL}}},
+    {"halt", true, NULL, {{NULL, NULL}}},
+    {"mode", true, NULL, {{NULL, NULL}}},
 };
 
 static bool is_like(const struct json_text *key, const char *name)
@@ -64,9 +116,14 @@ static bool is_like(const struct json_text *key, const char *name)
            edit_likeness(text, name) != SIZE_MAX;
 }
 
-static bool is_given(const char *name, const struct payload_seen *seen)
+/* Of an arm's members those are given that were read. */
+static bool is_given(const char *name, const struct event *e, const struct payload_seen *seen)
 {
+    const size_t arm = names_value(&event_arm_member_names, name);
     size_t k = 0;
+    if (arm < EVENT_ARM_MEMBER_COUNT) {
+        return e->command.arm.told & 1U << arm;
+    }
     while (strcmp(command_members[k].name, name) != 0) {
         k++;
     }
@@ -79,27 +136,49 @@ static bool fail_at(struct json_scan *s, const struct json_text *key, const char
     return json_scan_fail(s, expected);
 }
 
-static bool check_sizes(struct json_scan *s, const struct sized_op *row,
+static bool check_sizes(struct json_scan *s, const struct sized_op *row, const struct event *e,
                         const struct payload_seen *seen)
 {
     bool any = false;
-    for (size_t k = 0; k < COUNT(row->sizes); k++) {
-        const bool given = is_given(row->sizes[k].name, seen);
-        any = any || given;
+    for (size_t k = 0; k < COUNT(row->sizes) && row->sizes[k].name; k++) {
+        any = any || is_given(row->sizes[k].name, e, seen);
+    }
+    if (any && row->of_arm) { /* either of two ways to say where to */
+        return true;
+    }
+    for (size_t k = 0; k < COUNT(row->sizes) && row->sizes[k].name; k++) {
+        const bool given = is_given(row->sizes[k].name, e, seen);
         for (size_t i = 0; !given && i < seen->stray_count && i < PAYLOAD_STRAYS_MAX; i++) {
             if (is_like(&seen->stray[i], row->sizes[k].name)) {
                 return fail_at(s, &seen->stray[i], row->sizes[k].meant);
             }
         }
     }
-    return any || seen->stray_count == 0 || fail_at(s, &seen->stray[0], row->nothing);
+    return any || !row->nothing || seen->stray_count == 0 ||
+           fail_at(s, &seen->stray[0], row->nothing);
+}
+
+/* No halt is refused for what stands beside it. */
+static bool scan_arm(struct json_scan *s, struct event *e)
+{
+    struct json_scan again = *s;
+    if (payload_scan_more(&again, e, &arm_kind)) {
+        return true;
+    }
+    if (strcmp(e->command.op, "halt") == 0) {
+        e->command.arm = (struct event_arm){.told = 0};
+        return true;
+    }
+    *s = again;
+    return false;
 }
 
 static bool check_command(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
     for (size_t i = 0; i < COUNT(sized_ops); i++) {
         if (strcmp(e->command.op, sized_ops[i].op) == 0) {
-            return check_sizes(s, &sized_ops[i], seen);
+            return (!sized_ops[i].of_arm || scan_arm(s, e)) &&
+                   check_sizes(s, &sized_ops[i], e, seen);
         }
     }
     return e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty");

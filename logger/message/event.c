@@ -12,6 +12,8 @@ ENUM_NAMES(value_kind, VALUE_KIND_COUNT, VALUE_KINDS(NAMES_TEXT));
 ENUM_NAMES(event_kind, EVENT_KIND_COUNT, EVENT_KINDS(NAMES_TEXT));
 ENUM_NAMES(request_action, REQUEST_ACTION_COUNT, "propose", "promote", "rollback", "identify",
            "following");
+ENUM_NAMES(event_arm_member, EVENT_ARM_MEMBER_COUNT, EVENT_ARM_MEMBERS(NAMES_TEXT));
+ENUM_NAMES(arm_dynamics, ARM_DYNAMICS_COUNT, "servo", "ideal");
 ENUM_NAMES(parameter_form, PARAMETERS_FORM_COUNT, "absolute", "relative");
 ENUM_NAMES(fit_outcome, FIT_OUTCOME_COUNT, "done", "failed", "cancelled");
 ENUM_NAMES(follower_rejection, FOLLOWER_REJECTION_COUNT, "none", "integral", "observer");

@@ -60,6 +60,43 @@ enum reply_status {
     REPLY_STATUS_COUNT
 };
 
+/* What a command to an arm may say: member of the payload, as below. Bits of event_arm.told. */
+/* clang-format off */
+#define EVENT_ARM_MEMBERS(X)                                                                   \
+    X(EVENT_ARM_Q, "q_rad")                                                                    \
+    X(EVENT_ARM_POSE, "pose")                                                                  \
+    X(EVENT_ARM_VIA, "via")                                                                    \
+    X(EVENT_ARM_QD, "qd_radps")                                                                \
+    X(EVENT_ARM_TWIST, "twist")                                                                \
+    X(EVENT_ARM_V_RADPS, "v_radps")                                                            \
+    X(EVENT_ARM_A_RADPS2, "a_radps2")                                                          \
+    X(EVENT_ARM_V_MPS, "v_mps")                                                                \
+    X(EVENT_ARM_A_MPS2, "a_mps2")                                                              \
+    X(EVENT_ARM_TIME_S, "time_s")                                                              \
+    X(EVENT_ARM_TURNS, "turns")                                                                \
+    X(EVENT_ARM_CARTESIAN, "cartesian")                                                        \
+    X(EVENT_ARM_DYNAMICS, "dynamics")                                                          \
+    X(EVENT_ARM_EXTERNAL, "external")
+/* clang-format on */
+
+enum event_arm_member { EVENT_ARM_MEMBERS(NAMES_VALUE) EVENT_ARM_MEMBER_COUNT };
+
+/* How the joints of a simulated arm move: as their servos do, or as they are told to. */
+enum arm_dynamics { ARM_DYNAMICS_SERVO, ARM_DYNAMICS_IDEAL, ARM_DYNAMICS_COUNT };
+
+/* Read of the operations movej, movel, movec, speedj, speedl, stopj, halt and mode only; all
+ * zero of others, where members of these names may mean anything. Numbers are as they were
+ * given, of whatever sign; poses are x y z in m and a rotation vector in rad. */
+struct event_arm {
+    uint32_t told; /* bit k: member k of enum event_arm_member was given; what was not is 0 */
+    size_t q_count, pose_count, via_count, qd_count, twist_count; /* 0..EVENT_AXES_MAX */
+    double q_rad[EVENT_AXES_MAX], pose[EVENT_AXES_MAX], via[EVENT_AXES_MAX];
+    double qd_radps[EVENT_AXES_MAX], twist[EVENT_AXES_MAX]; /* twist: m/s, rad/s */
+    double v_radps, a_radps2, v_mps, a_mps2, time_s, turns;
+    int8_t cartesian, external; /* 0, 1 */
+    int8_t dynamics;            /* enum arm_dynamics */
+};
+
 struct event_command {
     char id[EVENT_ID_MAX]; /* "" when absent */
     char op[EVENT_OP_MAX];
@@ -67,8 +104,9 @@ struct event_command {
     double displacement_m; /* >= 0 forward; 0 when absent */
     int64_t source_us;     /* the sender's own stamp; LAB_TIME_NONE when absent */
     int64_t seq;           /* the sender's count of commands to this pair; -1 when absent */
-    const char *raw;       /* [raw_bytes] the payload, borrowed for the step */
-    size_t raw_bytes;      /* <= EVENT_RAW_MAX */
+    struct event_arm arm;
+    const char *raw;  /* [raw_bytes] the payload, borrowed for the step */
+    size_t raw_bytes; /* <= EVENT_RAW_MAX */
 };
 
 /* What a value of a reply is, in words. */
@@ -250,6 +288,12 @@ const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */
 
 extern const struct names request_action_names;
 const char *request_action_name(enum request_action action); /* "propose", "promote" … */
+
+extern const struct names event_arm_member_names; /* as in a payload: "q_rad" ... */
+const char *event_arm_member_name(enum event_arm_member member);
+
+extern const struct names arm_dynamics_names;
+const char *arm_dynamics_name(enum arm_dynamics dynamics); /* "servo", "ideal" */
 
 extern const struct names parameter_form_names;
 const char *parameter_form_name(enum parameter_form form); /* "absolute", "relative" */

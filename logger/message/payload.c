@@ -195,12 +195,11 @@ static void note_member(struct payload_seen *seen, size_t k, const struct json_t
 
 /* Read one object. False when it is not what it shall be: the scanner then holds the place and
  * what would be right. */
-static bool scan_part(struct json_scan *s, struct event *e, const struct payload_kind *kind)
+static bool scan_object(struct json_scan *s, struct event *e, const struct payload_kind *kind)
 {
     const struct payload_member *members = kind->members;
     struct payload_seen seen = {.members = 0};
     struct json_text key;
-    clear_part(e, kind);
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
@@ -221,6 +220,23 @@ static bool scan_part(struct json_scan *s, struct event *e, const struct payload
         }
     }
     return !s->error && (!kind->check || kind->check(s, e, &seen));
+}
+
+static bool scan_part(struct json_scan *s, struct event *e, const struct payload_kind *kind)
+{
+    clear_part(e, kind);
+    return scan_object(s, e, kind);
+}
+
+bool payload_scan_more(struct json_scan *s, struct event *e, const struct payload_kind *kind)
+{
+    struct json_scan again;
+    json_scan_start(&again, s->begin, (size_t)(s->end - s->begin), s->depth_max);
+    if (scan_object(&again, e, kind)) {
+        return true;
+    }
+    s->at = again.at;
+    return json_scan_fail(s, again.error);
 }
 
 /* ---- messages ---- */

@@ -83,6 +83,11 @@ size_t payload_decode(const struct payload_kind *kind, enum side side,
                       const struct message *message, struct event *e, event_emit *emit,
                       void *context);
 
+/* For a check: read the object that s has read once more, by the table of another kind, whose
+ * members mean something only now that the rest is known. Its `bytes` are not cleared before.
+ * The scanner bears what is wrong. */
+bool payload_scan_more(struct json_scan *s, struct event *e, const struct payload_kind *kind);
+
 /* The members of part, such as a struct event_command, in the order of the table: those that
  * are there, or required. PAYLOAD_OTHER is left to the caller. */
 void payload_write(struct json_writer *w, const struct payload_kind *kind, const void *part);

@@ -185,6 +185,83 @@ static void test_command_fields(void)
     CHECK("hash", seen.event[0].hash != 0);
 }
 
+/* What an arm is told is read of its operations, wherever "op" stands; of others the same names
+ * may mean anything. */
+static void test_arm_members(void)
+{
+    static struct seen seen;
+    (void)decode("tandem/v1/r1/command",
+                 "{\"q_rad\":[1,-2,3,4,5,6.5],\"v_radps\":-1,\"op\":\"movej\",\"time_s\":2.5,"
+                 "\"tool\":\"a\"}",
+                 &seen);
+    const struct event_arm *arm = &seen.event[0].command.arm;
+    CHECK_INT("told", arm->told,
+              1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS | 1U << EVENT_ARM_TIME_S);
+    CHECK_INT("joints", arm->q_count, 6);
+    CHECK_NEAR("second", arm->q_rad[1], -2.0, 0, 0);
+    CHECK_NEAR("last", arm->q_rad[5], 6.5, 0, 0);
+    CHECK_NEAR("whatever its sign", arm->v_radps, -1.0, 0, 0);
+    CHECK_NEAR("time", arm->time_s, 2.5, 0, 0);
+    CHECK_NEAR("not given", arm->a_radps2, 0.0, 0, 0);
+    CHECK_INT("as it came", seen.event[0].command.raw_bytes, 76);
+    (void)decode("tandem/v1/r1/command",
+                 "{\"op\":\"movec\",\"via\":[1,2,3],\"pose\":[1,2,3,0,0,1],\"turns\":1,"
+                 "\"v_mps\":0.1,\"a_mps2\":1,\"a_radps2\":2}",
+                 &seen);
+    CHECK_INT("via", arm->via_count, 3);
+    CHECK_INT("pose", arm->pose_count, 6);
+    CHECK_NEAR("turn of the pose", arm->pose[5], 1.0, 0, 0);
+    CHECK_NEAR("turns", arm->turns, 1.0, 0, 0);
+    CHECK_INT("the joints of before are gone", arm->q_count, 0);
+    (void)decode("tandem/v1/r1/command",
+                 "{\"op\":\"mode\",\"cartesian\":true,\"external\":false,"
+                 "\"dynamics\":\"ideal\"}",
+                 &seen);
+    CHECK_INT("cartesian", arm->cartesian, 1);
+    CHECK_INT("told to be false", arm->told >> EVENT_ARM_EXTERNAL, 1);
+    CHECK_INT("ideal", arm->dynamics, ARM_DYNAMICS_IDEAL);
+    (void)decode("tandem/v1/r1/command",
+                 "{\"op\":\"speedl\",\"twist\":[0,0,0.1,0,0,0],\"time_s\":1}", &seen);
+    CHECK_NEAR("twist", arm->twist[2], 0.1, 0, 0);
+    (void)decode("tandem/v1/r1/command", "{\"op\":\"halt\",\"a_radps2\":3}", &seen);
+    CHECK_NEAR("a halt's", arm->a_radps2, 3.0, 0, 0);
+    (void)decode("tandem/v1/r1/command", "{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
+    CHECK_INT("another's", seen.event[0].kind, EVENT_COMMAND);
+    CHECK_INT("nothing of it", arm->told, 0);
+}
+
+static void test_arm_malformed(void)
+{
+    static const struct {
+        const char *payload, *text; /* NULL: a good command */
+    } rows[] = {
+        {"{\"op\":\"movej\",\"q_rad\":[1,2,3,4,5,6,7]}", "column 36: at most 6 numbers"},
+        {"{\"q_rad\":[1,\"2\"],\"op\":\"movej\"}", "column 13: a number was expected"},
+        {"{\"op\":\"movej\",\"q_rad\":1}", "an array ["},
+        {"{\"op\":\"movel\",\"pose\":[1],\"v_mps\":\"fast\"}", "a number was expected"},
+        {"{\"op\":\"movel\",\"pose\":[1],\"pose\":[2]}", "once only"},
+        {"{\"op\":\"mode\",\"dynamics\":\"sluggish\"}", "servo or ideal"},
+        {"{\"op\":\"mode\",\"cartesian\":1}", "true, false"},
+        {"{\"op\":\"movej\",\"q_rads\":[1]}", "did you mean q_rad?"},
+        {"{\"op\":\"movel\",\"Pose\":[1]}", "did you mean pose?"},
+        {"{\"op\":\"speedj\",\"qd_rads\":[1]}", "did you mean qd_radps?"},
+        {"{\"op\":\"speedl\",\"twists\":[1]}", "did you mean twist?"},
+        {"{\"op\":\"movej\",\"q_rad\":[1],\"poses\":2}", NULL},
+        {"{\"op\":\"movej\",\"rotation_rad\":1.2}", NULL},
+        {"{\"op\":\"movej\",\"joints\":[1,2]}", NULL},
+        {"{\"op\":\"mode\",\"mode\":\"auto\"}", NULL},
+        {"{\"op\":\"halt\",\"a_radps2\":\"hard\"}", NULL},
+    };
+    static struct seen seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].payload, decode("tandem/v1/r1/command", rows[i].payload, &seen), 1);
+        const struct event *e = &seen.event[0];
+        CHECK_INT(rows[i].payload, e->kind, rows[i].text ? EVENT_MALFORMED : EVENT_COMMAND);
+        CHECK(rows[i].text ? e->malformed.detail : rows[i].payload,
+              !rows[i].text || strstr(e->malformed.detail, rows[i].text));
+    }
+}
+
 /* A misspelt size is told; members of one's own beside a size, or of another operation, are
  * not anybody's business. */
 static void test_misspelt(void)
@@ -487,6 +564,8 @@ int main(void)
     CU_add_test(suite, "malformed", test_malformed);
     CU_add_test(suite, "malformed id", test_malformed_id);
     CU_add_test(suite, "misspelt", test_misspelt);
+    CU_add_test(suite, "arm members", test_arm_members);
+    CU_add_test(suite, "arm malformed", test_arm_malformed);
     CU_add_test(suite, "command", test_command_fields);
     CU_add_test(suite, "reply", test_reply_values);
     CU_add_test(suite, "round trip", test_round_trip);

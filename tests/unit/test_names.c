@@ -72,6 +72,8 @@ static const struct {
     TABLE(web_refusal_names),
     TABLE(reply_status_names),
     TABLE(request_action_names),
+    TABLE(event_arm_member_names),
+    TABLE(arm_dynamics_names),
     TABLE(route_method_names),
     TABLE(shadow_gate_names),
     TABLE(shadow_method_names),
