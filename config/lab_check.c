@@ -8,6 +8,7 @@
 #include "base/lab_time.h"
 #include "base/names.h"
 #include "logger/message/codecs.h"
+#include "twin/arm/arm_geometry.h"
 #include "twin/models/models.h"
 
 bool lab_check_id(const char *id)
@@ -126,6 +127,20 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
     }
 }
 
+static void check_arm(const struct option_reading *reading, const struct pair_params *p)
+{
+    char names[160] = "";
+    struct arm_geometry found;
+    for (size_t i = 0; arm_geometry_name(i); i++) {
+        names_append(names, sizeof names, arm_geometry_name(i));
+    }
+    if (pair_is_arm(p) && !arm_geometry_find(p->arm, &found)) {
+        option_fault(reading->r, option_node(reading, "arm"),
+                     "%sarm: there is no %.15s; one of %s is wanted", reading->shown, p->arm,
+                     names);
+    }
+}
+
 static void check_codec(const struct option_reading *reading, const char *codec)
 {
     char names[160] = "";
@@ -233,6 +248,7 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
                      reading->shown, lab_s(params->timeout_us));
     }
     check_codec(reading, params->codec);
+    check_arm(reading, params);
     check_dynamics(reading, &params->dynamics);
     node = first_given(reading, asked, COUNT(asked), &key);
     if (node != TREE_NONE && params->mode == PAIR_LINK &&

@@ -132,6 +132,9 @@ static const struct option_row pair_rows[] = {
      "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both "
      "and merges the replies."),
     PAIR(record, CHOICE("smart", "smart|all"), "Keep entries and alarms only, or every event."),
+    PAIR(arm, TEXT("", NO_RANGE),
+     "Its robots are arms of six joints, of these lengths: ur5, ur5e or paper. Sizes of their moves, times by what was "
+     "commanded, and how far the tools are apart, are made of that."),
     PAIR(codec, TEXT("native", NOT_EMPTY), "What its robots speak: the name of a codec; native is docs/protocol.md."),
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
@@ -143,8 +146,8 @@ static const struct option_row pair_rows[] = {
      "Replies no further apart are SYNC."},
     {"timeout_s", TIME("s", "30", 0.001, 86400.0), IN_PAIR(params.timeout_us),
      "A side that has not replied by then is a TIMEOUT."},
-    PAIR(value_tolerance_abs, REAL("", "0.02", 0.0, 1e9),
-     "Values of two replies that differ by no more agree, in the value's own unit."),
+    PAIR(value_tolerance_abs, REAL("", "-1", -1.0, 1e9),
+     "Values of two replies that differ by no more agree, in the value's own unit. Below 0: 0.02, of arms 0.002."),
     PAIR(value_tolerance_ratio, REAL("", "0", 0.0, 1.0),
      "So do values, but angles, that differ by no more than this share of the larger one."),
     PAIR(tolerances, NUMBERS(0.0, 1e9),
@@ -187,6 +190,8 @@ static const struct option_row pair_rows[] = {
 
     {"calibration.method", CHOICE("auto", "ols|huber|tukey|auto"), IN_PAIR(params.method),
      "Fit of the travel times: least squares, robust, more robust, or what the residuals ask for."},
+    {"calibration.motion", CHOICE("both", "both|turns|drives"), IN_PAIR(params.motion),
+     "What the moves can be: a joint only turns, a slide only drives. Arms need none, see arm."},
     {"calibration.window", WHOLE("", "128", 20.0, PAIR_WINDOW_MAX), IN_PAIR(params.window),
      "Newest moves that the fit rests on."},
     {"calibration.publish_every", WHOLE("", "5", 1.0, 1000000.0), IN_PAIR(params.publish_every),
@@ -330,4 +335,5 @@ _Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dyna
 _Static_assert(EFFORT_HOLD_COUNT == 3 && EFFORT_HOLD_AUTO == 2, "holds");
 _Static_assert(DYNAMICS_SIDES_COUNT == 3 && DYNAMICS_SIDES_BOTH == 2, "sides");
 _Static_assert(PARAMETERS_FORM_COUNT == 2 && PARAMETERS_RELATIVE == 1, "forms");
+_Static_assert((int)TRAVEL_DRIVES == 2 && (int)TRAVEL_TURNS == 1, "motions");
 _Static_assert(TRAVEL_METHOD_COUNT == 4 && TRAVEL_AUTO == 3, "methods");

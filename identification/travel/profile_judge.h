@@ -1,12 +1,12 @@
 /* identification/travel/profile_judge.h - what a fit of commanded moves is worth, in words.
  *
  * The second half of profile_time.c: verdict, reasons, and the moves that are missing
- * (docs/model/profile_time.md, section 3). Allocates through GSL while it runs.
+ * (docs/model/arm_pair.md, section 3). Allocates through GSL while it runs.
  */
 #ifndef IDENTIFICATION_TRAVEL_PROFILE_JUDGE_H
 #define IDENTIFICATION_TRAVEL_PROFILE_JUDGE_H
 
-#include "identification/travel/profile_time.h"
+#include "identification/travel/profile_fit.h"
 
 /* Fill verdict, reasons and advice of an otherwise complete fit; moves [n] as they were given,
  * in the order in which they were made. STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */

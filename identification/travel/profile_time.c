@@ -20,43 +20,9 @@ static const double HUBER_C = 1.345;
 static const double MAD_TO_SD = 1.4826;
 /* A ratio known no better than by this factor is not known. */
 static const double FACTOR_MAX = 2.0;
-/* Beyond them a number is a fault, not a move. */
-static const double RATE_MAX = 1e6;
-static const double LAP_S_MAX = 1e9;
 /* Weights and law are found in turn, until no unknown moves by more. */
 enum { ROUNDS = 20, STEPS = 30 };
 static const double STEP_ENOUGH = 1e-7;
-
-ENUM_NAMES(profile_class, PROFILE_CLASSES, "joint", "line");
-ENUM_NAMES(profile_term, PROFILE_P, "joint_t0_s", "joint_speed_ratio",
-           "joint_acceleration_ratio", "line_t0_s", "line_speed_ratio",
-           "line_acceleration_ratio");
-
-double profile_time(double speed, double acceleration)
-{
-    return speed * speed < acceleration ? 1.0 / speed + speed / acceleration
-                                        : 2.0 / sqrt(acceleration);
-}
-
-bool profile_move_usable(const struct profile_move *move)
-{
-    return move->speed > 0.0 && move->speed < RATE_MAX && move->acceleration > 0.0 &&
-           move->acceleration < RATE_MAX && move->lap_s > 0.0 && move->lap_s <= LAP_S_MAX;
-}
-
-void profile_fit_start(struct profile_fit *fit)
-{
-    static const char *const symbols[PROFILE_P] = {"t0", "sv", "sa", "l0", "lv", "la"};
-    *fit = (struct profile_fit){.method = TRAVEL_OLS};
-    estimate_start(&fit->estimate, PROFILE_P);
-    for (size_t j = 0; j < PROFILE_P; j++) {
-        estimate_name(&fit->estimate, j, profile_term_name((enum profile_term)j), symbols[j]);
-    }
-    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
-        fit->law[k].residual_s_sd = (double)NAN;
-    }
-    fit->residual_s_sd = fit->rmse_s = fit->r2 = (double)NAN;
-}
 
 /* The moves of one class, and room for their fit. */
 struct room {
@@ -67,25 +33,13 @@ struct room {
     double *sorted;                /* [n] scratch */
 };
 
-/* Lap of the law, and its slopes. */
-static double find_lap(const double q[PROFILE_TERMS], const struct profile_move *move,
-                       double row[PROFILE_TERMS])
-{
-    const double v = move->speed * exp(q[PROFILE_SPEED]);
-    const double a = move->acceleration * exp(q[PROFILE_ACCELERATION]);
-    const bool full = v * v < a;
-    row[PROFILE_T0] = 1.0;
-    row[PROFILE_SPEED] = full ? v / a - 1.0 / v : 0.0;
-    row[PROFILE_ACCELERATION] = full ? -v / a : -1.0 / sqrt(a);
-    return q[PROFILE_T0] + profile_time(v, a);
-}
-
 static int set_residuals(const gsl_vector *q, void *context, gsl_vector *f)
 {
     const struct room *room = context;
     double row[PROFILE_TERMS];
     for (size_t i = 0; i < room->n; i++) {
-        gsl_vector_set(f, i, find_lap(q->data, &room->moves[i], row) - room->moves[i].lap_s);
+        gsl_vector_set(f, i,
+                       profile_lap_s(q->data, &room->moves[i], row) - room->moves[i].lap_s);
     }
     return GSL_SUCCESS;
 }
@@ -94,7 +48,7 @@ static int set_slopes(const gsl_vector *q, void *context, gsl_matrix *slopes)
 {
     const struct room *room = context;
     for (size_t i = 0; i < room->n; i++) {
-        (void)find_lap(q->data, &room->moves[i], slopes->data + i * slopes->tda);
+        (void)profile_lap_s(q->data, &room->moves[i], slopes->data + i * slopes->tda);
     }
     return GSL_SUCCESS;
 }
@@ -105,7 +59,7 @@ static double measure_residuals(struct room *room, const double q[PROFILE_TERMS]
 {
     double row[PROFILE_TERMS];
     for (size_t i = 0; i < room->n; i++) {
-        room->residual[i] = room->moves[i].lap_s - find_lap(q, &room->moves[i], row);
+        room->residual[i] = room->moves[i].lap_s - profile_lap_s(q, &room->moves[i], row);
         room->sorted[i] = fabs(room->residual[i]);
     }
     const size_t fitted = room->n > 2 * PROFILE_TERMS ? PROFILE_TERMS : 0;
@@ -147,7 +101,7 @@ static enum status search_law(struct room *room, double q[PROFILE_TERMS])
     const gsl_vector *found = gsl_multifit_nlinear_position(work);
     bool is_finite = true;
     for (size_t j = 0; j < PROFILE_TERMS; j++) {
-        is_finite = is_finite && fabs(gsl_vector_get(found, j)) < 50.0 + LAP_S_MAX * (j == 0);
+        is_finite = is_finite && fabs(gsl_vector_get(found, j)) < 50.0 + 1e9 * (j == 0);
     }
     for (size_t j = 0; j < PROFILE_TERMS && is_finite; j++) {
         q[j] = gsl_vector_get(found, j);
@@ -203,7 +157,7 @@ static enum status start_law(struct room *room, double best[PROFILE_TERMS])
     for (size_t i = 0; i < room->n; i++) {
         const struct profile_move *move = &room->moves[i];
         room->x[2 * i] = 1.0;
-        room->x[2 * i + 1] = profile_time(move->speed, move->acceleration);
+        room->x[2 * i + 1] = profile_duration_s(move->speed, move->acceleration);
         room->y[i] = move->lap_s;
         mean_s += (move->lap_s - room->x[2 * i + 1]) / (double)room->n;
         mean_speed_s += fmin(move->speed / move->acceleration, 1.0 / sqrt(move->acceleration)) /
@@ -270,7 +224,7 @@ static enum status linearise_law(struct room *room, enum travel_method method,
     for (size_t i = 0; i < room->n; i++) {
         double *row = room->x + i * PROFILE_TERMS;
         const double root = sqrt(room->weight[i]);
-        (void)find_lap(law->q, &room->moves[i], row);
+        (void)profile_lap_s(law->q, &room->moves[i], row);
         for (size_t j = 0; j < PROFILE_TERMS; j++) {
             row[j] *= root;
         }
@@ -371,7 +325,8 @@ static void set_quality(const struct profile_move *moves, struct profile_fit *fi
         mean_s += moves[i].lap_s / (double)fit->n;
     }
     for (size_t i = 0; i < fit->n; i++) {
-        const double e = moves[i].lap_s - find_lap(fit->law[moves[i].kind].q, &moves[i], row);
+        const double e =
+            moves[i].lap_s - profile_lap_s(fit->law[moves[i].kind].q, &moves[i], row);
         rss += e * e;
         sst += (moves[i].lap_s - mean_s) * (moves[i].lap_s - mean_s);
     }
@@ -457,12 +412,4 @@ enum status profile_time_fit(const struct profile_move *moves, size_t n,
         *fit = out;
     }
     return st;
-}
-
-double profile_time_predict(const struct profile_fit *fit, const struct profile_move *move)
-{
-    double row[PROFILE_TERMS];
-    const struct profile_law *law = &fit->law[move->kind];
-    const double lap_s = find_lap(law->q, move, row);
-    return law->slopes.p > 0 && robust_ls_estimable(&law->slopes, row) ? lap_s : (double)NAN;
 }

@@ -88,6 +88,13 @@ enum { ALARM_STORAGE = ALARM_TYPE_COUNT, ALARM_FILTER_COUNT };
 
 enum { ENTRY_DIFFERS_MAX = 160 };
 
+/* Of a pair of arms; all zero: it is none. NaN: not known. */
+struct entry_arm {
+    bool known;
+    double gap_end_mm, gap_max_mm;    /* between both tools: at the end, at most on the way */
+    double path_error_mm[SIDE_COUNT]; /* of a line: its tool off it, at most */
+};
+
 struct entry {
     uint32_t pair; /* index in the lab */
     uint64_t n;    /* number of this entry in its pair, from 1 */
@@ -117,6 +124,7 @@ struct entry {
     /* The simulator was told where the real robot stands: this correction's number; 0: not. */
     uint64_t correction;
     double correction_m, correction_rad; /* how far it stood from there; the turn to it */
+    struct entry_arm arm;
 };
 
 enum { ALARM_DETAIL_MAX = 200 };

@@ -11,7 +11,8 @@ static const char *const ENTRY_COLUMNS[] = {
         "lag_uncertainty_s", "real_motion_s",
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
-    "correction", "correction_m", "correction_rad", "ambiguous",
+    "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
+    "real_path_error_mm", "virtual_path_error_mm",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -52,6 +53,23 @@ void consistency_write_json(struct json_writer *w, const char *key,
         json_write_text(w, key, NULL);
     } else {
         json_write_bool(w, key, consistency == CONSISTENT);
+    }
+}
+
+/* What is known of it. */
+static void write_arm(struct json_writer *w, const struct entry_arm *arm)
+{
+    const struct {
+        const char *key;
+        double mm;
+    } rows[] = {{"tool_gap_end_mm", arm->gap_end_mm},
+                {"tool_gap_max_mm", arm->gap_max_mm},
+                {"real_path_error_mm", arm->path_error_mm[SIDE_REAL]},
+                {"virtual_path_error_mm", arm->path_error_mm[SIDE_VIRTUAL]}};
+    for (size_t i = 0; i < COUNT(rows) && arm->known; i++) {
+        if (isfinite(rows[i].mm)) {
+            json_write_real(w, rows[i].key, rows[i].mm);
+        }
     }
 }
 
@@ -107,6 +125,7 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     if (entry->ambiguous != ENTRY_SURE) {
         json_write_text(w, "ambiguous", entry_ambiguity_name(entry->ambiguous));
     }
+    write_arm(w, &entry->arm);
     json_write_close(w);
 }
 

@@ -136,14 +136,30 @@ static enum status write_table(struct replay_run *run, const struct record_table
     return status;
 }
 
-static void write_travel_rows(FILE *file, const char *id, enum side side,
-                              const struct travel_fit *fit)
+/* What is told of either sort of fit. */
+struct fit_words {
+    const struct estimate *estimate;
+    size_t n;
+    enum travel_method method;
+};
+
+static struct fit_words read_fit(const struct pair_fits *fits, enum side side)
 {
-    for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
-        const struct estimate *e = &fit->estimate;
-        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s,", id, side_name(side), fit->n,
-                      travel_method_name(fit->method),
-                      estimate_verdict_name(fit->estimate.verdict), travel_term_name(t));
+    const struct travel_fit *fit = &fits->fit[side];
+    const struct profile_fit *profile = &fits->profile[side];
+    return fits->commanded ? (struct fit_words){&profile->estimate, profile->n, profile->method}
+                           : (struct fit_words){&fit->estimate, fit->n, fit->method};
+}
+
+static void write_travel_rows(FILE *file, const char *id, enum side side,
+                              const struct pair_fits *fits)
+{
+    const struct fit_words fit = read_fit(fits, side);
+    const struct estimate *e = fit.estimate;
+    for (size_t t = 0; t < e->p; t++) {
+        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s,", id, side_name(side), fit.n,
+                      travel_method_name(fit.method), estimate_verdict_name(e->verdict),
+                      e->name[t]);
         csv_tables_number(file, e->value[t], false);
         csv_tables_number(file, e->se[t], false);
         csv_tables_number(file, e->lo[t], false);
@@ -165,7 +181,7 @@ static enum status write_travel_csv(struct replay_run *run)
         pair_fit_window(lab_pair(run->replay->lab, i), p, &fits);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             if (fits.known[s]) {
-                write_travel_rows(file, p->id, s, &fits.fit[s]);
+                write_travel_rows(file, p->id, s, &fits);
             }
         }
     }
@@ -211,21 +227,32 @@ static void print_speed(const char *what, double value, double lo, double hi, co
     }
 }
 
-static void print_fit(enum side side, const struct travel_fit *fit)
+static void print_fit(enum side side, const struct pair_fits *fits)
 {
+    static const struct {
+        bool commanded;
+        size_t term;
+        const char *words, *unit;
+    } rows[] = {{false, TRAVEL_INV_W, "turns at", "rad/s"},
+                {false, TRAVEL_INV_V, "drives at", "m/s"},
+                {true, PROFILE_JOINT_SPEED, "joints at", "of the speed commanded"},
+                {true, PROFILE_LINE_SPEED, "lines at", "of it"}};
+    const struct fit_words fit = read_fit(fits, side);
+    const struct estimate *e = fit.estimate;
     (void)printf("  %-7s %s, %zu moves, %s:", side_name(side),
-                 estimate_verdict_name(fit->estimate.verdict), fit->n,
-                 travel_method_name(fit->method));
-    print_speed("turns at", fit->estimate.value[TRAVEL_INV_W], fit->estimate.lo[TRAVEL_INV_W],
-                fit->estimate.hi[TRAVEL_INV_W], "rad/s");
-    print_speed("drives at", fit->estimate.value[TRAVEL_INV_V], fit->estimate.lo[TRAVEL_INV_V],
-                fit->estimate.hi[TRAVEL_INV_V], "m/s");
-    (void)putchar('\n');
-    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
-        (void)printf("          %s\n", fit->estimate.reasons[i]);
+                 estimate_verdict_name(e->verdict), fit.n, travel_method_name(fit.method));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t at = rows[i].term;
+        if (rows[i].commanded == fits->commanded) {
+            print_speed(rows[i].words, e->value[at], e->lo[at], e->hi[at], rows[i].unit);
+        }
     }
-    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
-        (void)printf("          advice: %s\n", fit->estimate.advice[i]);
+    (void)putchar('\n');
+    for (size_t i = 0; i < e->reason_count; i++) {
+        (void)printf("          %s\n", e->reasons[i]);
+    }
+    for (size_t i = 0; i < e->advice_count; i++) {
+        (void)printf("          advice: %s\n", e->advice[i]);
     }
 }
 
@@ -285,7 +312,7 @@ static void print_summary(const struct replay_run *run)
         pair_fit_window(pair, &run->file->pairs[i], &fits);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             if (fits.known[s]) {
-                print_fit(s, &fits.fit[s]);
+                print_fit(s, &fits);
             }
         }
     }

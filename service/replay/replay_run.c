@@ -224,7 +224,7 @@ static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
     json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
     json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     pair_report_travel_time(w, "travel_time", &fits);
-    pair_report_tracked(w, "tracked", pair);
+    pair_report_tracked(w, "tracked", pair, p);
     pair_report_clock(w, "clock", pair);
     if (lab_dynamics(run->replay->lab, i)) {
         pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);

@@ -24,18 +24,18 @@ identification/dynamics: base identification/numeric identification/data identif
 identification/online: base identification/data identification
 twin/efsm: base
 twin/models: base identification/data
-twin/pair: base logger/message identification identification/travel twin/efsm twin/models
+twin/arm: base
+twin/pair: base logger/message identification identification/travel twin/efsm twin/models twin/arm
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/pair twin/dynamics
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/pair twin/dynamics twin/following
-twin/arm: base
 twin/robots: base logger/message twin/efsm twin/models
 twin/experiments: base identification/data twin/efsm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following
 logger/storage: base logger/message
-config: base logger/message twin/models twin/pair twin/following twin
+config: base logger/message twin/arm twin/models twin/pair twin/following twin
 web/http: base logger/message twin logger/storage
 web/stream: base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/pair twin/report web/http web/stream

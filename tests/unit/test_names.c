@@ -79,6 +79,8 @@ static const struct {
     TABLE(shadow_method_names),
     TABLE(side_names),
     TABLE(status_names),
+    TABLE(profile_class_names),
+    TABLE(profile_term_names),
     TABLE(travel_method_names),
     TABLE(travel_term_names),
     TABLE(consistency_names),

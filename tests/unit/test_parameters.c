@@ -22,7 +22,7 @@ static size_t make_moves(struct travel_move *moves, size_t n, double w, double v
 static void examine(const struct travel_move *moves, size_t n, struct travel_fit *fit,
                     struct parameter_checks *checks, struct parameter_data *data)
 {
-    *data = (struct parameter_data){moves, n, AT(0), AT(100)};
+    *data = (struct parameter_data){moves, n, AT(0), AT(100), TRAVEL_TURNS_AND_DRIVES};
     CU_ASSERT_EQUAL_FATAL(parameters_examine(data, TRAVEL_AUTO, true, fit, checks), STATUS_OK);
 }
 

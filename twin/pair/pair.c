@@ -17,7 +17,7 @@ size_t pair_bytes(const struct pair_params *p)
 {
     const size_t each =
         sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
-    return (sizeof(struct pair) + p->outstanding_max * each + 63) / 64 * 64;
+    return (sizeof(struct pair) + p->outstanding_max * each + pair_arm_bytes(p) + 63) / 64 * 64;
 }
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
@@ -34,6 +34,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->correction.awaited_us = LAB_TIME_MAX;
     pair->virtual_since_us = LAB_TIME_NONE;
     pair->virtual_unsure_us = LAB_TIME_NONE;
+    const struct travel_kalman_params kalman = pair_kalman_params(p);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &pair->side[s];
         side->seen_us = LAB_TIME_NONE;
@@ -42,8 +43,9 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         side->busy_slot = -1;
         side->next_probe_us = LAB_TIME_MAX;
         efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
-        travel_kalman_reset(&side->kalman, &p->kalman);
+        travel_kalman_reset(&side->kalman, &kalman);
     }
+    pair_arm_init(pair, p);
 }
 
 /* ---- what comes of a step -----------------------------------------------------------------
@@ -218,6 +220,7 @@ static struct pair_slot *open_slot(const struct pair_run *run)
         slot->transport_us[s] = LAB_TIME_NONE;
         slot->clock_sd_us[s] = nan("");
     }
+    pair_arm_open(run, slot);
     return slot;
 }
 
@@ -506,6 +509,7 @@ static void on_reply(const struct pair_run *run)
         return;
     }
     note_reply(run, slot);
+    pair_arm_reply(run, slot);
     note_commands(run, slot);
     step_slot(run, slot, false);
     if (run->p->mode == PAIR_LINK) {
@@ -581,6 +585,7 @@ static void on_telemetry(const struct pair_run *run)
     }
     run->news->old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
     run->news->repeated = m->seq == last_seq;
+    pair_arm_watch(run);
 }
 
 static void on_connection(const struct pair_run *run)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/names.h"
+#include "identification/travel/profile_fit.h"
 #include "logger/message/record.h"
 #include "twin/efsm/efsm.h"
 #include "twin/pair/pair_params.h"
@@ -83,6 +84,9 @@ struct pair_move { /* a row of the calibration window */
     int64_t t_us;
     double rotation_rad, displacement_m;
     float lap_s[SIDE_COUNT]; /* motion time where known, else lap; NaN: not usable */
+    /* Of arms: as commanded, over the move's size. */
+    float speed, acceleration; /* 1/s, 1/s^2 */
+    uint32_t kind;             /* enum profile_class */
 };
 
 /* What is known of one side. What every message touches stands together at the beginning. */
@@ -212,10 +216,16 @@ void pair_redelivered(struct pair *pair);
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
                   struct travel_move *moves, int64_t t_us[2]);
 
+/* The same of arms. */
+size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p,
+                            enum side side, struct profile_move *moves, int64_t t_us[2]);
+
 /* What the moves of the window tell of both sides. */
 struct pair_fits {
     bool known[SIDE_COUNT]; /* it could be computed */
+    bool commanded;         /* arms: times by what was commanded, profile; else fit */
     struct travel_fit fit[SIDE_COUNT];
+    struct profile_fit profile[SIDE_COUNT];
 };
 
 /* Fit the window as it stands. Costs up to some milliseconds: not for the lab thread. Pure but

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "identification/travel/profile_judge.h"
+#include "identification/travel/profile_time.h"
 #include "identification/travel/travel_judge.h"
 #include "twin/pair/pair_run.h"
 
@@ -366,6 +368,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     e->verdict = judge_entry(e, slot, p, &own);
     e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
+    pair_arm_fill(pair, p, slot, e);
 }
 
 static void remember_entry(struct pair *pair, const struct entry *e)
@@ -422,6 +425,13 @@ static void alarm_drift(const struct pair_run *run, enum side side,
         return;
     }
     const bool turns = drift->term == TRAVEL_INV_W;
+    if (pair_is_arm(run->p)) {
+        pair_alarm(run, ALARM_DRIFT, side, id,
+                   "the %s robot's %s take %+.1f %% of their time more, %.1f s ago",
+                   side_name(side), turns ? "moves of joints" : "lines",
+                   100.0 * (1.0 / (1.0 + drift->change_ratio) - 1.0), ago_s);
+        return;
+    }
     pair_alarm(run, ALARM_DRIFT, side, id,
                "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s ago",
                side_name(side), turns ? "angular" : "linear", 100.0 * drift->change_ratio,
@@ -443,6 +453,21 @@ static bool is_ambiguous(const struct entry *e, enum side s)
            e->ambiguous == ENTRY_AMBIGUOUS_COMMAND;
 }
 
+/* What the filter takes for the move: of an arm, in place of its size, the time that it takes
+ * as commanded, so that what is followed is the share by which it takes longer. */
+static struct travel_move filtered_move(const struct pair_run *run, const struct entry *e,
+                                        enum side s, const struct pair_move *row)
+{
+    struct travel_move move = {fabs(e->rotation_rad), fabs(e->displacement_m),
+                               move_time_s(e, s)};
+    if (pair_is_arm(run->p)) {
+        const double time_s = profile_duration_s((double)row->speed, (double)row->acceleration);
+        move.rotation_rad = row->kind == PROFILE_JOINTS ? time_s : 0.0;
+        move.displacement_m = row->kind == PROFILE_JOINTS ? 0.0 : time_s;
+    }
+    return move;
+}
+
 static bool calibrate_side(const struct pair_run *run, const struct entry *e, enum side s,
                            struct pair_move *row)
 {
@@ -458,28 +483,34 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
         side->moves_excluded++;
         return false;
     }
-    const struct travel_move move = {fabs(e->rotation_rad), fabs(e->displacement_m),
-                                     move_time_s(e, s)};
+    const struct travel_move move = filtered_move(run, e, s, row);
     if (!(move.lap_s > 0.0)) {
         side->moves_excluded++;
         return false;
     }
+    const struct travel_kalman_params kalman = pair_kalman_params(run->p);
     struct travel_drift drift;
     row->lap_s[s] = (float)move.lap_s;
     side->moves++;
-    if (travel_kalman_step(&side->kalman, &run->p->kalman, e->t_us, &move, &drift)) {
+    if (travel_kalman_step(&side->kalman, &kalman, e->t_us, &move, &drift)) {
         forget_before(run->pair, run->p, s, drift.since_us);
         alarm_drift(run, s, &drift, e->id);
     }
     return true;
 }
 
-static void calibrate_pair(const struct pair_run *run, const struct entry *e)
+static void calibrate_pair(const struct pair_run *run, const struct pair_slot *slot,
+                           const struct entry *e)
 {
     struct pair *pair = run->pair;
     assert(run->p->window > 0);
     struct pair_move row = {
         .t_us = e->t_us, .rotation_rad = e->rotation_rad, .displacement_m = e->displacement_m};
+    if (pair_is_arm(run->p) && !pair_arm_move(pair, run->p, slot, &row)) {
+        pair->side[SIDE_REAL].moves_excluded++;
+        pair->side[SIDE_VIRTUAL].moves_excluded++;
+        return;
+    }
     const bool real = calibrate_side(run, e, SIDE_REAL, &row);
     const bool virtual = calibrate_side(run, e, SIDE_VIRTUAL, &row);
     if (!real && !virtual) {
@@ -521,7 +552,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
                                     {slot->timed_out[SIDE_REAL], slot->timed_out[SIDE_VIRTUAL]},
                                     false});
     if (is_move(&e)) {
-        calibrate_pair(run, &e);
+        calibrate_pair(run, slot, &e);
     }
 }
 
@@ -557,14 +588,51 @@ size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum sid
     return n;
 }
 
+size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p,
+                            enum side side, struct profile_move *moves, int64_t t_us[2])
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < pair->window_count; k++) {
+        const struct pair_move *row = &pair->window[(pair->window_first + k) % p->window];
+        if (!isnan(row->lap_s[side])) {
+            t_us[0] = n == 0 ? row->t_us : t_us[0];
+            t_us[1] = row->t_us;
+            moves[n++] =
+                (struct profile_move){(enum profile_class)row->kind, (double)row->speed,
+                                      (double)row->acceleration, (double)row->lap_s[side]};
+        }
+    }
+    return n;
+}
+
+static void fit_commanded(const struct pair *pair, const struct pair_params *p, enum side s,
+                          struct pair_fits *out)
+{
+    struct profile_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
+    const size_t n = pair_commanded_moves(pair, p, s, moves, t_us);
+    out->known[s] = profile_time_fit(moves, n, p->method, &out->profile[s]) == STATUS_OK;
+    if (out->known[s] && p->dynamics.plausible) {
+        profile_judge_units(&out->profile[s]);
+    }
+    if (out->known[s]) {
+        estimate_advise_worst(&out->profile[s].estimate);
+    }
+}
+
 void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
     int64_t t_us[2];
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+    out->commanded = pair_is_arm(p);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT && out->commanded; s++) {
+        fit_commanded(pair, p, s, out);
+    }
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT && !out->commanded; s++) {
         const size_t n = pair_moves(pair, p, s, moves, t_us);
-        out->known[s] = travel_time_fit(moves, n, p->method, &out->fit[s]) == STATUS_OK;
+        out->known[s] =
+            travel_time_fit_motion(moves, n, p->motion, p->method, &out->fit[s]) == STATUS_OK;
         if (out->known[s] && p->dynamics.plausible) {
             travel_judge_units(&out->fit[s], moves, n);
         }

@@ -94,7 +94,8 @@ static void forget_virtual(const struct pair_run *run, int64_t from_us)
     pair->virtual_since_us = run->t_us;
     if (any) {
         pair->window_version++;
-        travel_kalman_reset(&pair->side[SIDE_VIRTUAL].kalman, &run->p->kalman);
+        const struct travel_kalman_params kalman = pair_kalman_params(run->p);
+        travel_kalman_reset(&pair->side[SIDE_VIRTUAL].kalman, &kalman);
     }
 }
 
@@ -154,8 +155,9 @@ static void judge_virtual(const struct pair_run *run, struct parameter_virtual *
     struct parameter_force *force = &run->pair->force;
     const size_t n = pair_moves(run->pair, run->p, SIDE_VIRTUAL, moves, t_us);
     const bool sure = run->pair->virtual_unsure_us == LAB_TIME_NONE;
-    const bool known = sure && n >= PAIR_VIRTUAL_MOVES_MIN &&
-                       travel_time_fit(moves, n, run->p->method, &fit) == STATUS_OK;
+    const bool known =
+        sure && n >= PAIR_VIRTUAL_MOVES_MIN &&
+        travel_time_fit_motion(moves, n, run->p->motion, run->p->method, &fit) == STATUS_OK;
     parameters_judge_virtual(force, known ? &fit : NULL, out);
     if (force->applied != 0 && (out->told || (known && n >= VIRTUAL_MOVES_MAX))) {
         force->judged = out->missed ? PARAMETERS_MISSED : PARAMETERS_AS_ASKED;
@@ -169,9 +171,13 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     struct travel_move moves[PAIR_WINDOW_MAX];
     int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
     const size_t n = pair_moves(run->pair, run->p, SIDE_REAL, moves, t_us);
-    const struct parameter_data data = {moves, n, t_us[0], t_us[1]};
+    const struct parameter_data data = {moves, n, t_us[0], t_us[1], run->p->motion};
     struct travel_fit fit;
     struct parameter_checks checks;
+    if (pair_is_arm(run->p)) {
+        decline_wish(run, by, 0, "the times of an arm's moves are told, and not handed on");
+        return NULL;
+    }
     if (n < PROPOSE_MOVES_MIN) {
         char why[96];
         (void)snprintf(why, sizeof why, "the real robot made %zu usable moves, %d are needed",
@@ -350,6 +356,9 @@ static bool is_worth_it(const struct pair_run *run, const struct parameter_set *
 void pair_consider_parameters(const struct pair_run *run)
 {
     struct parameter_virtual virtual;
+    if (pair_is_arm(run->p)) {
+        return; /* make_candidate() */
+    }
     const bool missed = finds_miss(run, &virtual);
     if (!is_time(run) && !missed) {
         return;

@@ -22,6 +22,7 @@ enum {
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
     PAIR_TOLERANCES_MAX = 12,
     PAIR_MAP_MAX = 128,
+    PAIR_ARM_MAX = 16,
     DYNAMICS_MODEL_NAME_MAX = 28,
     DYNAMICS_WINDOW_MIN = 100, /* samples */
     DYNAMICS_WINDOW_MAX = 20000,
@@ -149,9 +150,10 @@ struct pair_params {
     enum pair_presence expected[SIDE_COUNT];
     enum pair_clock source_clock[SIDE_COUNT];
     enum pair_correct correct;
-    int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
-    int64_t timeout_us;           /* > 0, from a side's command to its reply */
-    double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
+    int64_t sync_tolerance_us; /* >= 0: |lag| up to this is SYNC */
+    int64_t timeout_us;        /* > 0, from a side's command to its reply */
+    /* Reply values closer than this agree; < 0: as usual, pair_value_tolerance(). */
+    double value_tolerance_abs;
     double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
     /* Instead of both, by a value's name or, with a _ in front, its unit: docs/protocol.md. */
     struct named_number tolerances[PAIR_TOLERANCES_MAX];
@@ -162,15 +164,40 @@ struct pair_params {
     struct clock_map_params clock;
     struct travel_kalman_params kalman;
     enum travel_method method;
-    uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    enum travel_motion motion; /* what its moves can be; not read of arms */
+    uint32_t window;           /* 20..PAIR_WINDOW_MAX moves in the batch fit */
     enum pair_promotion promote;
     enum parameter_form form; /* its COUNT: what the simulator's ack tells, else absolute */
     uint32_t propose_every;   /* auto: >= 1 moves of the real robot between two proposals */
     uint32_t publish_every;   /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
+    char arm[PAIR_ARM_MAX];     /* which arm, of twin/arm/arm_geometry.h; "": none */
     char codec[CODEC_NAME_MAX]; /* what its robots speak: a name of codecs.h */
     char map[PAIR_MAP_MAX];     /* file of their world, for who draws it; "": none */
 };
+
+/* Are its robots arms of six joints? */
+static inline bool pair_is_arm(const struct pair_params *p)
+{
+    return p->arm[0] != '\0';
+}
+
+/* Of an arm the filter follows by which share its moves take longer than commanded. */
+static inline struct travel_kalman_params pair_kalman_params(const struct pair_params *p)
+{
+    struct travel_kalman_params kalman = p->kalman;
+    kalman.nominal_w_radps = pair_is_arm(p) ? 1.0 : kalman.nominal_w_radps;
+    kalman.nominal_v_mps = pair_is_arm(p) ? 1.0 : kalman.nominal_v_mps;
+    return kalman;
+}
+
+/* Arms are told to a milliradian, and stand to a millimetre. */
+static inline double pair_value_tolerance(const struct pair_params *p)
+{
+    return p->value_tolerance_abs >= 0.0 ? p->value_tolerance_abs
+           : pair_is_arm(p)              ? 0.002
+                                         : 0.02;
+}
 
 #endif

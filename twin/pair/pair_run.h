@@ -126,6 +126,25 @@ void pair_correct_acknowledge(const struct pair_run *run);
 /* Tell that an answer is missing when it is overdue. */
 void pair_correct_fire(const struct pair_run *run);
 
+/* ---- pair_arm.c: pairs of arms; others are left alone ---- */
+
+/* Bytes of its state, behind the pair's own; 0 for pairs that are no arms. */
+size_t pair_arm_bytes(const struct pair_params *p);
+void pair_arm_init(struct pair *pair, const struct pair_params *p);
+/* A command has come, and has this place: what it does is planned from where the arm is, or
+ * from where the command before it ends. Sizes that it does not tell are filled in. */
+void pair_arm_open(const struct pair_run *run, struct pair_slot *slot);
+/* Telemetry of a side: how far both are apart now. */
+void pair_arm_watch(const struct pair_run *run);
+/* The reply of a side. */
+void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot);
+/* Of a command that both sides are through with, into its entry. */
+void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
+                   const struct pair_slot *slot, struct entry *e);
+/* What was commanded of its move, for the calibration; false: its time tells nothing. */
+bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
+                   const struct pair_slot *slot, struct pair_move *row);
+
 /* ---- pair_parameters.c ---- */
 
 /* The event is a wish about parameter sets. False, declined, when it names a model of which no

@@ -108,7 +108,7 @@ static bool numbers_agree(const char *name, double a, double b, const struct pai
         return gap <= row->value;
     }
     const double larger = turn > 0.0 ? 0.0 : fmax(fabs(a), fabs(b));
-    return gap <= p->value_tolerance_abs || gap <= p->value_tolerance_ratio * larger;
+    return gap <= pair_value_tolerance(p) || gap <= p->value_tolerance_ratio * larger;
 }
 
 /* ---- differences --------------------------------------------------------------------------

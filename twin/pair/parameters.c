@@ -41,11 +41,14 @@ void parameters_note(struct parameter_checks *checks, enum parameter_check check
 
 static void check_excitation(const struct travel_fit *fit, struct parameter_checks *checks)
 {
-    const bool turns = fit->estimate.identifiable[TRAVEL_INV_W];
-    const bool drives = fit->estimate.identifiable[TRAVEL_INV_V];
+    const bool turns = fit->estimate.identifiable[TRAVEL_INV_W] ||
+                       !travel_motion_has(fit->motion, TRAVEL_INV_W);
+    const bool drives = fit->estimate.identifiable[TRAVEL_INV_V] ||
+                        !travel_motion_has(fit->motion, TRAVEL_INV_V);
     if (turns && drives) {
-        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_PASS,
-                        "%zu moves determine both speeds", fit->n);
+        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_PASS, "%zu moves determine %s",
+                        fit->n,
+                        fit->motion == TRAVEL_TURNS_AND_DRIVES ? "both speeds" : "its speed");
     } else {
         parameters_note(checks, CHECK_EXCITATION, ESTIMATE_FAIL,
                         "%zu moves do not determine %s speed", fit->n,
@@ -73,8 +76,11 @@ static void check_precision(const struct travel_fit *fit, struct parameter_check
 {
     const double *value = fit->estimate.value;
     const double *se = fit->estimate.se;
-    const double w_ratio = se[TRAVEL_INV_W] / value[TRAVEL_INV_W];
-    const double v_ratio = se[TRAVEL_INV_V] / value[TRAVEL_INV_V];
+    double w_ratio = se[TRAVEL_INV_W] / value[TRAVEL_INV_W];
+    double v_ratio = se[TRAVEL_INV_V] / value[TRAVEL_INV_V];
+    /* Of what only turns, the one speed stands for both. */
+    v_ratio = fit->motion == TRAVEL_TURNS ? w_ratio : v_ratio;
+    w_ratio = fit->motion == TRAVEL_DRIVES ? v_ratio : w_ratio;
     /* The worse of the two, NaN above all. */
     const double worse = fabs(w_ratio) <= fabs(v_ratio) ? fabs(v_ratio) : fabs(w_ratio);
     const bool known = !isnan(w_ratio) && !isnan(v_ratio) && worse <= SPEED_SE_RATIO_MAX;
@@ -100,7 +106,8 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
                         "%zu moves are too few to hold some out", data->n);
         return STATUS_OK;
     }
-    const enum status status = travel_time_fit(data->moves, data->n - held, method, &older);
+    const enum status status =
+        travel_time_fit_motion(data->moves, data->n - held, data->motion, method, &older);
     if (status != STATUS_OK) {
         return status;
     }
@@ -131,7 +138,8 @@ enum status parameters_examine(const struct parameter_data *data, enum travel_me
                                struct parameter_checks *checks)
 {
     struct parameter_checks out = {0};
-    enum status status = travel_time_fit(data->moves, data->n, method, fit);
+    enum status status =
+        travel_time_fit_motion(data->moves, data->n, data->motion, method, fit);
     if (status == STATUS_OK) {
         status = check_held_out(data, method, &out);
     }

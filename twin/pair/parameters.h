@@ -79,6 +79,7 @@ struct parameter_data {
     const struct travel_move *moves; /* [n] */
     size_t n;
     int64_t since_us, until_us;
+    enum travel_motion motion; /* what its moves can be */
 };
 
 extern const struct names parameter_check_names;

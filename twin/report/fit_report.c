@@ -130,6 +130,19 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
     write_accelerating(w, &fit->accelerating);
 }
 
+void profile_report_members(struct json_writer *w, const struct profile_fit *fit)
+{
+#define PROFILE(field) JSON_MEMBER(struct profile_fit, field)
+    static const struct json_member members[] = {PROFILE(rmse_s), PROFILE(r2),
+                                                 PROFILE(residual_s_sd), PROFILE(outliers),
+                                                 PROFILE(refused)};
+    json_write_int(w, "n", (int64_t)fit->n);
+    json_write_text(w, "method", travel_method_name(fit->method));
+    estimate_report(w, &fit->estimate);
+    json_write_members(w, members, COUNT(members), fit);
+    json_write_null(w, "with_accelerations"); /* it has them */
+}
+
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
 {
     json_write_object(w, key);

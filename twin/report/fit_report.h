@@ -12,6 +12,7 @@
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
+#include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"
 
@@ -53,6 +54,9 @@ enum { TRAVEL_REPORT_MAX = 32 * 1024 };
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
 
 /* One object; key as in json_write.h. */
+/* Of commanded moves. */
+void profile_report_members(struct json_writer *w, const struct profile_fit *fit);
+
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
 
 /* ---- odometry: docs/model/odometry.md, section 7 ---- */

@@ -13,22 +13,24 @@
 /* ---- travel times -------------------------------------------------------------------------
  */
 
-static void write_tracked(struct json_writer *w, const struct pair_side *side)
+/* Of an arm the filter follows shares of times that were commanded, which are no speeds. */
+static void write_tracked(struct json_writer *w, const struct pair_side *side, bool is_arm)
 {
     const struct travel_kalman *k = &side->kalman;
     const double w_se = sqrt(k->covariance[TRAVEL_INV_W][TRAVEL_INV_W]);
     const double v_se = sqrt(k->covariance[TRAVEL_INV_V][TRAVEL_INV_V]);
+    const double is_speed = is_arm ? nan("") : 1.0;
     json_write_object(w, "tracked");
     json_write_int(w, "n", (int64_t)k->n);
     json_write_real(w, "t0_s", k->beta[TRAVEL_T0]);
     json_write_real(w, "ta_s", k->beta[TRAVEL_TA]);
     json_write_real(w, "tr_s", k->beta[TRAVEL_TR]);
-    json_write_real(w, "angular_speed_radps", 1.0 / k->beta[TRAVEL_INV_W]);
+    json_write_real(w, "angular_speed_radps", is_speed / k->beta[TRAVEL_INV_W]);
     json_write_real(w, "angular_speed_se_radps",
-                    w_se / (k->beta[TRAVEL_INV_W] * k->beta[TRAVEL_INV_W]));
-    json_write_real(w, "linear_speed_mps", 1.0 / k->beta[TRAVEL_INV_V]);
+                    is_speed * w_se / (k->beta[TRAVEL_INV_W] * k->beta[TRAVEL_INV_W]));
+    json_write_real(w, "linear_speed_mps", is_speed / k->beta[TRAVEL_INV_V]);
     json_write_real(w, "linear_speed_se_mps",
-                    v_se / (k->beta[TRAVEL_INV_V] * k->beta[TRAVEL_INV_V]));
+                    is_speed * v_se / (k->beta[TRAVEL_INV_V] * k->beta[TRAVEL_INV_V]));
     json_write_real(w, "noise_s_sd", sqrt(k->noise_s2));
     json_write_int(w, "gated", (int64_t)k->gated);
     json_write_int(w, "drifts", (int64_t)k->drifts);
@@ -40,7 +42,11 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
 {
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (fits->known[s]) {
+        if (fits->known[s] && fits->commanded) {
+            json_write_object(w, side_name(s));
+            profile_report_members(w, &fits->profile[s]);
+            json_write_close(w);
+        } else if (fits->known[s]) {
             travel_report_write(w, side_name(s), &fits->fit[s]);
         } else {
             json_write_null(w, side_name(s));
@@ -49,14 +55,15 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair)
+void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair,
+                         const struct pair_params *p)
 {
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         json_write_object(w, side_name(s));
         json_write_int(w, "moves", (int64_t)pair->side[s].moves);
         json_write_int(w, "moves_excluded", (int64_t)pair->side[s].moves_excluded);
-        write_tracked(w, &pair->side[s]);
+        write_tracked(w, &pair->side[s], pair_is_arm(p));
         json_write_close(w);
     }
     json_write_close(w);

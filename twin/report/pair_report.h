@@ -13,7 +13,8 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
 
 /* {"real": {"moves","moves_excluded","tracked":{…}}, "virtual": …}: the Kalman filter's values,
  * move by move; cheap. */
-void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair);
+void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair,
+                         const struct pair_params *p);
 
 /* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair);

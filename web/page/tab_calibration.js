@@ -4,7 +4,7 @@ import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, labNow, plural, plusMinus, unitOf,
-    withUnit} from "./format.js";
+    withUnit, wordsOf} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
@@ -24,6 +24,15 @@ function movesOf(entries, side, fit) {
 
 // ---- values ----
 
+// What the fits are in: of an arm, what was commanded.
+function termsOf(fits) {
+    return (fits.real ?? fits.virtual)?.parameters ?? Object.keys(TERMS);
+}
+
+function termWords(name) {
+    return TERMS[name] ?? wordsOf(name) + (name.endsWith("_ratio") ? ", share of what was commanded" : "");
+}
+
 function difference(fits, name) {
     const [real, virtual] = SIDES.map(side => fits[side]?.values[name]);
     if (name.endsWith("_s") && known(real) && known(virtual)) {
@@ -35,11 +44,11 @@ function difference(fits, name) {
 
 export function drawValues(root, fits) {
     redraw(root, table("Travel-time parameters of both robots", [
-        {label: "Parameter", cell: name => TERMS[name]},
+        {label: "Parameter", cell: termWords},
         {label: "Real, ± 95 %", cell: name => valueText(fits.real, name), numeric: true},
         {label: "Virtual, ± 95 %", cell: name => valueText(fits.virtual, name), numeric: true},
         {label: "Virtual against real", cell: name => difference(fits, name), numeric: true},
-    ], Object.keys(TERMS)), el("div", {class: "columns tight"}, SIDES.map(side => fitWords(side, fits[side]))));
+    ], termsOf(fits)), el("div", {class: "columns tight"}, SIDES.map(side => fitWords(side, fits[side]))));
 }
 
 function fitWords(side, fit) {
@@ -139,13 +148,21 @@ class History {
         this.choice = el("select", {id: "term", onchange: () => {
             this.term = this.choice.value;
             this.draw(null, this.changes, this.drifts);
-        }}, Object.keys(TERMS).map(name => el("option", {value: name, selected: name === this.term}, TERMS[name])));
+        }});
+        this.offer(Object.keys(TERMS), this.term);
         this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice),
             plot);
         this.message = el("div", {});
         show(root, this.message, this.box);
         this.chart = chart(plot, {label: "History of the real robot's calibration", height: "17rem",
             options: () => this.options(), signal});
+    }
+
+    offer(names, chosen) {
+        this.names = names;
+        this.term = chosen;
+        redraw(this.choice, names.map(name => el("option", {value: name, selected: name === chosen},
+            termWords(name))));
     }
 
     // The fit of now, unless it is the one before.
@@ -169,9 +186,9 @@ class History {
 
     options() {
         return {
-            labels: ["time", TERMS[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true,
+            labels: ["time", termWords(this.term)], customBars: true, colors: [colour("accent")], drawPoints: true,
                 pointSize: 3,
-            ylabel: `${TERMS[this.term]}, ${unitOf(this.term)}`, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
+            ylabel: `${termWords(this.term)}, ${unitOf(this.term)}`, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
             underlayCallback: (context, area, graph) => this.marks(context, area, graph),
             highlightCallback: (_event, x, points, row) => {
                 const [, [low, value, high]] = this.data[row];
@@ -202,6 +219,9 @@ class History {
 
     draw(fit, changes, drifts) {
         Object.assign(this, {changes, drifts});
+        if (fit && fit.parameters.join() !== this.names.join()) {
+            this.offer(fit.parameters, fit.parameters[1]);
+        }
         this.see(fit);
         this.data = this.rows();
         this.box.hidden = this.data.length === 0;
@@ -210,7 +230,7 @@ class History {
                 + "makes one every tenth move, and what this page sees while it is open."));
         if (this.data.length > 0) {
             this.chart.draw(this.data, this.options());
-            this.chart.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length,
+            this.chart.describe(`${termWords(this.term)} of the real robot in ${plural(this.data.length,
                 "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
         }
     }

@@ -214,6 +214,16 @@ function remark(e) {
         words.push(`the simulator was told where the real robot stands (it was ${e.correction_m.toFixed(3)} m and ` +
             `${e.correction_rad.toFixed(3)} rad off)`);
     }
+    if (known(e.tool_gap_end_mm)) {
+        words.push(`tools ${e.tool_gap_end_mm.toFixed(1)} mm apart at the end` +
+            (known(e.tool_gap_max_mm) ? `, ${e.tool_gap_max_mm.toFixed(1)} mm at most on the way` : ""));
+    }
+    for (const side of ["real", "virtual"]) {
+        const off = e[`${side}_path_error_mm`];
+        if (known(off)) {
+            words.push(`${side}: ${off.toFixed(2)} mm off its line`);
+        }
+    }
     if (e.ambiguous) {
         words.push(e.ambiguous === "command" ? "the command may have been delivered before"
             : `whether the reply (${e.ambiguous}) belongs to it is not known`);

@@ -12,7 +12,7 @@ void get_travel_time(const struct web_request *request, struct web_response *res
 
 void get_tracked(const struct web_request *request, struct web_response *response)
 {
-    pair_report_tracked(web_tagged_json(response), NULL, request->shown);
+    pair_report_tracked(web_tagged_json(response), NULL, request->shown, request->params);
 }
 
 void get_clock(const struct web_request *request, struct web_response *response)

@@ -1,0 +1,142 @@
+/* Times of commanded moves on known truth: are the error bars honest, do right worlds pass and
+ * wrong ones not? Prints the tables of docs/model/arm_pair.md. TANDEM_RUNS: draws a row. */
+#include "tests/support/check.h"
+
+#include <time.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/travel/profile_time.h"
+#include "tests/support/travel_truth.h"
+
+enum { N_MAX = 128 };
+
+static unsigned seed;
+static size_t runs = 400;
+
+/* Of joints, then of lines; as PROFILE_T0 .. */
+static const double TRUTH_OF[PROFILE_CLASSES][PROFILE_TERMS] = {{0.06, 0.91, 0.85},
+                                                                {0.09, 1.04, 1.2}};
+
+struct world {
+    const char *name;
+    size_t n;
+    double noise_s;
+    bool lines, speeds;  /* lines as well; speeds and accelerations differ from move to move */
+    double late, halted; /* shares: replies 0.3 to 3 s late, moves cut short */
+    double trend, at_half, mixed, jerk;
+    char claim; /* R: right, PASS; H: intervals hold, whatever the verdict; W: wrong, no PASS */
+};
+
+/* clang-format off */
+static const struct world worlds[] = {
+    {"as modelled", 40, 0.005, false, false, 0, 0, 0, 0, 0, 0, 'R'},
+    {"as modelled, 20 moves", 20, 0.005, false, false, 0, 0, 0, 0, 0, 0, 'R'},
+    {"as modelled, 30 ms", 60, 0.03, false, false, 0, 0, 0, 0, 0, 0, 'R'},
+    {"joints and lines", 120, 0.004, true, false, 0, 0, 0, 0, 0, 0, 'R'},
+    {"speeds of its own each", 40, 0.005, false, true, 0, 0, 0, 0, 0, 0, 'R'},
+    {"5 % late replies", 60, 0.005, false, false, 0.05, 0, 0, 0, 0, 0, 'R'},
+    {"128 moves", 128, 0.02, true, true, 0, 0, 0, 0, 0, 0, 'R'},
+    {"20 % interrupted", 60, 0.005, false, false, 0, 0.2, 0, 0, 0, 0, 'H'},
+    {"slows down by 10 %", 60, 0.01, false, false, 0, 0, -0.1, 0, 0, 0, 'W'},
+    {"10 % slower from half on", 60, 0.01, false, false, 0, 0, 0, -0.1, 0, 0, 'W'},
+    {"every other of another arm", 60, 0.01, false, false, 0, 0, 0, 0, -0.2, 0, 'W'},
+    {"jerk limit of 5 rad/s^3", 60, 0.005, false, false, 0, 0, 0, 0, 0, 5.0, 'W'},
+};
+/* clang-format on */
+
+/* A jerk limit rounds both corners of each ramp: a / j longer each way. */
+static double time_of(const struct world *w, double size, double v, double a)
+{
+    const double s = profile_duration_s(v / size, a / size);
+    return w->jerk > 0.0 ? s + fmin(a, sqrt(size * w->jerk)) / w->jerk * fmin(1.0, size) : s;
+}
+
+static struct profile_move draw_move(const struct world *w, size_t i, uint64_t *state)
+{
+    const enum profile_class k = w->lines && i % 2 == 1 ? PROFILE_LINES : PROFILE_JOINTS;
+    const double *truth = TRUTH_OF[k];
+    const double factor = w->speeds ? 0.4 + truth_uniform(state) : 1.0;
+    const double v = factor * (k == PROFILE_LINES ? 0.25 : 1.05);
+    const double a =
+        (w->speeds ? 0.6 + truth_uniform(state) : 1.0) * (k == PROFILE_LINES ? 1.2 : 1.4);
+    const double size = (k == PROFILE_LINES ? 0.01 : 0.1) +
+                        truth_uniform(state) * (k == PROFILE_LINES ? 0.15 : 2.0);
+    const double share = (double)i / (double)(w->n - 1);
+    const double worth = (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
+                         (truth_uniform(state) < 0.5 ? 1.0 + w->mixed : 1.0);
+    double lap_s = truth[PROFILE_T0] + w->noise_s * truth_normal(state) +
+                   time_of(w, size, worth * truth[PROFILE_SPEED] * v,
+                           worth * worth * truth[PROFILE_ACCELERATION] * a);
+    if (truth_uniform(state) < w->late) {
+        lap_s += 0.3 + 2.7 * truth_uniform(state);
+    }
+    if (truth_uniform(state) < w->halted) {
+        lap_s *= 0.2 + 0.6 * truth_uniform(state);
+    }
+    return (struct profile_move){k, v / size, a / size, fmax(lap_s, 1e-3)};
+}
+
+static void test_worlds(void)
+{
+    (void)printf(
+        "\nworld, moves, PASS %%, 95 %% intervals that hold: t0 sv sa (lines: t0 sv sa), "
+        "error of sv sa %%, us a fit\n");
+    for (size_t k = 0; k < COUNT(worlds); k++) {
+        const struct world *w = &worlds[k];
+        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+        size_t held[PROFILE_P] = {0};
+        size_t known[PROFILE_P] = {0};
+        size_t pass = 0;
+        double off[2] = {0.0, 0.0};
+        const clock_t began = clock();
+        for (size_t run = 0; run < runs; run++) {
+            struct profile_move moves[N_MAX];
+            struct profile_fit fit;
+            for (size_t i = 0; i < w->n; i++) {
+                moves[i] = draw_move(w, i, &state);
+            }
+            CU_ASSERT_EQUAL_FATAL(profile_time_fit(moves, w->n, TRAVEL_AUTO, &fit), STATUS_OK);
+            const struct estimate *e = &fit.estimate;
+            pass += e->verdict == ESTIMATE_PASS;
+            if (w->claim == 'R' && e->verdict != ESTIMATE_PASS && run < 40) {
+                (void)printf("  %s: %s\n", w->name, e->reasons[0]);
+            }
+            for (size_t i = 0; i < PROFILE_P; i++) {
+                const double truth = TRUTH_OF[i / PROFILE_TERMS][i % PROFILE_TERMS];
+                known[i] += e->identifiable[i];
+                held[i] += e->lo[i] <= truth && truth <= e->hi[i];
+            }
+            for (size_t i = 0; i < 2; i++) {
+                off[i] +=
+                    100.0 * fabs(e->value[1 + i] / TRUTH_OF[0][1 + i] - 1.0) / (double)runs;
+            }
+        }
+        const double us = 1e6 * (double)(clock() - began) / CLOCKS_PER_SEC / (double)runs;
+        (void)printf("%-28s %3zu %5.1f |", w->name, w->n, 100.0 * (double)pass / (double)runs);
+        for (size_t i = 0; i < PROFILE_P; i++) {
+            const double share = 100.0 * (double)held[i] / (double)runs;
+            (void)printf(" %5.1f", share);
+            if (w->claim != 'W' && known[i] == runs) {
+                CHECK(w->name, share > 91.0 && share < 98.5);
+            }
+        }
+        (void)printf(" | %.2f %.2f | %.0f\n", off[0], off[1], us);
+        CHECK(w->name, w->claim != 'R' || pass * 100 >= runs * 93);
+        CHECK(w->name, w->claim != 'W' || pass * 100 <= runs * 2);
+    }
+}
+
+int main(void)
+{
+    const char *told = getenv("TANDEM_RUNS");
+    (void)gsl_set_error_handler_off();
+    seed = check_seed(1);
+    runs = told && *told ? (size_t)strtoul(told, NULL, 10) : runs;
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("profile time", NULL, NULL);
+    CU_add_test(suite, "worlds", test_worlds);
+    return check_run();
+}

@@ -1,0 +1,434 @@
+/* What a pair of arms knows beside: how far a move goes, where it was not told; what was
+ * commanded of it, for its time; how far the two tools were apart on the way and at its end,
+ * and off their line. docs/model/arm_pair.md */
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "twin/arm/arm_move.h"
+#include "twin/pair/pair_run.h"
+
+static_assert((size_t)EVENT_AXES_MAX == ARM_JOINTS, "a sample holds an arm's joints");
+
+/* What was seen longer ago is not where the arm is while it moves. */
+static const int64_t FRESH_US = 250000;
+/* A reply without joint angles: telemetry so old is still where the move ended. */
+static const int64_t ENDED_US = 500000;
+static const double MM_PER_M = 1e3;
+/* No way at all. */
+static const double NO_MOVE = 1e-6;
+
+/* The last that was heard of one arm's joints. */
+struct arm_seen {
+    int64_t t_us; /* lab time; LAB_TIME_NONE: nothing yet */
+    double q[EVENT_AXES_MAX], qd[EVENT_AXES_MAX];
+};
+
+/* The move of one open command. */
+struct arm_way {
+    bool known;                 /* it is a move, and from where to where is known */
+    bool line;                  /* the tool goes straight */
+    uint8_t kind;               /* enum profile_class */
+    bool timed;                 /* its duration was commanded, so that its time tells nothing */
+    double speed, acceleration; /* as commanded, over its size: 1/s, 1/s^2 */
+    double from_m[SIDE_COUNT][3], to_m[3]; /* of the tool */
+    double gap_max_mm;                     /* NaN: not both were seen on the way */
+    double path_error_mm[SIDE_COUNT];      /* NaN: not seen on the way, or no line */
+    bool ended[SIDE_COUNT];                /* and where is known: */
+    double end_q[SIDE_COUNT][EVENT_AXES_MAX];
+};
+
+/* It stands behind the pair's own state, for arms alone. */
+struct pair_arm {
+    struct arm_seen seen[SIDE_COUNT];
+    bool target_known; /* where the newest command ends */
+    double target_q[EVENT_AXES_MAX];
+    struct arm_way way[]; /* [outstanding_max], by place of the command */
+};
+
+size_t pair_arm_bytes(const struct pair_params *p)
+{
+    return pair_is_arm(p)
+               ? sizeof(struct pair_arm) + p->outstanding_max * sizeof(struct arm_way)
+               : 0;
+}
+
+/* At the very end of the pair's memory, whose length is a multiple of 64. */
+static struct pair_arm *find_arm(struct pair *pair, const struct pair_params *p)
+{
+    static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
+                      sizeof(struct arm_way) % _Alignof(struct pair_arm) == 0,
+                  "it is aligned there");
+    char *end = (char *)pair + pair_bytes(p);
+    return pair_is_arm(p) ? (struct pair_arm *)(void *)(end - pair_arm_bytes(p)) : NULL;
+}
+
+static const struct pair_arm *look_at_arm(const struct pair *pair, const struct pair_params *p)
+{
+    const char *end = (const char *)pair + pair_bytes(p);
+    return pair_is_arm(p) ? (const struct pair_arm *)(const void *)(end - pair_arm_bytes(p))
+                          : NULL;
+}
+
+void pair_arm_init(struct pair *pair, const struct pair_params *p)
+{
+    struct pair_arm *arm = find_arm(pair, p);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT && arm; s++) {
+        arm->seen[s].t_us = LAB_TIME_NONE;
+    }
+}
+
+static bool find_geometry(const struct pair_params *p, struct arm_geometry *out)
+{
+    return arm_geometry_find(p->arm, out);
+}
+
+/* ---- from where to where ------------------------------------------------------------------
+ */
+
+/* Where a command that comes now will find the arm: where the one before it ends, when that is
+ * still open; else where the real arm, or the virtual one, was seen last; else where the last
+ * command was to end. */
+static bool find_start(const struct pair_arm *arm, bool waits, double q[ARM_JOINTS])
+{
+    const double *from = arm->target_known ? arm->target_q : NULL;
+    if (!waits) {
+        for (enum side s = SIDE_VIRTUAL + 1; s-- > SIDE_REAL;) {
+            from = arm->seen[s].t_us != LAB_TIME_NONE ? arm->seen[s].q : from;
+        }
+    }
+    if (from) {
+        memcpy(q, from, ARM_JOINTS * sizeof *q);
+    }
+    return from != NULL;
+}
+
+static bool is_told(const struct event_arm *c, enum event_arm_member member)
+{
+    return c->told >> member & 1U;
+}
+
+/* Rates as commanded; what was not told is the controller's own. */
+static struct arm_rates rates_of(const struct event_arm *c)
+{
+    struct arm_rates r = arm_rates_default;
+    const struct {
+        enum event_arm_member member;
+        double told, *rate;
+    } rows[] = {{EVENT_ARM_V_RADPS, c->v_radps, &r.v_radps},
+                {EVENT_ARM_A_RADPS2, c->a_radps2, &r.a_radps2},
+                {EVENT_ARM_V_MPS, c->v_mps, &r.v_mps},
+                {EVENT_ARM_A_MPS2, c->a_mps2, &r.a_mps2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        *rows[i].rate = is_told(c, rows[i].member) ? rows[i].told : *rows[i].rate;
+    }
+    return r;
+}
+
+/* As the robot's own controller plans it; false where it would refuse it, or is no move. */
+static bool plan_move(const struct arm_geometry *geometry, const struct event_command *command,
+                      const double from[ARM_JOINTS], struct arm_move *move)
+{
+    const struct event_arm *c = &command->arm;
+    const struct arm_rates rates = rates_of(c);
+    const bool by_joints = c->q_count == ARM_JOINTS;
+    const bool by_pose = c->pose_count == 6;
+    struct rigid to = by_joints ? arm_forward(geometry, c->q_rad) : rigid_from_pose(c->pose);
+    struct arm_fault fault = {.refusal = ARM_BAD_VALUE};
+    if (strcmp(command->op, "movej") == 0 && (by_joints || by_pose)) {
+        double q[ARM_JOINTS];
+        struct arm_solution found;
+        if (by_joints) {
+            memcpy(q, c->q_rad, sizeof q);
+        } else if (arm_inverse_near(geometry, &to, from, &found) == ARM_REACHED) {
+            memcpy(q, found.q, sizeof q);
+        } else {
+            return false;
+        }
+        fault = arm_plan_joints(geometry, from, q, &rates, &arm_bounds_none, move);
+    } else if (strcmp(command->op, "movel") == 0 && (by_joints || by_pose)) {
+        fault = arm_plan_line(geometry, from, &to, &rates, &arm_bounds_none, move);
+    } else if (strcmp(command->op, "movec") == 0 && by_pose && c->via_count >= 3) {
+        fault =
+            arm_plan_arc(geometry, from, c->via, &to, c->turns, &rates, &arm_bounds_none, move);
+    }
+    return fault.refusal == ARM_ACCEPTED;
+}
+
+static void take_plan(const struct arm_geometry *geometry, const struct event_arm *c,
+                      const struct arm_move *move, struct pair_slot *slot, struct arm_way *way)
+{
+    const struct rigid to = arm_forward(geometry, move->to_q);
+    const bool joints = move->path == ARM_JOINT_PATH;
+    way->line = move->path == ARM_LINE && move->length_m > NO_MOVE;
+    way->kind = joints ? PROFILE_JOINTS : PROFILE_LINES;
+    way->timed = is_told(c, EVENT_ARM_TIME_S) && c->time_s > 0.0;
+    way->speed = move->speed;
+    way->acceleration = move->acceleration;
+    memcpy(way->to_m, to.at_m, sizeof way->to_m);
+    if (!(fabs(slot->rotation_rad) > 0.0) && !(fabs(slot->displacement_m) > 0.0)) {
+        slot->rotation_rad = joints ? move->size_rad : move->angle_rad;
+        slot->displacement_m = joints ? 0.0 : move->length_m;
+    }
+}
+
+/* Each tool's line begins where that arm stands. */
+static void find_line_starts(const struct arm_geometry *geometry, const struct pair_arm *arm,
+                             bool waits, const double from[ARM_JOINTS], struct arm_way *way)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const bool seen = !waits && arm->seen[s].t_us != LAB_TIME_NONE;
+        const struct rigid tool = arm_forward(geometry, seen ? arm->seen[s].q : from);
+        memcpy(way->from_m[s], tool.at_m, sizeof way->from_m[s]);
+    }
+}
+
+static bool is_behind_another(const struct pair *pair, const struct pair_slot *slot)
+{
+    for (int k = -1; pair_next_open(pair, &k);) {
+        if (pair->slot[k].order < slot->order) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
+{
+    static const char *const moves[] = {"movej", "movel", "movec"};
+    const struct event_command *c = &run->event->command;
+    struct pair_arm *arm = find_arm(run->pair, run->p);
+    struct arm_geometry geometry;
+    struct arm_move move;
+    double from[ARM_JOINTS];
+    bool moves_it = strncmp(c->op, "speed", 5) == 0 || strcmp(c->op, "go") == 0;
+    if (!arm || !find_geometry(run->p, &geometry)) {
+        return;
+    }
+    struct arm_way *way = &arm->way[slot - run->pair->slot];
+    *way = (struct arm_way){.gap_max_mm = NAN, .path_error_mm = {NAN, NAN}};
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        moves_it = moves_it || strcmp(c->op, moves[i]) == 0;
+    }
+    if (!moves_it) {
+        return;
+    }
+    const bool waits = is_behind_another(run->pair, slot);
+    way->known = find_start(arm, waits, from) && plan_move(&geometry, c, from, &move);
+    /* Where it goes is known from where it is to be alone, where that is told in joints. */
+    arm->target_known = way->known || c->arm.q_count == ARM_JOINTS;
+    if (arm->target_known) {
+        memcpy(arm->target_q, way->known ? move.to_q : c->arm.q_rad, sizeof arm->target_q);
+    }
+    if (way->known) {
+        take_plan(&geometry, &c->arm, &move, slot, way);
+        find_line_starts(&geometry, arm, waits, move.from_q, way);
+        way->known = way->speed > 0.0;
+    }
+}
+
+/* ---- on the way ---------------------------------------------------------------------------
+ */
+
+/* The oldest open command that a side, or with SIDE_COUNT any, is at work on. */
+static struct arm_way *find_way(const struct pair_run *run, struct pair_arm *arm,
+                                enum side side)
+{
+    const struct pair *pair = run->pair;
+    int oldest = -1;
+    for (int k = -1; pair_next_open(pair, &k);) {
+        const struct pair_slot *slot = &pair->slot[k];
+        const bool owed =
+            side < SIDE_COUNT
+                ? pair_slot_owed(slot, side)
+                : slot->sent[SIDE_REAL] && slot->sent[SIDE_VIRTUAL] &&
+                      (pair_slot_owed(slot, SIDE_REAL) || pair_slot_owed(slot, SIDE_VIRTUAL));
+        if (owed && (oldest < 0 || slot->order < pair->slot[oldest].order)) {
+            oldest = k;
+        }
+    }
+    return oldest >= 0 && arm->way[oldest].known ? &arm->way[oldest] : NULL;
+}
+
+static double distance_m(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Of a point from the line between two others, no further than its ends. */
+static double line_distance_m(const double from[3], const double to[3], const double at[3])
+{
+    double foot[3];
+    double along = 0.0;
+    double length2 = 0.0;
+    for (size_t i = 0; i < 3; i++) {
+        along += (at[i] - from[i]) * (to[i] - from[i]);
+        length2 += (to[i] - from[i]) * (to[i] - from[i]);
+    }
+    const double share = fmin(fmax(along / length2, 0.0), 1.0);
+    for (size_t i = 0; i < 3; i++) {
+        foot[i] = from[i] + share * (to[i] - from[i]);
+    }
+    return distance_m(foot, at);
+}
+
+/* Where the tool was at lab time t_us, by the last sample and its speeds. */
+static void find_tool(const struct arm_geometry *geometry, const struct arm_seen *seen,
+                      int64_t t_us, double out[3])
+{
+    double q[ARM_JOINTS];
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        q[j] = seen->q[j] + seen->qd[j] * lab_s(t_us - seen->t_us);
+    }
+    const struct rigid tool = arm_forward(geometry, q);
+    memcpy(out, tool.at_m, 3 * sizeof *out);
+}
+
+/* NaN is less than all. */
+static void keep_larger(double *most, double value)
+{
+    *most = value > *most || isnan(*most) ? value : *most;
+}
+
+/* When a sample was taken: by the robot's clock where that is known, so that its way here does
+ * not count as a gap. */
+static int64_t sample_time_us(const struct pair_run *run)
+{
+    const struct event *e = run->event;
+    const struct clock_map *map = &run->pair->side[e->side].clock;
+    const bool wall = run->p->source_clock[e->side] == PAIR_CLOCK_WALL;
+    const int64_t t_us = wall && map->state == CLOCK_MAP_LOCKED
+                             ? clock_map_to_lab(map, e->telemetry.source_us)
+                             : LAB_TIME_NONE;
+    return t_us != LAB_TIME_NONE && t_us <= run->t_us && t_us > run->t_us - FRESH_US
+               ? t_us
+               : run->t_us;
+}
+
+void pair_arm_watch(const struct pair_run *run)
+{
+    const struct event *e = run->event;
+    const enum side other = e->side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
+    struct pair_arm *arm = find_arm(run->pair, run->p);
+    struct arm_geometry geometry;
+    if (!arm || run->news->old || e->telemetry.pose_count != ARM_JOINTS ||
+        !find_geometry(run->p, &geometry)) {
+        return;
+    }
+    struct arm_seen *seen = &arm->seen[e->side];
+    *seen = (struct arm_seen){.t_us = sample_time_us(run)};
+    memcpy(seen->q, e->telemetry.pose, sizeof seen->q);
+    if (e->telemetry.nu_count == ARM_JOINTS) {
+        memcpy(seen->qd, e->telemetry.nu, sizeof seen->qd);
+    }
+    double at[3];
+    find_tool(&geometry, seen, seen->t_us, at);
+    struct arm_way *way = find_way(run, arm, e->side);
+    if (way && way->line) {
+        keep_larger(&way->path_error_mm[e->side],
+                    MM_PER_M * line_distance_m(way->from_m[e->side], way->to_m, at));
+    }
+    const struct arm_seen *theirs = &arm->seen[other];
+    way = find_way(run, arm, SIDE_COUNT);
+    if (way && theirs->t_us != LAB_TIME_NONE && llabs(seen->t_us - theirs->t_us) <= FRESH_US) {
+        double there[3];
+        find_tool(&geometry, theirs, seen->t_us, there);
+        keep_larger(&way->gap_max_mm, MM_PER_M * distance_m(at, there));
+    }
+}
+
+/* ---- replies ------------------------------------------------------------------------------
+ */
+
+/* "q1_rad" ... "q6_rad" of a reply. */
+static bool read_joints(const struct event_reply *reply, double q[ARM_JOINTS])
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < reply->value_count; i++) {
+        const struct event_value *v = &reply->values[i];
+        for (unsigned j = 0; j < ARM_JOINTS && v->kind == VALUE_NUMBER; j++) {
+            const char name[] = {'q', (char)('1' + j), '_', 'r', 'a', 'd', '\0'};
+            if (strcmp(v->name, name) == 0) {
+                q[j] = v->number;
+                found |= 1U << j;
+            }
+        }
+    }
+    return found == (1U << ARM_JOINTS) - 1;
+}
+
+void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
+{
+    const enum side side = run->event->side;
+    const struct event_reply *reply = &run->event->reply;
+    struct pair_arm *arm = find_arm(run->pair, run->p);
+    double q[ARM_JOINTS];
+    if (!arm) {
+        return;
+    }
+    struct arm_way *way = &arm->way[slot - run->pair->slot];
+    struct arm_seen *seen = &arm->seen[side];
+    const bool told = read_joints(reply, q);
+    const bool fresh = seen->t_us != LAB_TIME_NONE && run->t_us - seen->t_us <= ENDED_US;
+    if (told) {
+        *seen = (struct arm_seen){.t_us = run->t_us};
+        memcpy(seen->q, q, sizeof seen->q);
+    }
+    way->ended[side] = told || fresh;
+    memcpy(way->end_q[side], seen->q, sizeof seen->q);
+    if (reply->status == REPLY_DONE) {
+        return;
+    }
+    /* It is not where its command was to take it, and what comes next begins elsewhere. */
+    arm->target_known = false;
+    for (int k = -1; pair_next_open(run->pair, &k);) {
+        if (run->pair->slot[k].order > slot->order) {
+            arm->way[k].known = false;
+        }
+    }
+}
+
+/* ---- entries ------------------------------------------------------------------------------
+ */
+
+void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
+                   const struct pair_slot *slot, struct entry *e)
+{
+    const struct pair_arm *arm = look_at_arm(pair, p);
+    struct arm_geometry geometry;
+    if (!arm || !find_geometry(p, &geometry)) {
+        return;
+    }
+    const struct arm_way *way = &arm->way[slot - pair->slot];
+    e->arm = (struct entry_arm){true, NAN, NAN, {NAN, NAN}};
+    if (way->ended[SIDE_REAL] && way->ended[SIDE_VIRTUAL]) {
+        const struct rigid real = arm_forward(&geometry, way->end_q[SIDE_REAL]);
+        const struct rigid virtual = arm_forward(&geometry, way->end_q[SIDE_VIRTUAL]);
+        e->arm.gap_end_mm = MM_PER_M * distance_m(real.at_m, virtual.at_m);
+    }
+    if (way->known) {
+        e->arm.gap_max_mm = way->gap_max_mm;
+        /* The end is on the way, too. */
+        if (!isnan(e->arm.gap_max_mm) && !isnan(e->arm.gap_end_mm)) {
+            keep_larger(&e->arm.gap_max_mm, e->arm.gap_end_mm);
+        }
+        memcpy(e->arm.path_error_mm, way->path_error_mm, sizeof e->arm.path_error_mm);
+    }
+}
+
+bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
+                   const struct pair_slot *slot, struct pair_move *row)
+{
+    const struct pair_arm *arm = look_at_arm(pair, p);
+    const struct arm_way *way = arm ? &arm->way[slot - pair->slot] : NULL;
+    if (!way || !way->known || way->timed) {
+        return false;
+    }
+    row->kind = way->kind;
+    row->speed = (float)way->speed;
+    row->acceleration = (float)way->acceleration;
+    return true;
+}
