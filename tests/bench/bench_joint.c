@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "tests/bench/bench.h"
-#include "twin/experiments/position_control.h"
-#include "twin/experiments/servo_joint.h"
+#include "twin/control/position_control.h"
+#include "twin/control/servo_joint.h"
 
 enum { BATCHES = 31, STEPS = 20000, PLANS = 2000 };
 

@@ -3,7 +3,7 @@
  * than it must be. */
 #include "tests/support/check.h"
 
-#include "twin/experiments/motion_profile.h"
+#include "twin/control/motion_profile.h"
 #include "twin/robots/robot.h"
 
 enum { RUNS = 3000, TARGETS = 5, SAMPLES = 60 };

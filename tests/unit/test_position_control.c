@@ -1,8 +1,8 @@
 #include "tests/support/check.h"
 
-#include "twin/experiments/position_control.h"
-#include "twin/experiments/position_fsm.h"
-#include "twin/experiments/servo_joint.h"
+#include "twin/control/position_control.h"
+#include "twin/control/position_fsm.h"
+#include "twin/control/servo_joint.h"
 #include "twin/robots/robot.h"
 
 static struct random_source dice;

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "twin/experiments/pid.h"
-#include "twin/experiments/servo_joint.h"
+#include "twin/control/pid.h"
+#include "twin/control/servo_joint.h"
 
 static struct servo_joint_params joint(double lag_s)
 {

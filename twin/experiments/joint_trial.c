@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "twin/experiments/pid.h"
+#include "twin/control/pid.h"
 
 static const double SETTLED_RATIO = 0.02;
 static const double REST_RATIO = 1e-6; /* of the largest command: none to speak of */

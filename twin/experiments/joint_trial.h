@@ -9,8 +9,8 @@
 #ifndef TWIN_EXPERIMENTS_JOINT_TRIAL_H
 #define TWIN_EXPERIMENTS_JOINT_TRIAL_H
 
-#include "twin/experiments/position_control.h"
-#include "twin/experiments/servo_joint.h"
+#include "twin/control/position_control.h"
+#include "twin/control/servo_joint.h"
 
 struct joint_trial_params {
     struct servo_joint_params joint; /* as it is; the controller's own idea is in control */

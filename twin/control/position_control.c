@@ -1,8 +1,8 @@
-#include "twin/experiments/position_control.h"
+#include "twin/control/position_control.h"
 
 #include <math.h>
 
-#include "twin/experiments/position_fsm.h"
+#include "twin/control/position_fsm.h"
 
 ENUM_NAMES(position_kind, POSITION_KIND_COUNT, "p", "fsm", "profile", "time_optimal");
 

@@ -1,12 +1,12 @@
-/* twin/experiments/pid.h - one PID controller: limits without windup, a filtered derivative.
+/* twin/control/pid.h - one PID controller: limits without windup, a filtered derivative.
  *
  *     u = kc e + I - kc Td y' + feedforward,   I' = kc e / Ti
  *                                                        (docs/model/servo.md, eq. 5 - 8)
  *
  * Plain data. Pure: no I/O, no clock, no allocation.
  */
-#ifndef TWIN_EXPERIMENTS_PID_H
-#define TWIN_EXPERIMENTS_PID_H
+#ifndef TWIN_CONTROL_PID_H
+#define TWIN_CONTROL_PID_H
 
 #include <stdbool.h>
 

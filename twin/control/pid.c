@@ -1,4 +1,4 @@
-#include "twin/experiments/pid.h"
+#include "twin/control/pid.h"
 
 #include <math.h>
 

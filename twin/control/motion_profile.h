@@ -1,4 +1,4 @@
-/* twin/experiments/motion_profile.h - how a joint is to move to its target: trapezoids of
+/* twin/control/motion_profile.h - how a joint is to move to its target: trapezoids of
  * speed, or S-curves with limited jerk, from any motion it is in.
  *
  * A profile is a few pieces of constant jerk: first over to a cruising speed, then on with it,
@@ -7,8 +7,8 @@
  *                                                      (docs/model/servo.md, eq. 12 - 15)
  * Plain data. Pure: no I/O, no clock, no allocation.
  */
-#ifndef TWIN_EXPERIMENTS_MOTION_PROFILE_H
-#define TWIN_EXPERIMENTS_MOTION_PROFILE_H
+#ifndef TWIN_CONTROL_MOTION_PROFILE_H
+#define TWIN_CONTROL_MOTION_PROFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

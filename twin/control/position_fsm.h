@@ -1,4 +1,4 @@
-/* twin/experiments/position_fsm.h - a position controller that is a state machine: full speed,
+/* twin/control/position_fsm.h - a position controller that is a state machine: full speed,
  * slow speed near the target, a proportional last bit, rest.
  *
  *   REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e| < S/2--> REST
@@ -8,8 +8,8 @@
  *                                                          (docs/model/servo.md, section 4)
  * Pure: no I/O, no clock, no allocation.
  */
-#ifndef TWIN_EXPERIMENTS_POSITION_FSM_H
-#define TWIN_EXPERIMENTS_POSITION_FSM_H
+#ifndef TWIN_CONTROL_POSITION_FSM_H
+#define TWIN_CONTROL_POSITION_FSM_H
 
 #include "base/names.h"
 #include "twin/efsm/efsm.h"

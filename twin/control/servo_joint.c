@@ -1,4 +1,4 @@
-#include "twin/experiments/servo_joint.h"
+#include "twin/control/servo_joint.h"
 
 #include <math.h>
 

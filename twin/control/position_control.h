@@ -1,4 +1,4 @@
-/* twin/experiments/position_control.h - position controllers of a joint with a speed servo,
+/* twin/control/position_control.h - position controllers of a joint with a speed servo,
  * behind one call: proportional, state machine, profile, and the quickest possible.
  *
  * All see the measured position and speed and give a speed command within +-command_max. The
@@ -7,14 +7,14 @@
  *
  * Plain data without pointers. Pure: no I/O, no clock, no allocation.
  */
-#ifndef TWIN_EXPERIMENTS_POSITION_CONTROL_H
-#define TWIN_EXPERIMENTS_POSITION_CONTROL_H
+#ifndef TWIN_CONTROL_POSITION_CONTROL_H
+#define TWIN_CONTROL_POSITION_CONTROL_H
 
 #include <stdbool.h>
 
 #include "base/names.h"
+#include "twin/control/motion_profile.h"
 #include "twin/efsm/efsm.h"
-#include "twin/experiments/motion_profile.h"
 
 enum position_kind {
     POSITION_P,

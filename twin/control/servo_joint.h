@@ -1,4 +1,4 @@
-/* twin/experiments/servo_joint.h - a joint as its position controller sees it: a speed that
+/* twin/control/servo_joint.h - a joint as its position controller sees it: a speed that
  * lags its command, and a position that is the integral of the speed.
  *
  *     lag_s w' = speed_gain u - load_gain tau - w,   q' = position_gain w
@@ -8,8 +8,8 @@
  * on. Units are those of the position; rad here. Plain data. Pure: no I/O, no clock, no
  * allocation.
  */
-#ifndef TWIN_EXPERIMENTS_SERVO_JOINT_H
-#define TWIN_EXPERIMENTS_SERVO_JOINT_H
+#ifndef TWIN_CONTROL_SERVO_JOINT_H
+#define TWIN_CONTROL_SERVO_JOINT_H
 
 enum servo_method {
     SERVO_EXACT, /* what the differential equations do while u is held */

@@ -1,4 +1,4 @@
-#include "twin/experiments/motion_profile.h"
+#include "twin/control/motion_profile.h"
 
 #include <assert.h>
 #include <math.h>

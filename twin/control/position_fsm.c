@@ -1,4 +1,4 @@
-#include "twin/experiments/position_fsm.h"
+#include "twin/control/position_fsm.h"
 
 /* More arcs than any error leads through. */
 enum { ARCS_MAX = 8 };
