@@ -38,7 +38,9 @@ static void name_boot(struct fleet *f, struct fleet_robot *r)
 /* Motors that are not all alike: gains around the ones asked for. */
 static void draw_gains(const struct fleet *f, struct fleet_robot *r)
 {
-    static const char *const gains[] = {"gain_left_ratio", "gain_right_ratio"};
+    static const char *const gains[] = {"gain_left_ratio", "gain_right_ratio", "gain1_ratio",
+                                        "gain2_ratio",     "gain3_ratio",      "gain4_ratio",
+                                        "gain5_ratio",     "gain6_ratio"};
     struct random_source random = {.state = seed_of(f, r) ^ 1};
     for (size_t i = 0; i < COUNT(gains) && f->options.mismatch_ratio > 0.0; i++) {
         const int k = robot_parameter_find(f->options.kind, gains[i]);
@@ -50,14 +52,15 @@ static void draw_gains(const struct fleet *f, struct fleet_robot *r)
     }
 }
 
-static void boot_robot(struct fleet *f, struct fleet_robot *r, const double pose[3])
+static void boot_robot(struct fleet *f, struct fleet_robot *r, const double *pose, size_t count)
 {
     struct robot_setup setup = {.parameters = r->parameters,
                                 .world = f->options.world,
                                 .seed = seed_of(f, r),
                                 .start_us = f->sim_us,
-                                .period_us = f->period_us};
-    memcpy(setup.pose, pose, sizeof setup.pose);
+                                .period_us = f->period_us,
+                                .pose_count = count};
+    memcpy(setup.pose, pose, count * sizeof setup.pose[0]);
     f->options.kind->init(r->memory, &setup);
     name_boot(f, r);
     r->telemetry_seq = 0;
@@ -90,7 +93,7 @@ static enum status create_robots(struct fleet *f)
             r->reboot_us = o->reboot_s > 0.0 ? f->start_us + lab_us(o->reboot_s) : LAB_TIME_MAX;
             memcpy(r->parameters, o->parameters[side], sizeof r->parameters);
             draw_gains(f, r);
-            boot_robot(f, r, o->pose);
+            boot_robot(f, r, o->pose, o->pose_count);
         }
     }
     return STATUS_OK;
@@ -122,6 +125,11 @@ static enum status name_pairs(struct fleet *f)
 
 /* --- a period ---------------------------------------------------------------------------- */
 
+static size_t pose_count_of(const struct robot_kind *kind)
+{
+    return kind->pose_count > 0 ? kind->pose_count : 3;
+}
+
 /* A robot that restarts hears nothing and forgets what it did, but not its parameters: the
  * broker keeps them. */
 static bool is_down(struct fleet *f, struct fleet_robot *r)
@@ -137,15 +145,14 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
     if (r->down_until_us == 0 || now_us < r->down_until_us) {
         return r->down_until_us != 0;
     }
-    struct robot_sample last;
+    struct robot_sample last = {0};
     double values[ROBOT_PARAMETERS_MAX];
-    const double nowhere[3] = {0.0, 0.0, 0.0};
     const struct robot_kind *kind = f->options.kind;
     kind->sample(r->memory, &last);
     for (size_t i = 0; i < kind->parameter_count; i++) {
         values[i] = robot_get_parameter(kind, r->memory, i);
     }
-    boot_robot(f, r, last.pose_count == 3 ? last.pose : nowhere);
+    boot_robot(f, r, last.pose, last.pose_count == pose_count_of(kind) ? last.pose_count : 0);
     for (size_t i = 0; i < kind->parameter_count; i++) {
         robot_set_parameter(kind, r->memory, i, values[i]);
     }

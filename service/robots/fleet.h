@@ -22,8 +22,9 @@ struct fleet_options {
     bool sides[SIDE_COUNT];
     bool link; /* hears PAIR/SIDE/command, else PAIR/command */
     double parameters[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
-    struct world *world; /* borrowed; its time is advanced; NULL: an empty plane */
-    double pose[3];      /* where the robots begin */
+    struct world *world;         /* borrowed; its time is advanced; NULL: an empty plane */
+    double pose[EVENT_AXES_MAX]; /* where the robots begin */
+    size_t pose_count;           /* 0: not told */
 
     double period_s; /* of a step, in the robots' time */
     double pace;     /* robots' time per real time */

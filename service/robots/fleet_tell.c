@@ -110,15 +110,39 @@ static bool tells_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* And, for people, why: the last member of the object, which is opened again. */
+/* An object that was closed takes further members, until it is closed again. */
+static void open_again(struct json_writer *w)
+{
+    w->used--;
+    w->depth++;
+}
+
+/* And, for people, why. */
 static void write_detail(struct json_writer *w, const char *detail)
 {
     if (detail[0]) {
-        w->used--;
-        w->depth++;
+        open_again(w);
         json_write_text(w, "detail", detail);
         json_write_close(w);
     }
+}
+
+/* What only some kinds tell. */
+static void write_more(struct json_writer *w, const struct robot_sample *s)
+{
+    if (s->more_count == 0) {
+        return;
+    }
+    open_again(w);
+    for (size_t i = 0; i < s->more_count; i++) {
+        const struct robot_list *list = &s->more[i];
+        if (list->count == 1) {
+            json_write_real(w, list->name, list->number[0]);
+        } else {
+            json_write_axes(w, list->name, list->number, list->count);
+        }
+    }
+    json_write_close(w);
 }
 
 void fleet_tell_reply(void *context, const struct robot_reply *reply)
@@ -158,7 +182,7 @@ void fleet_tell_reply(void *context, const struct robot_reply *reply)
 void fleet_tell_telemetry(struct fleet *f, struct fleet_robot *r)
 {
     char text[PAYLOAD_MAX];
-    struct robot_sample s;
+    struct robot_sample s = {0};
     struct json_writer w;
     f->options.kind->sample(r->memory, &s);
     const int64_t said_us = lab_time_of(f, s.t_us);
@@ -175,6 +199,7 @@ void fleet_tell_telemetry(struct fleet *f, struct fleet_robot *r)
     memcpy(t.pose, s.pose, sizeof t.pose);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     native_write(&w, EVENT_TELEMETRY, &t);
+    write_more(&w, &s);
     (void)say_word(f, r, "telemetry", 0, said_us, &w);
 }
 

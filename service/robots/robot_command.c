@@ -97,18 +97,20 @@ static bool read_files(const struct given *g, struct fleet_options *o)
     return fine;
 }
 
-static bool read_pose(const char *text, double pose[3])
+static bool read_pose(const char *text, struct fleet_options *o)
 {
+    const size_t count = o->kind->pose_count > 0 ? o->kind->pose_count : 3;
     const char *at = text;
-    for (int i = 0; i < 3; i++) {
-        const char *end = number_scan(at, at + strlen(at), &pose[i]);
-        if (end == at || !(fabs(pose[i]) <= 1e6) || *end != (i < 2 ? ',' : '\0')) {
-            (void)fprintf(stderr, "tandem: --pose %s: X,Y,PSI in m and rad were expected\n",
-                          text);
+    for (size_t i = 0; i < count; i++) {
+        const char *end = number_scan(at, at + strlen(at), &o->pose[i]);
+        if (end == at || !(fabs(o->pose[i]) <= 1e6) || *end != (i + 1 < count ? ',' : '\0')) {
+            (void)fprintf(stderr, "tandem: --pose %s: %s was expected\n", text,
+                          count == 3 ? "X,Y,PSI in m and rad" : "Q1,...,Q6 in rad");
             return false;
         }
         at = end + 1;
     }
+    o->pose_count = count;
     return true;
 }
 
@@ -166,7 +168,7 @@ static int run_robot(const struct given *g, struct fleet_options *o)
         return list_kinds();
     }
     if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
-        (g->pose && !read_pose(g->pose, o->pose))) {
+        (g->pose && !read_pose(g->pose, o))) {
         return EXIT_USAGE;
     }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
@@ -183,16 +185,19 @@ static const char *const description =
     "  The kinematic robot does up to 16 of them one after the other; a move takes\n"
     "  t0 + [rotation](ta + |rotation|/angular speed) + [displacement](tr +\n"
     "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked state\n"
-    "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say online\n"
-    "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control where\n"
-    "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters and pose.\n"
+    "  machines, wheels, encoders and a lidar. The arm6 robot moves six joints and its tool.\n"
+    "  Robots also answer clock probes, say online and offline, publish telemetry and their\n"
+    "  state machines, obey PAIR/SIDE/control where the kind takes efforts and, on the "
+    "virtual\n"
+    "  side, PAIR/virtual/parameters and pose.\n"
     "  With --count one connection serves all robots; its last will is the first robot's.\n";
 
 static const char *const examples =
     "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
     "  tandem robot --side virtual --telemetry-rate 20\n"
     "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
-    "  tandem robot --kind diffdrive --count 100\n";
+    "  tandem robot --kind diffdrive --count 100\n"
+    "  tandem robot --kind arm6 --side both --telemetry-rate 25\n";
 
 int command_robot(int argc, char **argv)
 {
@@ -219,7 +224,8 @@ int command_robot(int argc, char **argv)
         {"parameters", 0, ARGUMENT_TEXT, &g.parameter_file, 0, 0, "FILE",
          "YAML: the kind's parameters, and those of real: and virtual:"},
         {"map", 0, ARGUMENT_TEXT, &g.map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
-        {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI", "where it begins, m and rad (0,0,0)"},
+        {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI",
+         "where it begins, m and rad (0,0,0); an arm: Q1,...,Q6 in rad"},
         {"angular-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S",
          "while turning; the kind's, as for the next five"},
         {"linear-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_LINEAR], 1e-3, 1e3, "M/S", "while driving"},

@@ -14,10 +14,12 @@
 #include "service/identify/identify_request.h"
 #include "service/identify/selftest_worlds.h"
 #include "service/jobs/worker.h"
+#include "twin/arm/arm_servo.h"
 #include "twin/control/position_control.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
 #include "twin/pair/pair.h"
+#include "twin/robots/arm6.h"
 #include "twin/robots/layers.h"
 #include "twin/robots/mission.h"
 #include "web/http/event_hub.h"
@@ -74,6 +76,10 @@ static const struct {
     TABLE(request_action_names),
     TABLE(event_arm_member_names),
     TABLE(arm_dynamics_names),
+    TABLE(arm_controller_names),
+    TABLE(arm6_op_names),
+    TABLE(arm6_phase_names),
+    TABLE(arm6_reason_names),
     TABLE(route_method_names),
     TABLE(shadow_gate_names),
     TABLE(shadow_method_names),

@@ -36,7 +36,33 @@ static struct position_params params(enum position_kind kind, double lag_s)
 
 static struct position_fsm_in errs(double error)
 {
-    return (struct position_fsm_in){error, 1.0, 0.2, 10.0, 0.1, error};
+    return (struct position_fsm_in){.error = error,
+                                    .slow = 1.0,
+                                    .near_by = 0.2,
+                                    .rest = 0.1,
+                                    .fast_command = 10.0,
+                                    .slow_command = 0.1,
+                                    .near_command = error};
+}
+
+/* Within the window it is not let go as long as it coasts. */
+static void test_machine_coasts(void)
+{
+    struct efsm m;
+    struct position_fsm_in in = errs(0.15);
+    efsm_reset(&position_fsm_table, &m, 0);
+    in = errs(0.3);
+    (void)position_fsm_step(&m, &in, 0);
+    in = errs(0.01);
+    in.coast = 0.5;
+    CHECK_NEAR("coasts", position_fsm_step(&m, &in, 0), 0.01, 0.0, 1e-12);
+    CHECK_INT("coasts", m.state, POSITION_FSM_NEAR);
+    in.coast = -0.11;
+    (void)position_fsm_step(&m, &in, 0);
+    CHECK_INT("coasts back", m.state, POSITION_FSM_NEAR);
+    in.coast = 0.09;
+    CHECK_NEAR("slow enough", position_fsm_step(&m, &in, 0), 0.0, 0.0, 0.0);
+    CHECK_INT("slow enough", m.state, POSITION_FSM_REST);
 }
 
 static void test_machine_script(void)
@@ -292,7 +318,7 @@ static void test_check(void)
     struct position_params p = params(POSITION_FSM, 0.1);
     p.slow = 0.1;
     CHECK_INT("windows", position_check(&p, &err), STATUS_E_RANGE);
-    CHECK_TEXT("are named", err.where, "near_by, slow");
+    CHECK_TEXT("are named", err.where, "near_by, slow, rest");
 }
 
 int main(void)
@@ -302,6 +328,7 @@ int main(void)
     dice.state = check_seed(1);
     CU_add_test(suite, "machine, script", test_machine_script);
     CU_add_test(suite, "machine, random", test_machine_random);
+    CU_add_test(suite, "machine coasts", test_machine_coasts);
     CU_add_test(suite, "proportional", test_proportional);
     CU_add_test(suite, "time-optimal", test_time_optimal);
     CU_add_test(suite, "moving set points", test_moving_set_points);

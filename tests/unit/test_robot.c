@@ -47,8 +47,12 @@ static void test_life(void)
 {
     for (size_t k = 0; k < robot_kind_count; k++) {
         const struct robot_kind *kind = robot_kinds[k];
-        const struct robot_setup setup = {
-            .seed = 7, .start_us = 5000000, .period_us = kind->period_us, .pose = {1, 2, 0.5}};
+        const struct robot_setup setup = {.seed = 7,
+                                          .start_us = 5000000,
+                                          .period_us = kind->period_us,
+                                          .pose = {1, 2, 0.5},
+                                          .pose_count =
+                                              kind->pose_count > 0 ? kind->pose_count : 3};
         struct robot_sample sample;
         char reason[ROBOT_REASON_MAX] = "";
         kind->init(memory, &setup);

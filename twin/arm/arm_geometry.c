@@ -249,6 +249,16 @@ struct arm_slope arm_jacobian(const struct arm_geometry *arm, const double q[ARM
 
 /* ---- singular poses ---- */
 
+void arm_twist(const struct arm_slope *j, const double qd[ARM_JOINTS], double twist[6])
+{
+    for (size_t i = 0; i < 6; i++) {
+        twist[i] = 0.0;
+        for (size_t k = 0; k < ARM_JOINTS; k++) {
+            twist[i] += j->d[i][k] * qd[k];
+        }
+    }
+}
+
 double arm_sigma_min(const struct arm_slope *j)
 {
     double a[36];

@@ -79,6 +79,9 @@ struct arm_slope {
 
 struct arm_slope arm_jacobian(const struct arm_geometry *arm, const double q[ARM_JOINTS]);
 
+/* The tool's velocity and turning at speeds qd of the joints. */
+void arm_twist(const struct arm_slope *j, const double qd[ARM_JOINTS], double twist[6]);
+
 /* Smallest singular value of a Jacobian: below some 0.05 the tool cannot be moved in some
  * direction but by joints that race. NAN where it is none. */
 double arm_sigma_min(const struct arm_slope *j);

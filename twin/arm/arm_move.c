@@ -481,3 +481,71 @@ bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t
     memcpy(move->last_q, q, sizeof(move->last_q));
     return true;
 }
+
+/* ---- beside the way ---- */
+
+static double share_within(double along, double square)
+{
+    return square > 0.0 ? fmin(fmax(along / square, 0.0), 1.0) : 0.0;
+}
+
+static double off_circle(const struct arm_move *m, const double at_m[3])
+{
+    const double radius = length_of(m->out_m);
+    double x = 0.0;
+    double y = 0.0;
+    double square = 0.0;
+    for (size_t i = 0; i < 3; i++) {
+        const double r = at_m[i] - m->centre_m[i];
+        x += r * m->out_m[i] / radius;
+        y += r * m->aside_m[i] / radius;
+        square += r * r;
+    }
+    const double height = sqrt(fmax(square - x * x - y * y, 0.0));
+    return hypot(hypot(x, y) - radius, height);
+}
+
+static double off_line(const struct arm_move *m, const double at_m[3])
+{
+    double away[3];
+    double along = 0.0;
+    for (size_t i = 0; i < 3; i++) {
+        away[i] = at_m[i] - m->from.at_m[i];
+        along += away[i] * m->shift_m[i];
+    }
+    const double share = share_within(along, m->length_m * m->length_m);
+    for (size_t i = 0; i < 3; i++) {
+        away[i] -= share * m->shift_m[i];
+    }
+    return length_of(away);
+}
+
+double arm_move_off_path(const struct arm_move *move, const struct arm_geometry *arm,
+                         const double q[ARM_JOINTS])
+{
+    const struct rigid tool = arm_forward(arm, q);
+    if (move->path == ARM_ARC && move->length_m > 0.0) {
+        return off_circle(move, tool.at_m);
+    }
+    if (move->path != ARM_JOINT_PATH) {
+        return off_line(move, tool.at_m);
+    }
+    double along = 0.0;
+    double square = 0.0;
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        const double way = move->to_q[i] - move->from_q[i];
+        along += (q[i] - move->from_q[i]) * way;
+        square += way * way;
+    }
+    double near[ARM_JOINTS];
+    const double share = share_within(along, square);
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        near[i] = move->from_q[i] + share * (move->to_q[i] - move->from_q[i]);
+    }
+    const struct rigid there = arm_forward(arm, near);
+    double away[3];
+    for (size_t i = 0; i < 3; i++) {
+        away[i] = tool.at_m[i] - there.at_m[i];
+    }
+    return length_of(away);
+}

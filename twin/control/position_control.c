@@ -47,8 +47,9 @@ enum status position_check(const struct position_params *p, struct err *err)
             return refuse_value(err, "gain_per_s, stop",
                                 "a gain above 0, a window of 0 or more");
         }
-        if (p->kind == POSITION_FSM && (!(p->near_by > 0.0) || !(p->slow >= p->near_by))) {
-            return refuse_value(err, "near_by, slow", "0 < near_by <= slow");
+        if (p->kind == POSITION_FSM && (!(p->near_by > 0.0) || !(p->slow >= p->near_by) ||
+                                        !(p->rest >= 0.0) || !(p->rest <= p->near_by))) {
+            return refuse_value(err, "near_by, slow, rest", "0 <= rest <= near_by <= slow");
         }
         return STATUS_OK;
     case POSITION_PROFILE:
@@ -77,12 +78,14 @@ static double command_by_error(const struct position_params *p, double error)
 }
 
 static double command_by_machine(struct position_control *c, const struct position_params *p,
-                                 double error)
+                                 double error, double w)
 {
     const struct position_fsm_in in = {
         .error = error,
+        .coast = p->rest > 0.0 ? p->position_gain * p->lag_s * w : 0.0,
         .slow = p->slow,
         .near_by = p->near_by,
+        .rest = p->rest > 0.0 ? p->rest : 0.5 * p->near_by,
         .fast_command = p->command_max,
         .slow_command = p->command_min,
         .near_command = limit_command(p, p->gain_per_s * error),
@@ -158,7 +161,7 @@ bool position_step(struct position_control *c, const struct position_params *p, 
         *command = command_by_error(p, target - q);
         break;
     case POSITION_FSM:
-        *command = command_by_machine(c, p, target - q);
+        *command = command_by_machine(c, p, target - q, w);
         break;
     case POSITION_PROFILE:
     case POSITION_TIME_OPTIMAL:

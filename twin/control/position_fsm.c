@@ -1,5 +1,7 @@
 #include "twin/control/position_fsm.h"
 
+#include <math.h>
+
 /* More arcs than any error leads through. */
 enum { ARCS_MAX = 8 };
 
@@ -43,8 +45,8 @@ static bool is_beyond_below(const struct efsm_view *v)
 
 static bool has_arrived(const struct efsm_view *v)
 {
-    return input_of(v)->error < input_of(v)->near_by / 2.0 &&
-           input_of(v)->error > -input_of(v)->near_by / 2.0;
+    const struct position_fsm_in *in = input_of(v);
+    return fabs(in->error) < in->rest && fabs(in->coast) < in->rest;
 }
 
 /* --- commands ------------------------------------------------------------------------------
@@ -90,9 +92,9 @@ static const struct efsm_arc arcs[] = {
     {SLOW_DOWN, FAST_DOWN, is_beyond_below, .label = "e < -D"},
     {SLOW_DOWN, NEAR,      .label = "-S <= e <= S", .unless = {is_above, is_below}},
     {SLOW_DOWN, SLOW_UP,   is_above, .label = "e > S"},
-    {NEAR,      NEAR,      .label = "S/2 <= |e| <= D", .waits = true,
+    {NEAR,      NEAR,      .label = "|e| >= R or |c| >= R, |e| <= D", .waits = true,
      .unless = {has_arrived, is_beyond_above, is_beyond_below}},
-    {NEAR,      REST,      has_arrived, .label = "|e| < S/2"},
+    {NEAR,      REST,      has_arrived, .label = "|e|, |c| < R"},
     {NEAR,      FAST_UP,   is_beyond_above, .label = "e > D"},
     {NEAR,      FAST_DOWN, is_beyond_below, .label = "e < -D"},
 };

@@ -1,10 +1,11 @@
 /* twin/control/position_fsm.h - a position controller that is a state machine: full speed,
  * slow speed near the target, a proportional last bit, rest.
  *
- *   REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e| < S/2--> REST
+ *   REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e|, |c| < R--> REST
  *
- * and the same downwards. A new set point and a change of the error's sign lead out of every
- * state. Errors are sampled, so several arcs may be taken in one period.
+ * and the same downwards. c is what the joint still coasts at its speed: a joint that were let
+ * go while it moves might come to rest anywhere. A new set point and a change of the error's
+ * sign lead out of every state. Errors are sampled, so several arcs may be taken in one period.
  *                                                          (docs/model/servo.md, section 4)
  * Pure: no I/O, no clock, no allocation.
  */
@@ -26,7 +27,8 @@ enum position_fsm_state { POSITION_FSM_STATES(NAMES_VALUE) POSITION_FSM_STATE_CO
 
 struct position_fsm_in {
     double error;
-    double slow, near_by; /* windows D >= S > 0 */
+    double coast;               /* what is left to coast: lag times speed */
+    double slow, near_by, rest; /* windows D >= S > 0, R > 0 */
     double fast_command, slow_command;
     double near_command; /* what the proportional law asks for */
 };

@@ -13,8 +13,6 @@
 #include "twin/arm/arm_move.h"
 #include "twin/robots/robot.h"
 
-extern const struct robot_kind arm6_kind;
-
 /* Of the last command that moves, or would have moved, the arm. */
 #define ARM6_STATES(X)                                                                         \
     X(ARM6_IDLE, "idle") /* there was none yet */                                              \
@@ -34,6 +32,7 @@ enum arm6_reason {
     ARM6_REASON_COUNT
 };
 
+extern const struct names arm6_op_names; /* "movej" ... */
 extern const struct names arm6_phase_names;
 const char *arm6_phase_name(enum arm6_phase phase); /* "idle", "moving" ... */
 extern const struct names arm6_reason_names;
@@ -76,11 +75,12 @@ struct arm6_state {
 /* memory is that of a robot of arm6_kind. */
 void arm6_read(const void *memory, struct arm6_state *out);
 
-/* Set points of another controller, for the next periods until others come. Only in the mode
- * `external`, else STATUS_E_STALE; STATUS_E_RANGE for what is no number, or beyond a joint's
- * range: nothing is taken then. Without any, or arm6_keep_stream(), for half a second the arm
- * brakes, until the next. */
-MUST_USE enum status arm6_stream(void *memory, const double q_rad[ARM_JOINTS]);
+/* Set points of another controller, joint angles or in the Cartesian mode a pose [6], for the
+ * next periods until others come. Only in the mode `external`, else STATUS_E_STALE;
+ * STATUS_E_RANGE for what is no number, out of reach or too near something: nothing is taken
+ * then. Without any, or arm6_keep_stream(), for half a second the arm brakes, until the next.
+ */
+MUST_USE enum status arm6_stream(void *memory, const double set_point[ARM_JOINTS]);
 void arm6_keep_stream(void *memory);
 
 #endif

@@ -18,8 +18,9 @@
 #include "twin/efsm/efsm.h"
 
 enum {
-    ROBOT_PARAMETERS_MAX = 64, /* rows of one kind's table */
-    ROBOT_VALUES_MAX = 8,      /* of one reply */
+    ROBOT_PARAMETERS_MAX = 128, /* rows of one kind's table */
+    ROBOT_VALUES_MAX = 16,      /* of one reply */
+    ROBOT_MORE_MAX = 6,         /* lists of a sample that only some kinds tell */
     ROBOT_DETAIL_MAX = 128,
     ROBOT_MACHINES_MAX = 4,
     ROBOT_REASON_MAX = 128
@@ -43,7 +44,10 @@ struct robot_setup {
     uint64_t seed;
     int64_t start_us;  /* robot time of the first step's beginning */
     int64_t period_us; /* of one step, > 0 */
-    double pose[3];    /* x_m, y_m, psi_rad in the world */
+    /* x_m, y_m, psi_rad in the world; of an arm the angles of its joints. pose_count 0: where
+     * the kind begins by itself */
+    double pose[EVENT_AXES_MAX];
+    size_t pose_count;
 };
 
 struct robot_value {
@@ -63,11 +67,20 @@ struct robot_reply {
 
 typedef void robot_sink(void *context, const struct robot_reply *reply);
 
+/* A list that only some kinds tell; one number stands alone. */
+struct robot_list {
+    const char *name; /* static, with its unit */
+    size_t count;     /* 1 .. EVENT_AXES_MAX */
+    double number[EVENT_AXES_MAX];
+};
+
 /* What telemetry tells. nu is the body velocity, pose the ground truth. */
 struct robot_sample {
     int64_t t_us; /* robot time */
     size_t nu_count, tau_count, pose_count;
     double nu[EVENT_AXES_MAX], tau[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+    size_t more_count;
+    struct robot_list more[ROBOT_MORE_MAX];
 };
 
 /* A state machine at work in a robot; borrowed from its memory. */
@@ -80,6 +93,7 @@ struct robot_machine {
 struct robot_kind {
     const char *name;
     const char *purpose; /* one sentence for the help */
+    size_t pose_count;   /* numbers of the pose where it begins; 0: three, in the plane */
     size_t bytes;        /* of memory, aligned as malloc() does; plain data without
                             pointers but for the setup's world */
     int64_t period_us;   /* the step it is made for */

@@ -1,0 +1,534 @@
+/* The simulated arm: what it obeys, what it refuses and why, and what is seen of it. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "base/constants.h"
+#include "twin/arm/arm_servo.h"
+#include "twin/robots/arm6.h"
+#include "twin/robots/robot_kinds.h"
+
+enum { PERIOD_US = 8000, HEARD_MAX = 64 };
+
+static const double WORK[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
+static const double WORK2[6] = {0.3, -1.2, -1.7, -1.8, 1.5707963, 0.4};
+
+static char *memory;
+static struct robot_reply heard[HEARD_MAX];
+static size_t heard_count;
+static struct arm6_state state;
+
+static void hear(void *context, const struct robot_reply *reply)
+{
+    (void)context;
+    CU_ASSERT_FATAL(heard_count < HEARD_MAX);
+    heard[heard_count++] = *reply;
+}
+
+static void set_parameter(const char *name, double value)
+{
+    char reason[ROBOT_REASON_MAX] = "";
+    CHECK_INT(name, robot_set(&arm6_kind, memory, name, value, reason), STATUS_OK);
+}
+
+static void begin_at(const double q[6], int64_t period_us)
+{
+    struct robot_setup setup = {.seed = 1, .period_us = period_us, .pose_count = 6};
+    memcpy(setup.pose, q, 6 * sizeof q[0]);
+    arm6_kind.init(memory, &setup);
+    heard_count = 0;
+}
+
+static void tell(const struct event_command *command)
+{
+    robot_command(&arm6_kind, memory, command, hear, NULL);
+}
+
+static void run_for(double time_s)
+{
+    struct robot_sample now = {0};
+    arm6_kind.sample(memory, &now);
+    const int64_t end_us = now.t_us + lab_us(time_s);
+    for (; now.t_us < end_us; arm6_kind.sample(memory, &now)) {
+        arm6_kind.step(memory, hear, NULL);
+    }
+    arm6_read(memory, &state);
+}
+
+static struct event_command movej(const char *id, const double q[6])
+{
+    struct event_command c = {.op = "movej", .arm = {.told = 1U << EVENT_ARM_Q, .q_count = 6}};
+    (void)snprintf(c.id, sizeof c.id, "%s", id);
+    memcpy(c.arm.q_rad, q, sizeof c.arm.q_rad);
+    return c;
+}
+
+static struct event_command movel(const char *id, double x, double y, double z)
+{
+    struct event_command c = {.op = "movel",
+                              .arm = {.told = 1U << EVENT_ARM_POSE, .pose_count = 6}};
+    arm6_read(memory, &state);
+    (void)snprintf(c.id, sizeof c.id, "%s", id);
+    memcpy(c.arm.pose, state.tcp, sizeof c.arm.pose);
+    c.arm.pose[0] += x;
+    c.arm.pose[1] += y;
+    c.arm.pose[2] += z;
+    return c;
+}
+
+static double value_of(const struct robot_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->value_count; i++) {
+        if (strcmp(reply->values[i].name, name) == 0) {
+            return reply->values[i].number;
+        }
+    }
+    return nan("");
+}
+
+static double lap_s(const struct robot_reply *reply)
+{
+    return (double)(reply->end_us - reply->start_us) * 1e-6;
+}
+
+static void test_movej(void)
+{
+    static const double home[6] = {0.0, -PI / 2.0, 0.0, -PI / 2.0, 0.0, 0.0};
+    begin_at(home, PERIOD_US);
+    const struct event_command c = movej("a", WORK);
+    tell(&c);
+    run_for(1.0);
+    CHECK_INT("moves", state.phase, ARM6_MOVING);
+    CHECK("half way", state.progress > 0.3 && state.progress < 0.6);
+    CHECK_TEXT("its name", state.op, "movej");
+    CHECK_NEAR("where to", state.q_r_rad[2], -PI / 2.0, 0, 0);
+    CHECK_NEAR("all in one proportion", state.q_sp_rad[4] / (PI / 2.0),
+               state.q_sp_rad[2] / (-PI / 2.0), 0, 1e-12);
+    run_for(2.0);
+    CHECK_INT("one answer", heard_count, 1);
+    CHECK_INT("done", heard[0].status, REPLY_DONE);
+    CHECK_TEXT("whose", heard[0].id, "a");
+    CHECK_NEAR("lap, exactly", lap_s(&heard[0]), 2.2459964, 0, 1e-6);
+    CHECK_NEAR("there", value_of(&heard[0], "q3_rad"), -PI / 2.0, 0, 1e-5);
+    CHECK_TEXT("joints first", heard[0].values[0].name, "q1_rad");
+    CHECK_TEXT("seventh", heard[0].values[6].name, "tcp_error_m");
+    CHECK_TEXT("eighth", heard[0].values[7].name, "path_error_m");
+    CHECK_TEXT("last", heard[0].values[11].name, "duration_s");
+    CHECK("on its path", value_of(&heard[0], "path_error_m") < 1e-4);
+    CHECK_INT("told as done", state.phase, ARM6_DONE);
+    CHECK_NEAR("told lap", state.lap_s, 2.2459964, 0, 1e-6);
+    CHECK_NEAR("told all", state.progress, 1.0, 0, 0);
+    CHECK_NEAR("tool", state.tcp[0], 0.4869, 0, 1e-5);
+}
+
+/* A calibrated robot's laps follow the law that the calibration fits. */
+static void test_law(void)
+{
+    begin_at(WORK, PERIOD_US);
+    set_parameter("speed_ratio", 0.91);
+    set_parameter("acceleration_ratio", 0.8);
+    set_parameter("t0_s", 0.1);
+    double to[6];
+    memcpy(to, WORK, sizeof to);
+    to[0] += 1.2;
+    struct event_command c = movej("a", to);
+    tell(&c);
+    to[0] -= 0.3;
+    c = movej("b", to);
+    tell(&c);
+    run_for(6.0);
+    CHECK_INT("both", heard_count, 2);
+    CHECK_NEAR("long", lap_s(&heard[0]), 0.1 + arm_duration_s(1.2, 1.05 * 0.91, 1.4 * 0.8), 0,
+               2e-6);
+    CHECK_NEAR("short", lap_s(&heard[1]), 0.1 + arm_duration_s(0.3, 1.05 * 0.91, 1.4 * 0.8), 0,
+               2e-6);
+    CHECK_INT("the next when the one before was over", heard[1].start_us, heard[0].end_us);
+}
+
+static void test_lines(void)
+{
+    begin_at(WORK2, PERIOD_US);
+    struct event_command c = movel("line", 0.1, 0.15, -0.1);
+    tell(&c);
+    run_for(2.0);
+    CHECK_INT("line", heard[0].status, REPLY_DONE);
+    CHECK("on it", value_of(&heard[0], "path_error_m") < 1e-5);
+    CHECK_NEAR("as long as it takes", lap_s(&heard[0]), 1.0329545, 0, 2e-6);
+    c = movel("back", -0.1, -0.15, 0.1);
+    (void)snprintf(c.op, sizeof c.op, "movec");
+    c.arm.told |= 1U << EVENT_ARM_VIA | 1U << EVENT_ARM_TURNS;
+    memcpy(c.arm.via, c.arm.pose, 3 * sizeof c.arm.via[0]);
+    c.arm.via[2] += 0.05;
+    c.arm.via_count = 3;
+    c.arm.turns = 1.0;
+    tell(&c);
+    run_for(20.0);
+    CHECK_INT("a circle", heard[1].status, REPLY_DONE);
+    CHECK("closes", value_of(&heard[1], "tcp_error_m") < 1e-5);
+    CHECK("on it", value_of(&heard[1], "path_error_m") < 2e-5);
+}
+
+static void test_refusals(void)
+{
+    static const double beyond[6] = {7.0, 0, 0, 0, 0, 0};
+    static const double folded[6] = {0, -1.57, 2.9, -1.57, 1.57, 0};
+    static const struct {
+        const char *row, *op;
+        unsigned told;
+        size_t count;
+        double first, speed, time_s;
+        enum arm6_reason reason;
+        const char *words;
+    } rows[] = {
+        {"nothing", "movej", 0, 0, 0, 0, 0, ARM6_NO_REASON + 1, "bad_value: \"q_rad\" or"},
+        {"five", "movej", 1U << EVENT_ARM_Q, 5, 0, 0, 0, ARM6_NO_REASON + 1, "with 6 numbers"},
+        {"both", "movel", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_POSE, 6, 0, 0, 0,
+         ARM6_NO_REASON + 1, "not both"},
+        {"no via", "movec", 1U << EVENT_ARM_POSE, 6, 0.3, 0, 0, ARM6_NO_REASON + 1, "\"via\""},
+        {"no speed", "movej", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS, 6, 0.3, 0, 0,
+         ARM6_NO_REASON + 1, "speeds above 0"},
+        {"backwards", "movej", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_V_RADPS, 6, 0.3, -1, 0,
+         ARM6_NO_REASON + 1, "speeds above 0"},
+        {"no number", "movej", 1U << EVENT_ARM_Q, 6, NAN, 0, 0, ARM6_NO_REASON + 1, "finite"},
+        {"no number", "movel", 1U << EVENT_ARM_POSE, 6, NAN, 0, 0, ARM6_NO_REASON + 1,
+         "finite"},
+        {"no time", "speedj", 1U << EVENT_ARM_QD, 6, 0.3, 0, 0, ARM6_NO_REASON + 1,
+         "\"time_s\" of 0 to 5 s"},
+        {"too long", "speedl", 1U << EVENT_ARM_TWIST | 1U << EVENT_ARM_TIME_S, 6, 0.3, 0, 5.1,
+         ARM6_NO_REASON + 1, "\"time_s\" of 0 to 5 s"},
+        {"no time for it", "movej", 1U << EVENT_ARM_Q | 1U << EVENT_ARM_TIME_S, 6, 3.0, 0, 0.1,
+         (enum arm6_reason)ARM_TOO_FAST, "too_fast: a joint"},
+        {"far", "movel", 1U << EVENT_ARM_POSE, 6, 2.0, 0, 0, (enum arm6_reason)ARM_OUT_OF_REACH,
+         "of the path: too far"},
+        {"far", "movej", 1U << EVENT_ARM_POSE, 6, 2.0, 0, 0, (enum arm6_reason)ARM_OUT_OF_REACH,
+         "out_of_reach: at 1.000"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        begin_at(WORK, PERIOD_US);
+        struct event_command c = {.id = "r"};
+        (void)snprintf(c.op, sizeof c.op, "%s", rows[i].op);
+        c.arm.told = rows[i].told;
+        c.arm.q_count = c.arm.pose_count = c.arm.qd_count = c.arm.twist_count = rows[i].count;
+        memcpy(c.arm.q_rad, WORK, sizeof c.arm.q_rad);
+        c.arm.q_rad[0] = c.arm.pose[0] = c.arm.qd_radps[0] = c.arm.twist[0] = rows[i].first;
+        c.arm.pose[2] = 0.4;
+        c.arm.v_radps = rows[i].speed;
+        c.arm.time_s = rows[i].time_s;
+        tell(&c);
+        run_for(0.5);
+        CHECK_INT(rows[i].row, heard_count, 1);
+        CHECK_INT(rows[i].row, heard[0].status, REPLY_ERROR);
+        CHECK(heard[0].detail, strstr(heard[0].detail, rows[i].words));
+        CHECK_INT(rows[i].row, state.phase, ARM6_REFUSED);
+        CHECK_INT(rows[i].row, state.reason, rows[i].reason);
+        for (size_t j = 0; j < 6; j++) {
+            CHECK_NEAR(rows[i].row, state.q_rad[j], WORK[j], 0, 1e-12);
+        }
+    }
+    begin_at(WORK, PERIOD_US);
+    struct event_command c = movej("limit", beyond);
+    tell(&c);
+    c = movej("fold", folded);
+    tell(&c);
+    c = (struct event_command){.id = "mode", .op = "mode"};
+    tell(&c);
+    run_for(0.1);
+    CHECK(heard[0].detail, strstr(heard[0].detail, "joint_limit: at 1.000"));
+    CHECK(heard[1].detail, strstr(heard[1].detail, "collision: at "));
+    CHECK(heard[1].detail, strstr(heard[1].detail, " too near to "));
+    CHECK_INT("a mode of nothing", heard[2].status, REPLY_ERROR);
+    c = (struct event_command){.id = "what", .op = "dance"};
+    tell(&c);
+    run_for(0.1);
+    CHECK_INT("unknown", heard[3].status, REPLY_IGNORED);
+    CHECK_INT("all", heard_count, 4);
+}
+
+/* Random stops at random times: every command has one answer, stops come to rest, nothing
+ * jumps. */
+static void test_queue_and_interrupt(void)
+{
+    double to[6];
+    memcpy(to, WORK, sizeof to);
+    to[0] = 1.0;
+    for (int busy = 0; busy < 2; busy++) {
+        begin_at(WORK, PERIOD_US);
+        set_parameter("busy", busy);
+        const struct event_command there = movej("there", to);
+        const struct event_command back = movej("back", WORK);
+        tell(&there);
+        run_for(1.0);
+        const double before = state.q_rad[0];
+        tell(&back);
+        run_for(0.008);
+        CHECK_INT("target stands, or goes on", fabs(state.qd_sp_radps[0]) < 0.02, busy);
+        run_for(5.0);
+        CHECK_INT("two answers", heard_count, 2);
+        CHECK_TEXT("in order", heard[0].id, "there");
+        CHECK_INT("first", heard[0].status, busy ? REPLY_HALTED : REPLY_DONE);
+        CHECK_INT("second", heard[1].status, REPLY_DONE);
+        CHECK_NEAR("its own lap", lap_s(&heard[0]), busy ? 1.0 : arm_duration_s(1.0, 1.05, 1.4),
+                   0, 2e-6);
+        CHECK("ran on", before > 0.3);
+        CHECK_NEAR("back", state.q_rad[0], 0.0, 0, 1e-5);
+        if (busy) {
+            CHECK_NEAR("of the rest of the way", lap_s(&heard[1]),
+                       arm_duration_s(before + 0.02, 1.05, 1.4), 0.02, 0);
+        }
+    }
+}
+
+static void test_stops(void)
+{
+    double to[6];
+    memcpy(to, WORK, sizeof to);
+    to[0] = 2.0;
+    for (int halt = 0; halt < 2; halt++) {
+        begin_at(WORK, PERIOD_US);
+        const struct event_command a = movej("a", to);
+        const struct event_command b = movej("b", WORK);
+        struct event_command stop = {.id = "s"};
+        (void)snprintf(stop.op, sizeof stop.op, "%s", halt ? "halt" : "stopj");
+        tell(&a);
+        tell(&b);
+        run_for(1.2);
+        tell(&stop);
+        run_for(6.0);
+        CHECK_INT("three answers", heard_count, 3);
+        CHECK_TEXT("the one stopped", heard[0].id, "a");
+        CHECK_INT("the one stopped", heard[0].status, REPLY_HALTED);
+        if (halt) {
+            CHECK_TEXT("the one that waited", heard[1].id, "b");
+            CHECK_INT("the one that waited", heard[1].status, REPLY_HALTED);
+            CHECK_NEAR("rests on the way", state.q_rad[0], state.q_sp_rad[0], 0, 1e-6);
+            CHECK("on the way", state.q_rad[0] > 0.8 && state.q_rad[0] < 1.6);
+        } else {
+            CHECK_NEAR("the one that waited came after", state.q_rad[0], 0.0, 0, 1e-5);
+        }
+        const struct robot_reply *done = &heard[halt ? 2 : 1];
+        CHECK_TEXT("then the stop", done->id, "s");
+        CHECK_INT("then the stop", done->status, REPLY_DONE);
+        CHECK_NEAR("from 1.05 rad/s at 2 rad/s^2", lap_s(done), 0.525, 0, 0.009);
+    }
+    begin_at(WORK, PERIOD_US);
+    const struct event_command nothing = {.id = "h", .op = "halt"};
+    tell(&nothing);
+    run_for(0.1);
+    CHECK_INT("at rest", heard[0].status, REPLY_DONE);
+}
+
+/* Every command is answered once, however many come and whatever stops them. */
+static void test_bounds(void)
+{
+    begin_at(WORK, PERIOD_US);
+    for (int i = 0; i < 25; i++) {
+        double to[6];
+        memcpy(to, WORK, sizeof to);
+        to[0] = 0.1 * i;
+        const struct event_command c = movej("m", to);
+        tell(&c);
+    }
+    CHECK_INT("16 wait, the rest is told so", heard_count, 9);
+    CHECK(heard[0].detail, strstr(heard[0].detail, "too many"));
+    const struct event_command halt = {.id = "h", .op = "halt"};
+    tell(&halt);
+    run_for(1.0);
+    CHECK_INT("a halt is always taken", heard_count, 9 + 16 + 1);
+    CHECK_INT("and done", heard[25].status, REPLY_DONE);
+}
+
+static struct event_command jog(const char *op, double first, double time_s)
+{
+    struct event_command c = {.id = "j"};
+    (void)snprintf(c.op, sizeof c.op, "%s", op);
+    c.arm.told = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TWIST | 1U << EVENT_ARM_TIME_S;
+    c.arm.qd_count = c.arm.twist_count = 6;
+    c.arm.qd_radps[0] = first;
+    c.arm.twist[2] = first;
+    c.arm.time_s = time_s;
+    return c;
+}
+
+static void test_jogs(void)
+{
+    static const double near_end[6] = {6.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
+    begin_at(WORK, PERIOD_US);
+    struct event_command c = jog("speedj", 0.5, 1.0);
+    tell(&c);
+    run_for(0.9);
+    CHECK_NEAR("speed", state.qd_radps[0], 0.5, 0, 1e-3);
+    run_for(1.0);
+    CHECK_INT("over", heard[0].status, REPLY_DONE);
+    CHECK_NEAR("1 s and a stop", lap_s(&heard[0]), 1.0 + 0.5 / 1.4, 0, 0.02);
+    CHECK_NEAR("way", state.q_rad[0], 0.5, 0.02, 0);
+    begin_at(near_end, PERIOD_US);
+    c = jog("speedj", 1.0, 2.0);
+    tell(&c);
+    run_for(3.0);
+    CHECK("stops at its end", state.q_rad[0] <= 2.0 * PI && state.q_rad[0] > 2.0 * PI - 1e-2);
+    begin_at(WORK, PERIOD_US);
+    c = jog("speedl", 0.1, 2.0);
+    tell(&c);
+    run_for(1.0);
+    const double z = state.tcp[2];
+    CHECK_NEAR("tool's speed", state.tcp_speed[2], 0.1, 0, 1e-3);
+    c = jog("speedl", -0.1, 0.5);
+    tell(&c);
+    run_for(0.008);
+    CHECK("without a stop", state.tcp_sp_speed[2] > 0.08);
+    run_for(2.0);
+    CHECK_INT("the one before", heard[0].status, REPLY_HALTED);
+    CHECK("back", state.tcp[2] < z);
+    CHECK_NEAR("upright", state.tcp[0], 0.4869, 0, 1e-4);
+    c = jog("speedl", -0.5, 5.0);
+    tell(&c);
+    run_for(5.5);
+    CHECK_INT("something in the way", heard[2].status, REPLY_ERROR);
+    CHECK("protects itself", state.protective_stop);
+    CHECK_INT("stopped", state.phase, ARM6_STOPPED);
+    CHECK("rests", fabs(state.qd_radps[1]) < 1e-4);
+}
+
+static void test_external(void)
+{
+    double q[6];
+    memcpy(q, WORK, sizeof q);
+    begin_at(WORK, PERIOD_US);
+    CHECK_INT("not asked for", arm6_stream(memory, q), STATUS_E_STALE);
+    struct event_command mode = {.id = "m", .op = "mode"};
+    mode.arm.told = 1U << EVENT_ARM_EXTERNAL;
+    mode.arm.external = 1;
+    tell(&mode);
+    run_for(0.1);
+    CHECK("external", state.external && !state.stream_alive);
+    const struct event_command move = movej("a", WORK2);
+    tell(&move);
+    for (int i = 0; i < 100; i++) {
+        q[0] += 0.004;
+        CHECK_INT("taken", arm6_stream(memory, q), STATUS_OK);
+        run_for(0.008);
+    }
+    CHECK_NEAR("as told", state.q_sp_rad[0], 0.4, 0, 1e-9);
+    CHECK_NEAR("follows", state.q_rad[0], 0.4, 0, 0.02);
+    CHECK_NEAR("speed", state.qd_radps[0], 0.5, 0, 0.01);
+    CHECK_INT("moves are refused", state.reason, ARM6_BUSY);
+    run_for(1.0);
+    CHECK("without it stands", !state.stream_alive && fabs(state.qd_radps[0]) < 1e-6);
+    q[1] = NAN;
+    CHECK_INT("no number", arm6_stream(memory, q), STATUS_E_RANGE);
+    q[1] = 7.0;
+    CHECK_INT("beyond", arm6_stream(memory, q), STATUS_E_RANGE);
+    run_for(0.008);
+    CHECK("and said", state.protective_stop);
+    const struct event_command halt = {.id = "h", .op = "halt"};
+    tell(&halt);
+    run_for(0.1);
+    CHECK("a halt ends it", !state.external);
+    mode.arm.told |= 1U << EVENT_ARM_CARTESIAN;
+    mode.arm.cartesian = 1;
+    tell(&mode);
+    run_for(0.1);
+    double pose[6];
+    memcpy(pose, state.tcp, sizeof pose);
+    pose[2] += 0.01;
+    CHECK_INT("a pose", arm6_stream(memory, pose), STATUS_OK);
+    run_for(0.4);
+    CHECK_NEAR("there", state.tcp[2], pose[2], 0, 1e-4);
+}
+
+static void test_efforts(void)
+{
+    double u[6] = {0.3, 0, 0, 0, 0, -0.2};
+    begin_at(WORK, PERIOD_US);
+    CHECK_INT("five", arm6_kind.effort(memory, u, 5), STATUS_E_RANGE);
+    for (int i = 0; i < 50; i++) {
+        CHECK_INT("six", arm6_kind.effort(memory, u, 6), STATUS_OK);
+        run_for(0.02);
+    }
+    CHECK_NEAR("speed", state.qd_radps[0], 0.3, 0, 1e-6);
+    CHECK_NEAR("other", state.qd_radps[5], -0.2, 0, 1e-6);
+    run_for(1.0);
+    CHECK_NEAR("silence", state.qd_radps[0], 0.0, 0, 1e-6);
+    u[0] = NAN;
+    CHECK_INT("no number", arm6_kind.effort(memory, u, 6), STATUS_E_RANGE);
+    const double at = state.q_rad[0];
+    const struct event_command c = movej("a", WORK);
+    tell(&c);
+    run_for(0.016);
+    CHECK_NEAR("from where it is", state.q_rad[0], at, 0, 1e-3);
+    run_for(3.0);
+    CHECK_NEAR("there", state.q_rad[0], 0.0, 0, 1e-5);
+}
+
+static void test_kind(void)
+{
+    static const char *const lists[] = {"arm", "controller", "dynamics"};
+    const int arm = robot_parameter_find(&arm6_kind, lists[0]);
+    const int controller = robot_parameter_find(&arm6_kind, lists[1]);
+    const int dynamics = robot_parameter_find(&arm6_kind, lists[2]);
+    CU_ASSERT_FATAL(arm >= 0 && controller >= 0 && dynamics >= 0);
+    for (size_t i = 0; arm_geometry_name(i); i++) {
+        CHECK_TEXT("arms", arm6_kind.parameters[arm].choices[i], arm_geometry_name(i));
+        CHECK("all", i <= (size_t)arm6_kind.parameters[arm].max);
+    }
+    for (size_t i = 0; i < ARM_CONTROLLER_COUNT; i++) {
+        CHECK_TEXT("controllers", arm6_kind.parameters[controller].choices[i],
+                   arm_controller_names.text[i]);
+    }
+    CHECK_INT("all controllers", (int)arm6_kind.parameters[controller].max + 1,
+              ARM_CONTROLLER_COUNT);
+    for (size_t i = 0; i < ARM_DYNAMICS_COUNT; i++) {
+        CHECK_TEXT("dynamics", arm6_kind.parameters[dynamics].choices[i],
+                   arm_dynamics_names.text[i]);
+    }
+}
+
+/* Real links, a tool, another arm: poses are met by what the arm is. */
+static void test_geometry(void)
+{
+    begin_at(WORK2, PERIOD_US);
+    set_parameter("link2_x_m", 0.002);
+    set_parameter("link3_rz_rad", 0.003);
+    set_parameter("tool_z_m", 0.15);
+    const struct event_command c = movel("a", 0.05, 0.0, 0.05);
+    tell(&c);
+    run_for(2.0);
+    CHECK_INT("done", heard[0].status, REPLY_DONE);
+    CHECK("met", fabs(state.tcp[0] - c.arm.pose[0]) < 1e-5);
+    CHECK("corrected", state.arm.corrected);
+    const double before = state.tcp[2];
+    const struct event_command again = movel("b", 0.0, 0.0, -0.2);
+    tell(&again);
+    run_for(0.2);
+    set_parameter("arm", 1.0);
+    run_for(1.0);
+    CHECK_INT("its plan is void", heard[1].status, REPLY_HALTED);
+    CHECK_TEXT("another arm", state.arm.name, "ur5e");
+    CHECK("another place", fabs(state.tcp[2] - before) > 1e-3);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    memory = calloc(1, arm6_kind.bytes);
+    if (!memory) {
+        return 1;
+    }
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("arm6", NULL, NULL);
+    CU_add_test(suite, "movej", test_movej);
+    CU_add_test(suite, "law", test_law);
+    CU_add_test(suite, "lines", test_lines);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "queue and interrupt", test_queue_and_interrupt);
+    CU_add_test(suite, "stops", test_stops);
+    CU_add_test(suite, "bounds", test_bounds);
+    CU_add_test(suite, "jogs", test_jogs);
+    CU_add_test(suite, "external", test_external);
+    CU_add_test(suite, "efforts", test_efforts);
+    CU_add_test(suite, "kind", test_kind);
+    CU_add_test(suite, "geometry", test_geometry);
+    const int failed = check_run();
+    free(memory);
+    return failed;
+}
