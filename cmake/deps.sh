@@ -16,6 +16,7 @@ deps_to_build='
     libmicrohttpd-dev   HTTP
     libgnutls28-dev     HTTPS: says what is wrong with a certificate (libmicrohttpd is built on it)
     libpaho-mqtt-dev    MQTT
+    libmodbus-dev       answers in Modbus TCP (service/wire), and the client of the C example
     libjs-dygraphs      draws the charts of the page, compiled in
     graphviz            draws the state machines of the page, compiled in
     libsystemd-dev      says to systemd how the daemon is
@@ -41,6 +42,9 @@ deps_to_test='
     chromium            the page is looked at as people see it
     chromium-driver     takes the browser where a test wants it
     python3-selenium    speaks to that driver
+    mbpoll              a Modbus client, from the command line
+    python3-pymodbus    another one, of the Python example
+    python3-serial-asyncio  without it pymodbus's clients cannot be imported (only recommended by it)
     patch               adds by each recipe of docs/adding.md what it says
 '
 deps_to_package='
