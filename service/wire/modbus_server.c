@@ -64,7 +64,7 @@ static bool has_room(struct modbus_server *s)
 
 /* --- what a request writes --------------------------------------------------------------- */
 
-static bool touches(const struct modbus_request *r, unsigned address)
+static bool does_touch(const struct modbus_request *r, unsigned address)
 {
     return !r->coils && address >= r->write_at && address < r->write_at + r->write_count;
 }
@@ -72,7 +72,7 @@ static bool touches(const struct modbus_request *r, unsigned address)
 /* A mode and a command at most. */
 static bool needs_room(const struct modbus_request *r)
 {
-    return touches(r, MODBUS_COMMAND) || touches(r, MODBUS_MODE);
+    return does_touch(r, MODBUS_COMMAND) || does_touch(r, MODBUS_MODE);
 }
 
 static void order_command(struct modbus_server *s, bool command)
@@ -99,13 +99,13 @@ static void note_write(struct modbus_server *s, const struct modbus_request *r,
     const uint16_t *words = s->words;
     change_outputs(s->words);
     lock_take(&s->lock);
-    if (touches(r, MODBUS_MODE)) {
+    if (does_touch(r, MODBUS_MODE)) {
         order_command(s, false);
     }
     if (words[MODBUS_COMMAND] != before[0]) {
         order_command(s, true);
     }
-    if (touches(r, MODBUS_STREAM)) {
+    if (does_touch(r, MODBUS_STREAM)) {
         s->orders.stream = true;
         modbus_map_numbers(&words[MODBUS_STREAM], s->orders.q_rad);
     }
