@@ -52,6 +52,9 @@ void *tcp_client_state(struct tcp_client *c)
 
 static void close_client(struct tcp_server *s, struct tcp_client **c)
 {
+    if (s->service.leave) {
+        s->service.leave(s->service.context, *c);
+    }
     (void)close((*c)->socket);
     free(*c);
     *c = NULL;

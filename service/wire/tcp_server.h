@@ -37,6 +37,8 @@ struct tcp_service {
                     size_t count);
     /* For each client after tcp_server_wake(); false: close it. NULL: nothing to do then. */
     bool (*tick)(void *context, struct tcp_client *client);
+    /* The client goes. NULL: nothing to do then. */
+    void (*leave)(void *context, struct tcp_client *client);
 };
 
 /* Where to listen. */

@@ -1,0 +1,172 @@
+/* service/wire/rtde.h - UR's Real-Time Data Exchange: frames, fields, recipes. No I/O.
+ *
+ * A frame is u16 length (header included), u8 type, payload; all of it big-endian. A recipe is
+ * a list of fields that one side wants or sends; a data frame holds their values one behind the
+ * other. Source: Universal Robots, "Real-Time Data Exchange (RTDE) guide"; what UR's own Python
+ * client (RTDE_Python_Client_Library, BSD-3) sends and accepts.
+ */
+#ifndef SERVICE_WIRE_RTDE_H
+#define SERVICE_WIRE_RTDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    RTDE_PORT = 30004,
+    RTDE_HEADER = 3,
+    RTDE_FRAME_MAX =
+        4096,             /* longer ones are no frames: UR's lists of names end at 2048 bytes */
+    RTDE_ITEMS_MAX = 128, /* fields of one recipe */
+    RTDE_OUTPUT_REGISTERS = 24,
+    RTDE_INPUT_REGISTERS = 48,
+    RTDE_VERSION_MAX = 2
+};
+
+enum rtde_frame_type {
+    RTDE_VERSION = 'V',    /* u16 version -> u8 accepted */
+    RTDE_CONTROLLER = 'v', /* -> 4 u32: major, minor, bug fix, build */
+    RTDE_TEXT = 'M',       /* a message for people */
+    RTDE_DATA = 'U',       /* (version 2: u8 recipe), values */
+    RTDE_OUTPUTS = 'O',    /* (version 2: f64 Hz), names -> (version 2: u8 recipe), types */
+    RTDE_INPUTS = 'I',     /* names -> u8 recipe, types */
+    RTDE_START = 'S',      /* -> u8 accepted */
+    RTDE_PAUSE = 'P'       /* -> u8 accepted */
+};
+
+struct rtde_frame { /* borrowed */
+    uint8_t type;
+    const uint8_t *payload;
+    size_t bytes;
+};
+
+/* The first frame of bytes[count]. Returns how many bytes it has, 0 while it is not whole, -1
+ * when its length is none. */
+ssize_t rtde_frame_next(const uint8_t *bytes, size_t count, struct rtde_frame *out);
+
+/* Frames on their way out, one behind the other; what does not fit sets overflow. */
+struct rtde_out {
+    uint8_t *bytes; /* [room] */
+    size_t room, used;
+    bool overflow;
+};
+
+/* A frame of payload[bytes]. */
+void rtde_frame_write(struct rtde_out *out, uint8_t type, const void *payload, size_t bytes);
+
+/* --- fields ------------------------------------------------------------------------------ */
+
+enum rtde_type {
+    RTDE_DOUBLE,
+    RTDE_UINT64,
+    RTDE_UINT32,
+    RTDE_INT32,
+    RTDE_VECTOR3D,
+    RTDE_VECTOR6D,
+    RTDE_VECTOR6INT32,
+    RTDE_TYPE_COUNT
+};
+/* "DOUBLE" … */
+extern const char *const rtde_type_names[RTDE_TYPE_COUNT];
+
+/* What a controller tells, under UR's names; units SI and radians. Poses: x, y, z and rotation
+ * vector, in the base's frame. */
+struct rtde_outputs {
+    double timestamp; /* s since the controller was started */
+    double target_q[6], target_qd[6], target_qdd[6], target_current[6], target_moment[6];
+    double actual_q[6], actual_qd[6], actual_current[6], joint_control_output[6];
+    double actual_TCP_pose[6], actual_TCP_speed[6], actual_TCP_force[6];
+    double target_TCP_pose[6], target_TCP_speed[6];
+    uint64_t actual_digital_input_bits;
+    double joint_temperatures[6];
+    double actual_execution_time;
+    int32_t robot_mode, joint_mode[6], safety_mode, safety_status;
+    double actual_tool_accelerometer[3];
+    double speed_scaling, target_speed_fraction;
+    double actual_momentum, actual_main_voltage, actual_robot_voltage, actual_robot_current;
+    double actual_joint_voltage[6];
+    uint64_t actual_digital_output_bits;
+    uint32_t runtime_state;
+    double joint_position_deviation_ratio, tcp_offset[6], payload;
+    uint32_t robot_status_bits, safety_status_bits;
+    int32_t output_int_register[RTDE_OUTPUT_REGISTERS];
+    double output_double_register[RTDE_OUTPUT_REGISTERS];
+};
+
+/* What a client may tell a controller. */
+struct rtde_inputs {
+    uint32_t speed_slider_mask;   /* 1: the fraction counts */
+    double speed_slider_fraction; /* 0 .. 1 */
+    int32_t input_int_register[RTDE_INPUT_REGISTERS];
+    double input_double_register[RTDE_INPUT_REGISTERS];
+};
+
+/* robot_mode, safety_mode, runtime_state and joint_mode in UR's numbers. */
+enum {
+    RTDE_ROBOT_POWER_OFF = 3,
+    RTDE_ROBOT_RUNNING = 7,
+    RTDE_SAFETY_NORMAL = 1,
+    RTDE_SAFETY_REDUCED = 2,
+    RTDE_SAFETY_PROTECTIVE_STOP = 3,
+    RTDE_RUNTIME_STOPPED = 1,
+    RTDE_RUNTIME_PLAYING = 2,
+    RTDE_JOINT_RUNNING = 253
+};
+/* "protective stop" …; NULL: the robot may move. */
+const char *rtde_safety_stop(int32_t safety_mode);
+
+/* A row of a table of fields. */
+struct rtde_field {
+    const char *name;
+    enum rtde_type type;
+    size_t at;     /* of its struct */
+    int registers; /* > 0: there are so many, "name_0" and on */
+};
+
+struct rtde_table {
+    const struct rtde_field *fields;
+    size_t count;
+};
+extern const struct rtde_table rtde_output_table; /* of struct rtde_outputs */
+extern const struct rtde_table rtde_input_table;  /* of struct rtde_inputs */
+
+/* --- recipes ----------------------------------------------------------------------------- */
+
+struct rtde_item {
+    enum rtde_type type;
+    size_t at; /* of the struct; each variable has another one */
+};
+
+struct rtde_recipe {
+    size_t count;
+    struct rtde_item item[RTDE_ITEMS_MAX];
+    size_t bytes; /* of its values in a data frame */
+};
+
+/* The variable of this name[bytes]; false when there is none. */
+bool rtde_find(const struct rtde_table *table, const char *name, size_t bytes,
+               struct rtde_item *out);
+
+/* One more; recipe->count < RTDE_ITEMS_MAX. */
+void rtde_recipe_add(struct rtde_recipe *recipe, const struct rtde_item *item);
+
+/* Split names[bytes] at their commas, and find each. types[room]: what a controller answers,
+ * "DOUBLE,NOT_FOUND", terminated. False when a name is not there, there are too many, or types
+ * has no room. */
+bool rtde_recipe_read(const struct rtde_table *table, const char *names, size_t bytes,
+                      struct rtde_recipe *out, char *types, size_t room);
+
+/* values: the table's struct. pack() writes recipe->bytes to out, unpack() reads as many. */
+void rtde_pack(const struct rtde_recipe *recipe, const void *values, uint8_t *out);
+void rtde_unpack(const struct rtde_recipe *recipe, const uint8_t *in, void *values);
+
+/* Numbers of the wire. */
+void rtde_put_u16(uint8_t *out, uint16_t value);
+void rtde_put_u32(uint8_t *out, uint32_t value);
+void rtde_put_double(uint8_t *out, double value);
+uint16_t rtde_get_u16(const uint8_t *in);
+uint32_t rtde_get_u32(const uint8_t *in);
+double rtde_get_double(const uint8_t *in);
+
+#endif

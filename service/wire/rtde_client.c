@@ -1,0 +1,216 @@
+#include "service/wire/rtde_client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+enum { NAMES_BYTES = 2048 };
+
+static enum rtde_news fail_talk(struct rtde_client *c, const char *why)
+{
+    (void)snprintf(c->text, sizeof c->text, "%s", why);
+    return RTDE_FAILED;
+}
+
+static void ask_version(const struct rtde_client *c, struct rtde_out *out)
+{
+    uint8_t payload[2];
+    rtde_put_u16(payload, (uint16_t)c->version);
+    rtde_frame_write(out, RTDE_VERSION, payload, sizeof payload);
+}
+
+static void ask_outputs(struct rtde_client *c, struct rtde_out *out)
+{
+    uint8_t payload[8 + NAMES_BYTES];
+    size_t used = 0;
+    c->stage = RTDE_ASKS_OUTPUTS;
+    if (c->version == 2) {
+        rtde_put_double(payload, c->wish->hz);
+        used = 8;
+    }
+    bool first = true;
+    for (size_t i = 0; i < c->wish->count; i++) {
+        const size_t bytes = strlen(c->wish->names[i]);
+        if (c->lacks[i] || bytes + 1 > sizeof payload - used) {
+            continue;
+        }
+        if (!first) {
+            payload[used++] = ',';
+        }
+        memcpy(payload + used, c->wish->names[i], bytes);
+        used += bytes;
+        first = false;
+    }
+    rtde_frame_write(out, RTDE_OUTPUTS, payload, used);
+}
+
+void rtde_client_begin(struct rtde_client *c, const struct rtde_wish *wish,
+                       struct rtde_out *out)
+{
+    *c = (struct rtde_client){.wish = wish, .version = RTDE_VERSION_MAX};
+    ask_version(c, out);
+}
+
+static enum rtde_news take_version(struct rtde_client *c, const struct rtde_frame *frame,
+                                   struct rtde_out *out)
+{
+    if (c->stage != RTDE_ASKS_VERSION || frame->bytes != 1) {
+        return fail_talk(c, "an answer about versions was not expected, or has another length");
+    }
+    if (frame->payload[0] == 0 && c->version == 1) {
+        return fail_talk(c, "the controller speaks neither version 2 nor 1 of RTDE");
+    }
+    if (frame->payload[0] == 0) {
+        c->version = 1;
+        ask_version(c, out);
+    } else {
+        ask_outputs(c, out);
+    }
+    return RTDE_NOTHING;
+}
+
+/* The next of the types in *text, up to end; false when there is none. */
+static bool next_type(const char **text, const char *end, const char **word, size_t *bytes)
+{
+    if (*text > end) {
+        return false;
+    }
+    const char *comma = *text < end ? memchr(*text, ',', (size_t)(end - *text)) : NULL;
+    *word = *text;
+    *bytes = (size_t)((comma ? comma : end) - *text);
+    *text = (comma ? comma : end) + 1;
+    return true;
+}
+
+static enum rtde_news fail_field(struct rtde_client *c, size_t i, const char *why)
+{
+    (void)snprintf(c->text, sizeof c->text, "%s: %s", c->wish->names[i], why);
+    return RTDE_FAILED;
+}
+
+/* Its types against ours. RTDE_NOTHING: *lacking tells whether one is not there. */
+static enum rtde_news read_types(struct rtde_client *c, const char *types, const char *end,
+                                 bool *lacking)
+{
+    const char *word = NULL;
+    size_t bytes = 0;
+    *lacking = false;
+    c->recipe = (struct rtde_recipe){0};
+    for (size_t i = 0; i < c->wish->count; i++) {
+        if (c->lacks[i]) {
+            continue;
+        }
+        struct rtde_item item;
+        const char *name = c->wish->names[i];
+        if (!next_type(&types, end, &word, &bytes) ||
+            !rtde_find(&rtde_output_table, name, strlen(name), &item)) {
+            return fail_talk(c, "the controller answers with too few types");
+        }
+        if (bytes == 9 && memcmp(word, "NOT_FOUND", 9) == 0) {
+            if (i < c->wish->required) {
+                return fail_field(c, i, "this controller does not tell it");
+            }
+            c->lacks[i] = true;
+            *lacking = true;
+        } else if (strlen(rtde_type_names[item.type]) != bytes ||
+                   memcmp(word, rtde_type_names[item.type], bytes) != 0) {
+            return fail_field(c, i, "the controller tells it in another type");
+        } else {
+            rtde_recipe_add(&c->recipe, &item);
+        }
+    }
+    return next_type(&types, end, &word, &bytes)
+               ? fail_talk(c, "the controller answers with too many types")
+               : RTDE_NOTHING;
+}
+
+static enum rtde_news take_outputs(struct rtde_client *c, const struct rtde_frame *frame,
+                                   struct rtde_out *out)
+{
+    const size_t numbered = c->version == 2;
+    bool lacking = false;
+    if (c->stage != RTDE_ASKS_OUTPUTS || frame->bytes < numbered) {
+        return fail_talk(c, "an answer about outputs was not expected, or has no types");
+    }
+    const char *types = (const char *)frame->payload + numbered;
+    const enum rtde_news news =
+        read_types(c, types, (const char *)frame->payload + frame->bytes, &lacking);
+    if (news == RTDE_NOTHING && lacking) {
+        ask_outputs(c, out);
+    } else if (news == RTDE_NOTHING) {
+        c->stage = RTDE_ASKS_START;
+        rtde_frame_write(out, RTDE_START, NULL, 0);
+    }
+    return news;
+}
+
+static enum rtde_news take_start(struct rtde_client *c, const struct rtde_frame *frame)
+{
+    if (c->stage != RTDE_ASKS_START || frame->bytes != 1 || frame->payload[0] == 0) {
+        return fail_talk(c, "the controller does not start to tell");
+    }
+    c->stage = RTDE_RUNS;
+    return RTDE_NOTHING;
+}
+
+static enum rtde_news take_data(struct rtde_client *c, const struct rtde_frame *frame)
+{
+    const size_t numbered = c->version == 2;
+    if (c->stage < RTDE_ASKS_START) {
+        return RTDE_NOTHING; /* of another recipe */
+    }
+    if (frame->bytes != numbered + c->recipe.bytes) {
+        return fail_talk(c, "values of another length than the recipe's");
+    }
+    rtde_unpack(&c->recipe, frame->payload + numbered, &c->values);
+    return RTDE_VALUES;
+}
+
+/* Version 2 tells length, text, length, source, level; version 1 level and text. */
+static enum rtde_news take_text(struct rtde_client *c, const struct rtde_frame *frame)
+{
+    size_t bytes = frame->bytes > 0 ? frame->bytes - 1 : 0;
+    if (c->version == 2 && frame->bytes > 0 && frame->payload[0] < bytes) {
+        bytes = frame->payload[0];
+    }
+    bytes = bytes < sizeof c->text - 1 ? bytes : sizeof c->text - 1;
+    for (size_t i = 0; i < bytes; i++) {
+        const uint8_t byte = frame->payload[1 + i];
+        c->text[i] = byte >= ' ' && byte <= '~' ? (char)byte : '?';
+    }
+    c->text[bytes] = '\0';
+    c->texts++;
+    return RTDE_TOLD;
+}
+
+enum rtde_news rtde_client_take(struct rtde_client *c, const struct rtde_frame *frame,
+                                struct rtde_out *out)
+{
+    switch (frame->type) {
+    case RTDE_VERSION:
+        return take_version(c, frame, out);
+    case RTDE_OUTPUTS:
+        return take_outputs(c, frame, out);
+    case RTDE_START:
+        return take_start(c, frame);
+    case RTDE_DATA:
+        return take_data(c, frame);
+    case RTDE_TEXT:
+        return take_text(c, frame);
+    case RTDE_PAUSE:
+        return fail_talk(c, "the controller paused");
+    default:
+        return RTDE_NOTHING; /* of a later version */
+    }
+}
+
+bool rtde_client_has(const struct rtde_client *c, const char *name)
+{
+    for (size_t i = 0; i < c->wish->count; i++) {
+        if (strcmp(c->wish->names[i], name) == 0) {
+            return !c->lacks[i];
+        }
+    }
+    return false;
+}
