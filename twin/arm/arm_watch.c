@@ -1,0 +1,399 @@
+#include "twin/arm/arm_watch.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Set points at rest have no speed at all. */
+static const double REST_RADPS = 1e-5;
+static const double NO_MOVE_RAD = 1e-4;
+/* A speed that falls faster is no braking: UR arms do 40 rad/s^2 at most. */
+static const double CUT_RADPS2 = 60.0;
+/* Samples further apart than so many periods have others missing between them. */
+static const double GAP_PERIODS = 1.6;
+static const double SCALING_OFF = 0.005;
+/* How far a straight path may leave its line: a real arm's set points do by 0.4 mrad. */
+static const double JOINTS_OFF_RAD = 1e-3;
+static const double TOOL_OFF_M = 1e-3;
+static const double TURN_OFF_RAD = 3e-3;
+static const double LINE_LEAST_M = 1e-3;
+static const double TURN_LEAST_RAD = 2e-3;
+/* Share of the path by which it may leave its trapezoid. */
+static const double SHAPE_OFF = 0.01;
+
+static double largest_of(const double v[ARM_JOINTS], size_t *which)
+{
+    double most = 0.0;
+    *which = 0;
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        if (fabs(v[i]) > most) {
+            most = fabs(v[i]);
+            *which = i;
+        }
+    }
+    return most;
+}
+
+static double speed_of(const struct arm_watch_sample *s)
+{
+    size_t which;
+    return largest_of(s->qd_radps, &which);
+}
+
+/* Time between rest at q[] and the sample, which accelerates evenly; at most twice as long as
+ * to the sample at rest. */
+static double time_to_rest(const struct arm_watch_sample *s, const double q[ARM_JOINTS],
+                           double most_s)
+{
+    size_t j;
+    const double v = largest_of(s->qd_radps, &j);
+    const double tau_s = 2.0 * fabs(s->q_rad[j] - q[j]) / v;
+    return tau_s < most_s ? tau_s : most_s;
+}
+
+/* ---- the path -----------------------------------------------------------------------------
+ */
+
+/* Half of what is kept goes; the first stays. */
+static void thin_samples(struct arm_watch *w)
+{
+    for (size_t i = 0; 2 * i < w->count; i++) {
+        w->kept[i] = w->kept[2 * i];
+    }
+    w->count = (w->count + 1) / 2;
+    w->stride *= 2;
+}
+
+static void keep_sample(struct arm_watch *w, const struct arm_watch_sample *s, bool always)
+{
+    if (!always && ++w->skipped < w->stride) {
+        return;
+    }
+    w->skipped = 0;
+    if (w->count == ARM_WATCH_SAMPLES) {
+        thin_samples(w);
+    }
+    w->kept[w->count].t_s = s->t_s;
+    memcpy(w->kept[w->count].q_rad, s->q_rad, sizeof s->q_rad);
+    memcpy(w->kept[w->count].pose, s->pose, sizeof s->pose);
+    w->count++;
+}
+
+/* Share of the way of each sample along the line of joint angles; returns how far the path
+ * leaves it, in rad. */
+static double measure_joints(const struct arm_watch *w, const struct arm_watched *m,
+                             double share[])
+{
+    double square = 0.0;
+    double off = 0.0;
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        square += pow(m->to_q[j] - m->from_q[j], 2);
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        share[i] = 0.0;
+        for (size_t j = 0; j < ARM_JOINTS; j++) {
+            share[i] += (w->kept[i].q_rad[j] - m->from_q[j]) * (m->to_q[j] - m->from_q[j]);
+        }
+        share[i] /= square;
+        for (size_t j = 0; j < ARM_JOINTS; j++) {
+            const double there = m->from_q[j] + share[i] * (m->to_q[j] - m->from_q[j]);
+            off = fmax(off, fabs(w->kept[i].q_rad[j] - there));
+        }
+    }
+    return off;
+}
+
+/* A way of the tool along a line, turning about one axis. */
+struct tool_line {
+    struct rigid from;
+    double shift_m[3], turn_rad[3]; /* the turn in the tool's own axes at the start */
+    double length_m, angle_rad;
+};
+
+static double length_of(const double v[3])
+{
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+static struct tool_line find_line(const double from[6], const double to[6])
+{
+    struct tool_line line = {.from = rigid_from_pose(from)};
+    const struct rigid end = rigid_from_pose(to);
+    const struct rigid back = rigid_invert(&line.from);
+    const struct rigid way = rigid_multiply(&back, &end);
+    for (int i = 0; i < 3; i++) {
+        line.shift_m[i] = end.at_m[i] - line.from.at_m[i];
+    }
+    rotation_log(&way, line.turn_rad);
+    line.length_m = length_of(line.shift_m);
+    line.angle_rad = length_of(line.turn_rad);
+    return line;
+}
+
+/* The share of the line that a pose is at, and how far it is off it. */
+static double share_of_line(const struct tool_line *line, const double pose[6], double *off_m,
+                            double *off_rad)
+{
+    const struct rigid here = rigid_from_pose(pose);
+    const struct rigid back = rigid_invert(&line->from);
+    const struct rigid way = rigid_multiply(&back, &here);
+    double turned[3];
+    double share = 0.0;
+    double aside[3];
+    rotation_log(&way, turned);
+    const bool by_length = line->length_m >= LINE_LEAST_M;
+    for (int i = 0; i < 3; i++) {
+        share += by_length ? (here.at_m[i] - line->from.at_m[i]) * line->shift_m[i]
+                           : turned[i] * line->turn_rad[i];
+    }
+    share /= by_length ? line->length_m * line->length_m : line->angle_rad * line->angle_rad;
+    for (int i = 0; i < 3; i++) {
+        aside[i] = here.at_m[i] - line->from.at_m[i] - share * line->shift_m[i];
+        turned[i] -= share * line->turn_rad[i];
+    }
+    *off_m = length_of(aside);
+    *off_rad = length_of(turned);
+    return share;
+}
+
+/* The same as measure_joints() of the tool's line; returns whether it keeps to it, and by what
+ * part of its tolerance it leaves it. */
+static bool measure_line(const struct arm_watch *w, const struct tool_line *line,
+                         double share[], double *part)
+{
+    *part = 0.0;
+    if (!(line->length_m >= LINE_LEAST_M || line->angle_rad >= TURN_LEAST_RAD)) {
+        return false;
+    }
+    for (size_t i = 0; i < w->count; i++) {
+        double off_m;
+        double off_rad;
+        share[i] = share_of_line(line, w->kept[i].pose, &off_m, &off_rad);
+        *part = fmax(*part, fmax(off_m / TOOL_OFF_M, off_rad / TURN_OFF_RAD));
+    }
+    return *part <= 1.0;
+}
+
+/* ---- the profile --------------------------------------------------------------------------
+ */
+
+/* Share of a trapezoid at t of duration: 1/v + v/a. */
+static double share_at(double v, double a, double duration_s, double t_s)
+{
+    const double ramp_s = v / a;
+    if (t_s <= 0.0 || t_s >= duration_s) {
+        return t_s <= 0.0 ? 0.0 : 1.0;
+    }
+    if (t_s < ramp_s) {
+        return 0.5 * a * t_s * t_s;
+    }
+    if (t_s > duration_s - ramp_s) {
+        return 1.0 - 0.5 * a * (duration_s - t_s) * (duration_s - t_s);
+    }
+    return v * (t_s - 0.5 * ramp_s);
+}
+
+/* Sum of squares, and the largest, by which the samples leave the trapezoid of this ramp. */
+static double measure_ramp(const struct arm_watch *w, const double share[],
+                           const struct arm_watched *m, double ramp_s, double *off)
+{
+    const double duration_s = m->t_end_s - m->t_start_s;
+    const double v = 1.0 / (duration_s - ramp_s);
+    double sum = 0.0;
+    *off = 0.0;
+    for (size_t i = 0; i < w->count; i++) {
+        const double t_s = w->kept[i].t_s - m->t_start_s;
+        const double by = fabs(share[i] - share_at(v, v / ramp_s, duration_s, t_s));
+        sum += by * by;
+        *off = fmax(*off, by);
+    }
+    return sum;
+}
+
+/* The trapezoid of this duration that is nearest to the samples, by its ramp (golden section);
+ * false when they leave it all the same, or no arm accelerates like that. */
+static bool fit_trapezoid(const struct arm_watch *w, const double share[],
+                          struct arm_watched *m)
+{
+    static const double GOLDEN = 0.6180339887498949;
+    const double duration_s = m->t_end_s - m->t_start_s;
+    double low_s = 1e-6 * duration_s;
+    double high_s = 0.5 * duration_s;
+    double off = 0.0;
+    while (high_s - low_s > 1e-5 * duration_s) {
+        const double a_s = high_s - GOLDEN * (high_s - low_s);
+        const double b_s = low_s + GOLDEN * (high_s - low_s);
+        if (measure_ramp(w, share, m, a_s, &off) < measure_ramp(w, share, m, b_s, &off)) {
+            high_s = b_s;
+        } else {
+            low_s = a_s;
+        }
+    }
+    const double ramp_s = 0.5 * (low_s + high_s);
+    (void)measure_ramp(w, share, m, ramp_s, &off);
+    m->speed = 1.0 / (duration_s - ramp_s);
+    m->acceleration = m->speed / ramp_s;
+    return off <= SHAPE_OFF && m->acceleration * m->size_rad < CUT_RADPS2;
+}
+
+/* ---- moves --------------------------------------------------------------------------------
+ */
+
+static const char *name_lack(const struct arm_watch *w, const struct arm_watched *m,
+                             bool is_trapezoid)
+{
+    return m->end == ARM_WATCHED_STOPPED          ? "stopped by a safety function"
+           : w->headless                          ? "its beginning was not seen"
+           : w->gap                               ? "samples are missing"
+           : fabs(m->scaling - 1.0) > SCALING_OFF ? "speeds were scaled"
+           : m->end == ARM_WATCHED_CUT            ? "cut off by the next move"
+           : m->path == ARM_WATCHED_OTHER ? "neither a line of joint angles nor of the tool"
+           : !is_trapezoid                ? "its speed is no trapezoid"
+                                          : NULL;
+}
+
+static bool describe_move(struct arm_watch *w, double end_s, enum arm_watched_end end,
+                          struct arm_watched *m)
+{
+    double joint_share[ARM_WATCH_SAMPLES];
+    double line_share[ARM_WATCH_SAMPLES];
+    double turn[ARM_JOINTS];
+    double part = 0.0;
+    size_t which;
+    const size_t last = w->count - 1;
+    *m = (struct arm_watched){
+        .t_start_s = w->start_s, .t_end_s = end_s, .end = end, .scaling = w->scaling};
+    memcpy(m->from_q, w->kept[0].q_rad, sizeof m->from_q);
+    memcpy(m->to_q, w->kept[last].q_rad, sizeof m->to_q);
+    memcpy(m->to_pose, w->kept[last].pose, sizeof m->to_pose);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        turn[j] = m->to_q[j] - m->from_q[j];
+    }
+    m->size_rad = largest_of(turn, &which);
+    if (!(m->size_rad > NO_MOVE_RAD) || !(end_s > w->start_s)) {
+        return false;
+    }
+    const struct tool_line line = find_line(w->kept[0].pose, m->to_pose);
+    m->length_m = line.length_m;
+    m->angle_rad = line.angle_rad;
+    const double off_rad = measure_joints(w, m, joint_share);
+    const bool joints = off_rad <= JOINTS_OFF_RAD;
+    const bool straight = measure_line(w, &line, line_share, &part);
+    /* Of a short move both are true; the one that is truer. */
+    const bool by_line = straight && (!joints || part < off_rad / JOINTS_OFF_RAD);
+    m->path = by_line ? ARM_WATCHED_LINE : joints ? ARM_WATCHED_JOINTS : ARM_WATCHED_OTHER;
+    const bool fits = fit_trapezoid(w, by_line ? line_share : joint_share, m);
+    m->lacks = name_lack(w, m, fits);
+    w->moves++;
+    return true;
+}
+
+static void begin_move(struct arm_watch *w, const struct arm_watch_sample *rest,
+                       const struct arm_watch_sample *first)
+{
+    const double apart_s = first->t_s - rest->t_s;
+    w->moving = true;
+    w->gap = false;
+    w->stopped = false;
+    w->start_s = first->t_s - time_to_rest(first, rest->q_rad, 2.0 * apart_s);
+    w->scaling = 1.0;
+    w->count = 0;
+    w->stride = 1;
+    w->skipped = 0;
+    keep_sample(w, rest, true);
+}
+
+static void note_sample(struct arm_watch *w, const struct arm_watch_sample *s)
+{
+    w->stopped = w->stopped || s->stopped;
+    if (!(fabs(s->scaling - 1.0) <= fabs(w->scaling - 1.0))) {
+        w->scaling = s->scaling;
+    }
+}
+
+static bool is_cut(const struct arm_watch *w, const struct arm_watch_sample *s)
+{
+    const double before = speed_of(&w->last);
+    const double now = speed_of(s);
+    return before - now > CUT_RADPS2 * (s->t_s - w->last.t_s) && now < 0.5 * before;
+}
+
+/* The move ended with the sample at rest; the last before it still moved. */
+static bool end_move(struct arm_watch *w, const struct arm_watch_sample *rest,
+                     struct arm_watched *out)
+{
+    const double apart_s = rest->t_s - w->last.t_s;
+    const double end_s = w->last.t_s + time_to_rest(&w->last, rest->q_rad, apart_s);
+    const enum arm_watched_end end = w->stopped || rest->stopped ? ARM_WATCHED_STOPPED
+                                     : is_cut(w, rest)           ? ARM_WATCHED_CUT
+                                                                 : ARM_WATCHED_DONE;
+    keep_sample(w, rest, true);
+    w->moving = false;
+    const bool told = describe_move(w, end_s, end, out);
+    w->headless = false;
+    return told;
+}
+
+void arm_watch_forget(struct arm_watch *w)
+{
+    w->known = false;
+    w->moving = false;
+}
+
+static bool is_finite(const struct arm_watch_sample *s)
+{
+    double sum = s->t_s + s->scaling;
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        sum += s->q_rad[i] + s->qd_radps[i] + s->pose[i];
+    }
+    return isfinite(sum);
+}
+
+/* The sample goes on with the move, or cuts it off. */
+static bool go_on(struct arm_watch *w, const struct arm_watch_sample *s,
+                  struct arm_watched *out)
+{
+    if (!is_cut(w, s)) {
+        note_sample(w, s);
+        keep_sample(w, s, false);
+        return false;
+    }
+    keep_sample(w, s, true);
+    const bool told = describe_move(w, s->t_s, ARM_WATCHED_CUT, out);
+    w->headless = false;
+    begin_move(w, s, s);
+    note_sample(w, s);
+    return told;
+}
+
+bool arm_watch_step(struct arm_watch *w, const struct arm_watch_sample *sample,
+                    struct arm_watched *out)
+{
+    bool told = false;
+    if (!is_finite(sample)) {
+        w->gaps++;
+        w->gap = true;
+        return false;
+    }
+    const bool moves = speed_of(sample) > REST_RADPS;
+    const double apart_s = sample->t_s - w->last.t_s;
+    if (w->known && apart_s <= 0.0) {
+        return false; /* the same again, or an older one */
+    }
+    if (w->known && apart_s > GAP_PERIODS * w->period_s) {
+        w->gaps++;
+        w->gap = true;
+    }
+    if (w->moving) {
+        told = moves ? go_on(w, sample, out) : end_move(w, sample, out);
+    } else if (moves) {
+        const bool gap = w->known && apart_s > GAP_PERIODS * w->period_s;
+        w->headless = !w->known;
+        begin_move(w, w->known ? &w->last : sample, sample);
+        w->gap = gap;
+        note_sample(w, sample);
+        keep_sample(w, sample, false);
+    }
+    w->last = *sample;
+    w->known = true;
+    return told;
+}
