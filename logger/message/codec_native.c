@@ -372,6 +372,14 @@ static bool scan_values(struct json_scan *s, struct event *e)
                                                  : scan_value(s, &e->reply, &outermost);
 }
 
+static bool scan_calibrate(struct json_scan *s, struct event *e)
+{
+    bool calibrate = true;
+    const bool fine = json_scan_bool(s, &calibrate);
+    e->reply.uncalibrated = !calibrate;
+    return fine;
+}
+
 static bool scan_commands(struct json_scan *s, struct event *e)
 {
     return scan_count(s, &e->reply.commands);
@@ -385,6 +393,9 @@ static const struct payload_member reply_members[] = {
     {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(reply.sim_us, reply.has_sim)},
     {.name = "status", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(reply.status), .names = &reply_status_names,
      .expected = "a \"status\" out of done data blocked halted ignored error was expected"},
+    {.name = "held_s", .type = PAYLOAD_REAL, PAYLOAD_IN(reply.held_s), .min = 0.0, .max = 86400.0,
+     .expected = "0 to 86400 s was expected"},
+    {.name = "calibrate", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.uncalibrated), .scan = scan_calibrate},
     {.name = "commands", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.commands), .absent = -1.0, .scan = scan_commands},
     {.name = "values", .type = PAYLOAD_OTHER, .scan = scan_values},
 };
@@ -415,6 +426,8 @@ static const struct payload_member connection_members[] = {
     {.name = "boot", .type = PAYLOAD_WORD, PAYLOAD_IN(connection.boot),
      .expected = "a \"boot\" of at most 23 bytes was expected"},
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(connection.source_us)},
+    {.name = "reason", .type = PAYLOAD_WORD, PAYLOAD_IN(connection.reason),
+     .expected = "a \"reason\" of at most 47 bytes was expected"},
 };
 
 static const struct payload_member echo_members[] = {

@@ -141,6 +141,8 @@ struct event_reply {
     bool has_sim;            /* simulated time was told ("sim_t") */
     int64_t sim_us;          /* at the end */
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
+    double held_s;     /* told so long after the end, on purpose (a move that is repeated) */
+    bool uncalibrated; /* however long it took, it tells nothing of how long moves take */
     int64_t
         commands; /* that the robot had got with this one, since its start; below 1: not told */
     size_t value_count;
@@ -165,6 +167,7 @@ struct event_telemetry {
 struct event_connection {
     bool online;
     char boot[EVENT_BOOT_MAX];
+    char reason[EVENT_ID_MAX]; /* why it is offline, for people; "" when not told */
     int64_t source_us;
 };
 

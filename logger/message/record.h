@@ -111,6 +111,7 @@ struct entry {
     bool answered[SIDE_COUNT];
     enum reply_status status[SIDE_COUNT]; /* when answered */
     bool timed_out[SIDE_COUNT];
+    bool uncalibrated[SIDE_COUNT]; /* its robot said so */
     int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
     int64_t

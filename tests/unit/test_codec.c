@@ -130,6 +130,12 @@ static void test_malformed(void)
          "too deep"},
         {"status", "tandem/v1/r1/real/reply", "{\"status\":\"fine\"}", 0, "out of done"},
         {"no status", "tandem/v1/r1/real/reply", "{}", 0, "\"status\" is missing"},
+        {"held", "tandem/v1/r1/real/reply", "{\"status\":\"done\",\"held_s\":-1}", 0,
+         "0 to 86400 s"},
+        {"calibrate", "tandem/v1/r1/real/reply", "{\"status\":\"done\",\"calibrate\":0}", 0,
+         "true, false or null"},
+        {"reason", "tandem/v1/r1/real/connection", "{\"state\":\"offline\",\"reason\":1}", 0,
+         "a string was expected"},
         {"batch", "tandem/v1/r1/real/telemetry", "[{\"seq\":1},{\"seq\":-1}]", 1, "0 or more"},
         {"seven axes", "tandem/v1/r1/real/telemetry", "{\"nu\":[1,2,3,4,5,6,7]}", 0,
          "at most 6"},
@@ -308,6 +314,7 @@ static void test_reply_values(void)
                  "{\"x_m\":1.5,\"pose\":{\"y\":2},\"ranges\":[3,4],\"name\":\"a\"}}",
                  &seen);
     const struct event_reply *r = &seen.event[0].reply;
+    CHECK("calibrates", !r->uncalibrated && !(r->held_s > 0.0));
     CHECK_INT("count", r->value_count, 7);
     CHECK_TEXT("plain", r->values[0].name, "x_m");
     CHECK_INT("object", r->values[1].kind, VALUE_OBJECT);
@@ -328,6 +335,12 @@ static void test_reply_values(void)
     (void)decode("tandem/v1/r1/real/reply", payload, &seen);
     CHECK_INT("many", seen.event[0].reply.value_count, EVENT_VALUES_MAX);
     CHECK_INT("left out", seen.event[0].reply.values_left_out, 101 - EVENT_VALUES_MAX);
+    (void)decode("tandem/v1/r1/real/reply",
+                 "{\"status\":\"done\",\"calibrate\":false,\"held_s\":2.5}", &seen);
+    CHECK("told not to", seen.event[0].reply.uncalibrated);
+    CHECK_NEAR("held", seen.event[0].reply.held_s, 2.5, 0.0, 0.0);
+    (void)decode("tandem/v1/r1/real/reply", "{\"status\":\"done\",\"calibrate\":true}", &seen);
+    CHECK("told to", !seen.event[0].reply.uncalibrated);
 }
 
 /* What is written is read back the same. */

@@ -404,6 +404,12 @@ static void take_stamp(const struct pair_run *run, enum side side, int64_t sourc
     }
 }
 
+/* The robot's clock when it told its reply: at the end of the move, or later on purpose. */
+static int64_t told_us(const struct event_reply *r)
+{
+    return r->source_us == LAB_TIME_NONE ? LAB_TIME_NONE : r->source_us + lab_us(r->held_s);
+}
+
 /* A robot that has got more commands than were heard here got some that were lost on their way
  * here, or one twice. Fewer: they were lost on their way to the robot, or never sent to it, and
  * their entries say so. What was malformed an observed robot may count, or not. */
@@ -442,9 +448,10 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     slot->reply_us[side] = run->t_us;
     slot->away_us = run->pair->away_us > slot->away_us ? run->pair->away_us : slot->away_us;
     slot->status[side] = (uint8_t)r->status;
+    slot->uncalibrated[side] = r->uncalibrated;
     if (r->source_us != LAB_TIME_NONE) {
         if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
-            slot->transport_us[side] = clock_map_transport_us(map, run->t_us, r->source_us);
+            slot->transport_us[side] = clock_map_transport_us(map, run->t_us, told_us(r));
             slot->clock_sd_us[side] =
                 clock_map_is_doubted(map) ? nan("") : clock_map_sd_us(map, run->t_us);
         }
@@ -501,7 +508,7 @@ static void on_reply(const struct pair_run *run)
 {
     run->pair->counts.replies++;
     const struct event_reply *r = &run->event->reply;
-    take_stamp(run, run->event->side, r->source_us, r->has_sim ? &r->sim_us : NULL);
+    take_stamp(run, run->event->side, told_us(r), r->has_sim ? &r->sim_us : NULL);
     const uint32_t fits = pair_count_owed(run->pair, run->event->side);
     struct pair_slot *slot = pair_match_reply(run);
     note_ambiguous(run, slot, fits);
@@ -595,7 +602,8 @@ static void on_connection(const struct pair_run *run)
     struct pair_side *side = &run->pair->side[s];
     /* A retained "offline" of an earlier day is no news. */
     if (!c->online && (side->online || (!side->known && !run->event->retained))) {
-        pair_alarm(run, ALARM_OFFLINE, s, "", "the %s robot went offline", side_name(s));
+        pair_alarm(run, ALARM_OFFLINE, s, "", "the %s robot went offline%s%s", side_name(s),
+                   c->reason[0] ? ": " : "", c->reason);
     }
     side->known = true;
     side->online = c->online;

@@ -59,9 +59,10 @@ struct pair_slot {
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
     /* Nothing tells whether the command, or of a side whether the reply, belongs here. */
     bool command_ambiguous, ambiguous[SIDE_COUNT];
-    int64_t away_us;                     /* > 0: command or reply may have waited for so long */
-    uint8_t consistency;                 /* enum consistency */
-    uint8_t value_count;                 /* of the first reply */
+    bool uncalibrated[SIDE_COUNT]; /* its robot said that this move tells nothing of others */
+    int64_t away_us;               /* > 0: command or reply may have waited for so long */
+    uint8_t consistency;           /* enum consistency */
+    uint8_t value_count;           /* of the first reply */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
 };

@@ -345,6 +345,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         e->answered[s] = slot->answered[s] && !slot->timed_out[s];
         e->timed_out[s] = slot->timed_out[s];
+        e->uncalibrated[s] = slot->uncalibrated[s];
         e->status[s] = (enum reply_status)slot->status[s];
         if (p->mode == PAIR_LINK && slot->sent[s]) {
             e->wait_us[s] = slot->sent_us[s] - slot->t_us;
@@ -478,8 +479,8 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     /* Begun with other parameters than those in force, or nobody knows with which. */
     const int64_t sent_us = e->t_us + (e->wait_us[s] != LAB_TIME_NONE ? e->wait_us[s] : 0);
     const bool past = s == SIDE_VIRTUAL && sent_us < run->pair->virtual_since_us;
-    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched || past ||
-        is_ambiguous(e, s)) {
+    if (!e->answered[s] || e->status[s] != REPLY_DONE || e->uncalibrated[s] || unwatched ||
+        past || is_ambiguous(e, s)) {
         side->moves_excluded++;
         return false;
     }
