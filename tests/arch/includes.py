@@ -43,6 +43,8 @@ web/resources: base logger/message identification/travel twin/pair twin/report w
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base logger/message twin config
 service/mqtt: base logger/storage config service/cli
+service/wire: base logger/message twin/arm twin/robots web/http service/cli
+service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
 service/robots: base logger/message twin/robots logger/storage config service/cli service/mqtt service/wire
 service/experiments: base logger/message twin/models twin/control twin/robots twin/experiments config service/cli
