@@ -63,7 +63,7 @@ def count(rig, pair, side, name):
 
 
 def calibrating(rig):
-    return rig.get("/api/v1/pairs/arm/travel-time")["tracked"]["real"]["moves"]
+    return rig.get("/api/v1/pairs/arm/tracked")["real"]["moves"]
 
 
 def alarms(rig, pair, kind):
