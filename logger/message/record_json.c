@@ -24,12 +24,16 @@ static const char *const LOG_COLUMNS[] = {
 static const char *const CHANGE_COLUMNS[] = {
     "pair", "n", "t", "action", "by", "version", "detail", "code_version", "set", "fit", "checks",
 };
+static const char *const FIT_COLUMNS[] = {
+    "pair", "n", "t", "side", "model", "method", "samples", "values", "se", "ci95", "verdict", "reasons",
+};
 /* clang-format on */
 
 const struct record_table record_entries = {"entries", ENTRY_COLUMNS, COUNT(ENTRY_COLUMNS)};
 const struct record_table record_alarms = {"alarms", ALARM_COLUMNS, COUNT(ALARM_COLUMNS)};
 const struct record_table record_log = {"log", LOG_COLUMNS, COUNT(LOG_COLUMNS)};
 const struct record_table record_changes = {"changes", CHANGE_COLUMNS, COUNT(CHANGE_COLUMNS)};
+const struct record_table record_fits = {"fits", FIT_COLUMNS, COUNT(FIT_COLUMNS)};
 
 static const char *timeout_side(const struct entry *e)
 {

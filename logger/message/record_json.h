@@ -27,6 +27,7 @@ struct record_table {
     size_t column_count;
 };
 
-extern const struct record_table record_entries, record_alarms, record_log, record_changes;
+extern const struct record_table record_entries, record_alarms, record_log, record_changes,
+    record_fits;
 
 #endif

@@ -1,5 +1,5 @@
 /* logger/storage/store.h - the results of a lab in a SQLite file: entries, alarms, the
- * log of those pairs that record every event, and what became of parameter sets.
+ * log of those pairs that record every event, what became of parameter sets, fits over time.
  *
  * Two objects: struct store writes (one thread), struct store_reader reads through its own
  * read-only connection (another thread), neither waits for the other. The journal is the truth
@@ -24,18 +24,25 @@ enum {
     STORE_SQL_MAX = 1024
 };
 
-enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_CHANGES, STORE_KIND_COUNT };
+enum store_kind {
+    STORE_ENTRIES,
+    STORE_ALARMS,
+    STORE_LOG,
+    STORE_CHANGES,
+    STORE_FITS,
+    STORE_KIND_COUNT
+};
 
-/* One entry, alarm or event. All texts are borrowed. */
+/* One entry, alarm, event, change or fit. All texts are borrowed. */
 struct store_row {
     enum store_kind kind;
-    const char *pair; /* 1..EVENT_PAIR_MAX - 1 bytes */
-    uint64_t n;       /* its number in the pair, <= INT64_MAX */
-    int64_t t_us;     /* lab time: of the command, of the alarm */
-    const char *id;   /* of the command, "" when there is none */
-    const char
-        *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
-    double lag_s; /* of an entry; NaN: none */
+    const char *pair;  /* 1..EVENT_PAIR_MAX - 1 bytes */
+    uint64_t n;        /* its number in the pair, <= INT64_MAX */
+    int64_t t_us;      /* lab time: of the command, of the alarm */
+    const char *id;    /* of the command, "" when there is none; a fit's side */
+    const char *type;  /* an entry's verdict, an alarm's type, an event's kind, a change's
+                        * action,  a fit's model */
+    double lag_s;      /* of an entry; NaN: none */
     bool inconsistent; /* of an entry: the replies differ */
     const char *json;  /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;

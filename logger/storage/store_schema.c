@@ -79,6 +79,11 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "INSERT INTO meta SELECT 'rows', (SELECT count(*) FROM entries) +"
     "  (SELECT count(*) FROM alarms) + (SELECT count(*) FROM log) +"
     "  (SELECT count(*) FROM changes);",
+
+    "CREATE TABLE fits(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, model TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX fits_by_time ON fits(t_us, pair, n);",
 };
 
 void store_close_to_others(const char *path)

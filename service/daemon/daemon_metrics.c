@@ -203,6 +203,8 @@ static void write_keeper(struct daemon *d, struct metrics *m)
         {"tandem_calibrations_total", "Calibrations published.", c.calibrations},
         {"tandem_calibrations_dropped_total", "Calibrations not published.",
          c.calibrations_dropped},
+        {"tandem_history_dropped_total", "Fits that are not in the history of a pair.",
+         c.history_dropped},
         {"tandem_views_total", "Snapshots for readers.", v.published},
         {"tandem_views_pairs_copied_total", "Pairs copied for them.", v.copied},
         {"tandem_views_failed_total", "Snapshots for which there was no memory.", v.failed},

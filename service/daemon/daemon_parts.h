@@ -123,7 +123,7 @@ void outbox_go_live(struct daemon *daemon);
  * up to it, and after the journal is synced up to its position: whatever a restart does not
  * find in the store, it finds in the journal behind the checkpoint.
  */
-enum { CHECKPOINT_VERSION = 2, KEEPER_STATUS_MAX = 800 };
+enum { CHECKPOINT_VERSION = 3, KEEPER_STATUS_MAX = 800 };
 
 struct keeper_counts {
     uint64_t checkpoints, checkpoints_failed;
@@ -132,6 +132,7 @@ struct keeper_counts {
     int64_t checkpoint_t_us;    /* lab time of the last one; LAB_TIME_NONE before the first */
     uint64_t calibrations;
     uint64_t calibrations_dropped; /* not published */
+    uint64_t history_dropped; /* fits left out of the history: the last ones were not through */
 };
 
 /* What may stand on disks of their own. */
@@ -144,6 +145,9 @@ enum keeper_finding { KEEPER_TRAVEL_TIME, KEEPER_DYNAMICS, KEEPER_FINDING_COUNT 
 struct keeper_findings {
     bool found[KEEPER_FINDING_COUNT];         /* the lab thread's: not in a snapshot yet */
     _Atomic bool shown[KEEPER_FINDING_COUNT]; /* the newest snapshot has it: to be published */
+    _Atomic bool noted;                       /* the two below are the keeper's: */
+    struct effect note;                       /* the fits of these moves are for the history */
+    struct pair *window;                      /* only its head was copied, which holds them */
 };
 
 struct keeper {
@@ -161,6 +165,7 @@ struct keeper {
     bool checkpoint_saved; /* the last one that was tried */
     bool checkpoint_waits; /* the fields below belong to the thread while it is set */
     struct journal_checkpoint checkpoint;
+    bool checkpoint_counted;    /* the next one is known: */
     uint64_t checkpoint_pushed; /* rows that the store must have before */
     void *state;                /* of the lab */
 
@@ -195,6 +200,9 @@ void keeper_beat(struct daemon *daemon);
 /* Lab thread: copy the lab's state for a checkpoint: the lab has taken in everything before
  * inbox_position(). Returns false when the one before is not written yet: offer again later. */
 bool keeper_offer_checkpoint(struct daemon *daemon);
+
+/* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
+void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
 
 /* Lab thread: write and publish this of a pair as the next snapshot has it; */
 void keeper_offer(struct daemon *daemon, enum keeper_finding what, uint32_t pair);

@@ -10,6 +10,7 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
+#include "service/replay/rows.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
@@ -333,13 +334,67 @@ bool keeper_offer_checkpoint(struct daemon *d)
                                                        .t_us = lab_time(d->lab),
                                                        .bytes = bytes,
                                                        .payload = d->keeper.state};
-    struct store_queue_stats stats;
-    store_queue_stats(d->queue, &stats);
-    d->keeper.checkpoint_pushed = stats.pushed; /* the lab thread alone pushes */
+    d->keeper.checkpoint_counted = false;
     (void)pthread_mutex_lock(&d->lock);
     d->keeper.checkpoint_waits = true;
     (void)pthread_mutex_unlock(&d->lock);
     return true;
+}
+
+/* Keeper: what the lab had made up to the checkpoint is in the queue by now, notes too. */
+static void count_rows(struct daemon *d)
+{
+    struct store_queue_stats stats;
+    if (!d->keeper.checkpoint_counted) {
+        store_queue_stats(d->queue, &stats);
+        d->keeper.checkpoint_pushed = stats.pushed;
+        d->keeper.checkpoint_counted = true;
+    }
+}
+
+/* ---- fits for the history ---- */
+
+void keeper_note_fits(struct daemon *d, const struct effect *effect)
+{
+    struct keeper_findings *f = &d->keeper.findings[effect->pair];
+    struct pair *window = atomic_load(&f->noted) ? NULL : malloc(sizeof *window);
+    if (!window) {
+        (void)pthread_mutex_lock(&d->lock);
+        d->keeper.counts.history_dropped++;
+        (void)pthread_mutex_unlock(&d->lock);
+        return;
+    }
+    *window = *lab_pair(d->lab, effect->pair);
+    f->window = window;
+    f->note = *effect;
+    atomic_store(&f->noted, true);
+}
+
+static void store_fits(struct daemon *d, const struct effect *effect,
+                       const struct pair_fits *fits)
+{
+    struct large_row r;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (row_of_travel_fit(&r, effect, s, fits, d->params.pairs[effect->pair].id)) {
+            /* A row that was dropped is another lack of the store, and shows as such. */
+            const enum status status = store_queue_push(d->queue, &r.row);
+            (void)status;
+        }
+    }
+}
+
+static void store_noted(struct daemon *d)
+{
+    struct pair_fits fits;
+    for (size_t pair = 0; pair < d->params.pair_count; pair++) {
+        struct keeper_findings *f = &d->keeper.findings[pair];
+        if (atomic_load(&f->noted)) {
+            views_fits(d->views, pair, f->window, &fits);
+            store_fits(d, &f->note, &fits);
+            free(f->window);
+            atomic_store(&f->noted, false);
+        }
+    }
 }
 
 /* ---- what was found, for all who listen ---- */
@@ -439,6 +494,10 @@ static void *run_keeper(void *context)
         const bool stop = d->keeper.stop;
         const bool checkpoint = d->keeper.checkpoint_waits;
         (void)pthread_mutex_unlock(&d->lock);
+        store_noted(d);
+        if (checkpoint) {
+            count_rows(d);
+        }
         publish_findings(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));

@@ -50,15 +50,40 @@ static void push_row(struct attempt *a, struct store_row *row)
     }
 }
 
+static void take_history(struct attempt *a, const struct effect *effect)
+{
+    const struct lab *lab = a->replay->lab;
+    const struct pair_params *p = lab_pair_params(lab, effect->pair);
+    struct pair_fits fits;
+    struct large_row r;
+    if (effect->side < SIDE_COUNT) {
+        row_of_dynamics_fit(&r, effect, lab_dynamics(lab, effect->pair), p->id);
+        push_row(a, &r.row);
+        return;
+    }
+    pair_fit_window(lab_pair(lab, effect->pair), p, &fits);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (row_of_travel_fit(&r, effect, s, &fits, p->id)) {
+            push_row(a, &r.row);
+        }
+    }
+}
+
 static void take_effect(void *context, const struct effect *effect)
 {
     struct attempt *a = context;
     const char *pair = a->d->params.pairs[effect->pair].id;
     struct record_row r;
     if (effect->kind == EFFECT_CHANGE) {
-        struct change_row change;
+        struct large_row change;
         row_of_change(&change, effect->change, pair);
         push_row(a, &change.row);
+        return;
+    }
+    if (effect->kind == EFFECT_HISTORY) {
+        if (effect->t_us >= a->oldest_us) {
+            take_history(a, effect);
+        }
         return;
     }
     if (effect->kind == EFFECT_ENTRY) {

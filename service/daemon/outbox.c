@@ -189,7 +189,7 @@ static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alar
 
 static void emit_change(struct daemon *d, const struct effect *effect)
 {
-    struct change_row r;
+    struct large_row r;
     row_of_change(&r, effect->change, pair_id(d, effect->pair));
     if (d->outbox.live) {
         log_write(LOG_PARAMETERS, r.row.pair, "%s, version %u, by %s%s%s", r.row.type,
@@ -197,6 +197,58 @@ static void emit_change(struct daemon *d, const struct effect *effect)
                   effect->change->detail[0] ? ": " : "", effect->change->detail);
     }
     emit_record(d, effect->pair, &r.row, "change");
+}
+
+/* ---- fits for the history ---- */
+
+static void store_fit(struct daemon *d, const struct store_row *row)
+{
+    if (!d->outbox.live && is_known(d, row)) {
+        d->outbox.counts.known++;
+    } else {
+        store_row(d, row, "fit");
+    }
+}
+
+/* While the journal is read back nobody waits for the lab thread: it fits by itself what is not
+ * in the store. */
+static void restore_travel_fits(struct daemon *d, const struct effect *effect)
+{
+    const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
+    struct pair_fits fits;
+    struct large_row r;
+    bool known = true;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        known = known && is_known(d, &(struct store_row){.kind = STORE_FITS,
+                                                         .pair = p->id,
+                                                         .t_us = effect->t_us,
+                                                         .id = side_name(s),
+                                                         .type = ROW_TRAVEL_TIME});
+    }
+    if (known) {
+        d->outbox.counts.known += SIDE_COUNT;
+        return;
+    }
+    pair_fit_window(lab_pair(d->lab, effect->pair), p, &fits);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (row_of_travel_fit(&r, effect, s, &fits, p->id)) {
+            store_fit(d, &r.row);
+        }
+    }
+}
+
+static void emit_history(struct daemon *d, const struct effect *effect)
+{
+    struct large_row r;
+    if (effect->side < SIDE_COUNT) {
+        row_of_dynamics_fit(&r, effect, lab_dynamics(d->lab, effect->pair),
+                            pair_id(d, effect->pair));
+        store_fit(d, &r.row);
+    } else if (d->outbox.live) {
+        keeper_note_fits(d, effect);
+    } else {
+        restore_travel_fits(d, effect);
+    }
 }
 
 /* Retained: a simulator that comes later finds them. Idempotent, so that they may go out again
@@ -376,6 +428,9 @@ void outbox_emit(void *context, const struct effect *effect)
         break;
     case EFFECT_CALIBRATION:
         keeper_offer(d, KEEPER_TRAVEL_TIME, effect->pair);
+        break;
+    case EFFECT_HISTORY:
+        emit_history(d, effect);
         break;
     case EFFECT_CHANGE:
         emit_change(d, effect);

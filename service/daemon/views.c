@@ -86,23 +86,28 @@ static void keep_fits(struct views *views, size_t pair, uint64_t version,
     (void)pthread_mutex_unlock(&views->fits_lock);
 }
 
-/* Any thread. A pair moves less often than it changes: what was computed from its moves still
- * holds. Two that ask at once may both compute. */
-static void read_fits(const struct view *view, size_t pair, struct pair_fits *out)
+/* A pair moves less often than it changes: what was computed from its moves still holds. Two
+ * that ask at once may both compute. */
+void views_fits(struct views *views, size_t index, const struct pair *pair,
+                struct pair_fits *out)
 {
-    struct views *views = snapshot_of(view)->views;
-    const uint64_t version = view->pairs[pair]->window_version;
+    const uint64_t version = pair->window_version;
     (void)pthread_mutex_lock(&views->fits_lock);
-    const struct kept_fits *kept = views->kept[pair];
+    const struct kept_fits *kept = views->kept[index];
     const bool known = kept && kept->window_version == version;
     if (known) {
         *out = kept->fits;
     }
     (void)pthread_mutex_unlock(&views->fits_lock);
     if (!known) {
-        pair_fit_window(view->pairs[pair], &view->params[pair], out);
-        keep_fits(views, pair, version, out);
+        pair_fit_window(pair, &views->base.params[index], out);
+        keep_fits(views, index, version, out);
     }
+}
+
+static void read_fits(const struct view *view, size_t pair, struct pair_fits *out)
+{
+    views_fits(snapshot_of(view)->views, pair, view->pairs[pair], out);
 }
 
 /* State k as it is now, in the copy of before when it is of this version; NULL: no memory. */

@@ -37,6 +37,10 @@ void views_publish(struct views *views, int64_t t_us, const struct view_health *
 const struct view *views_acquire(void *views);
 void views_release(void *views, const struct view *view);
 
+/* What the window of this pair tells, as it stood when it was copied. Any thread. */
+void views_fits(struct views *views, size_t index, const struct pair *pair,
+                struct pair_fits *out);
+
 /* Any thread. */
 void views_read_counts(struct views *views, struct views_counts *out);
 

@@ -84,7 +84,7 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
     } else if (effect->kind == EFFECT_ALARM) {
         row_of_alarm(&r, effect->alarm, pair);
     } else if (effect->kind == EFFECT_CHANGE) {
-        struct change_row change;
+        struct large_row change;
         row_of_change(&change, effect->change, pair);
         spool_row(run, &change.row);
         return;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "service/cli/version.h"
+#include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
@@ -54,7 +55,7 @@ void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
     out->row = make_row(STORE_LOG, pair, n, event->t_us, "", event_kind_name(event->kind), &w);
 }
 
-void row_of_change(struct change_row *out, const struct parameter_change *change,
+void row_of_change(struct large_row *out, const struct parameter_change *change,
                    const char *pair)
 {
     struct json_writer w;
@@ -62,4 +63,40 @@ void row_of_change(struct change_row *out, const struct parameter_change *change
     parameters_report_change(&w, NULL, change, pair, TANDEM_VERSION);
     out->row = make_row(STORE_CHANGES, pair, change->n, change->t_us, "",
                         parameter_action_name(change->action), &w);
+}
+
+static void write_fit_row(struct large_row *out, const struct fit_record *record)
+{
+    struct json_writer w;
+    json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
+    fit_record_write(&w, NULL, record);
+    out->row = make_row(STORE_FITS, record->pair, record->n, record->t_us,
+                        side_name(record->side), record->model, &w);
+}
+
+bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum side side,
+                       const struct pair_fits *fits, const char *pair)
+{
+    const struct travel_fit *fit = &fits->fit[side];
+    if (fits->known[side]) {
+        write_fit_row(out, &(struct fit_record){.pair = pair,
+                                                .n = effect->n + side,
+                                                .t_us = effect->t_us,
+                                                .side = side,
+                                                .model = ROW_TRAVEL_TIME,
+                                                .method = travel_method_name(fit->method),
+                                                .samples = fit->n,
+                                                .estimate = &fit->estimate});
+    }
+    return fits->known[side];
+}
+
+void row_of_dynamics_fit(struct large_row *out, const struct effect *effect,
+                         const struct pair_dynamics *dynamics, const char *pair)
+{
+    struct fit_record record = pair_dynamics_last_fit(dynamics, effect->side);
+    record.pair = pair;
+    record.n = effect->n;
+    record.t_us = effect->t_us;
+    write_fit_row(out, &record);
 }

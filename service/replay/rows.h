@@ -4,7 +4,11 @@
 
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
+#include "twin/pair/effect.h"
+#include "twin/pair/pair.h"
 #include "twin/pair/parameters.h"
+
+struct pair_dynamics; /* twin/dynamics/pair_dynamics.h */
 
 /* A row and the text it borrows. */
 struct record_row {
@@ -15,17 +19,28 @@ struct record_row {
 /* pair: the pair's id, borrowed like the record itself. */
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair);
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair);
-/* A change of parameter sets carries a whole fit, of dynamics with all its correlations: its
- * own, larger buffer. */
-enum { CHANGE_JSON_MAX = 48 * 1024 };
+/* A change of parameter sets carries a whole fit, of dynamics with all its correlations: a
+ * larger buffer. */
+enum { LARGE_JSON_MAX = 48 * 1024 };
 
-struct change_row {
+struct large_row {
     struct store_row row;
-    char json[CHANGE_JSON_MAX];
+    char json[LARGE_JSON_MAX];
 };
 
-void row_of_change(struct change_row *out, const struct parameter_change *change,
+void row_of_change(struct large_row *out, const struct parameter_change *change,
                    const char *pair);
+
+/* The model of travel times, among those of dynamics. */
+#define ROW_TRAVEL_TIME "travel_time"
+
+/* The rows of an EFFECT_HISTORY: that of one side's travel times, with the fits of the window
+ * as it was; false when that side has none. */
+bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum side side,
+                       const struct pair_fits *fits, const char *pair);
+/* That of the dynamics of the effect's side. */
+void row_of_dynamics_fit(struct large_row *out, const struct effect *effect,
+                         const struct pair_dynamics *dynamics, const char *pair);
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
                   const char *pair);
 

@@ -102,6 +102,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
         assert(effect->side < SIDE_COUNT);
         break;
     case EFFECT_CALIBRATION:
+    case EFFECT_HISTORY:
     case EFFECT_KIND_COUNT:
         break;
     }

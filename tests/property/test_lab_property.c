@@ -47,6 +47,7 @@ static void note(void *context, const struct effect *effect)
     case EFFECT_CHANGE:
     case EFFECT_PROBE:
     case EFFECT_CALIBRATION:
+    case EFFECT_HISTORY:
     case EFFECT_FIT:
     case EFFECT_CONTROL:
     case EFFECT_FIDELITY:

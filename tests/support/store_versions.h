@@ -54,6 +54,12 @@ static const char *const store_released_steps[] = {
     "CREATE INDEX entries_inconsistent ON entries(t_us, pair, n) WHERE inconsistent = 1;"
     "CREATE INDEX entries_by_pair_inconsistent ON entries(pair, t_us, n)"
     "  WHERE inconsistent = 1;",
+
+    "CREATE TABLE runs(seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, rows INTEGER NOT NULL);"
+    "INSERT INTO meta VALUES('store', random());"
+    "INSERT INTO meta SELECT 'rows', (SELECT count(*) FROM entries) +"
+    "  (SELECT count(*) FROM alarms) + (SELECT count(*) FROM log) +"
+    "  (SELECT count(*) FROM changes);",
 };
 
 #endif

@@ -55,6 +55,7 @@ static const struct {
     {"/api/v1/pairs/r1/alarms?limit=2", STORE_ALARMS},
     {"/api/v1/pairs/r1/log?limit=2", STORE_LOG},
     {"/api/v1/pairs/r1/parameters/changes?limit=2", STORE_CHANGES},
+    {"/api/v1/pairs/r1/fits?limit=2", STORE_FITS},
 };
 
 /* Each shows the row that was just added. */

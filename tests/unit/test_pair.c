@@ -461,6 +461,44 @@ static void test_calibration(void)
     CHECK_NEAR("lap", moves[19].lap_s, 4.0, 1e-6, 0);
     CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_VIRTUAL, moves, t_us), 16);
     CHECK_INT("published every 5", script_count(&s, EFFECT_CALIBRATION), 12);
+    CHECK_INT("and for the history", script_count(&s, EFFECT_HISTORY), 12);
+    script_close(&s);
+}
+
+/* Fits for the history come every 20 s in the beginning, and once an hour in the end. */
+static void test_history(void)
+{
+    static struct script s;
+    static const struct {
+        const char *row;
+        int until_s, every_s; /* moves */
+        double fits, more_or_less;
+    } rows[] = {
+        /* Gaps of 20 s until they are a 64th of the time, which is after 1280 s; then
+         * 64 ln(t / 1280). */
+        {"20 minutes", 1280, 1, 64, 2},
+        {"an hour", 3600, 1, 66, 4},
+        {"a day", 86400, 10, 203, 8},
+        {"two more days", 3 * 86400, 10, 63 + 8, 4},
+    };
+    double before = 0.0;
+    int t_s = 0;
+    script_init(&s, 1);
+    s.params[0].publish_every = 1;
+    script_open(&s);
+    const struct pair *pair = lab_pair(s.lab, 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (; t_s < rows[i].until_s; t_s += rows[i].every_s) {
+            char id[16];
+            (void)snprintf(id, sizeof id, "c%d", t_s);
+            script_command(&s, "r1", AT(t_s), id);
+            script_reply(&s, "r1", AT(t_s + 0.4), SIDE_REAL, id, DONE);
+            script_reply(&s, "r1", AT(t_s + 0.5), SIDE_VIRTUAL, id, DONE);
+        }
+        const double fits = (double)pair->history / 2.0; /* numbered for both sides */
+        CHECK_NEAR(rows[i].row, fits - before, rows[i].fits, 0, rows[i].more_or_less);
+        before = fits;
+    }
     script_close(&s);
 }
 
@@ -469,6 +507,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("pair", NULL, NULL);
     CU_add_test(suite, "observe", test_observe);
+    CU_add_test(suite, "history", test_history);
     CU_add_test(suite, "without ids", test_without_ids);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "overflow", test_overflow);

@@ -198,13 +198,14 @@ static void released_versions(void)
         add_one(s, STORE_ENTRIES, "r1", 3, 30, "SYNC");
         add_one(s, STORE_LOG, "r1", 1, 31, "command");
         add_one(s, STORE_CHANGES, "r1", 1, 32, "proposed");
-        CHECK_INT("goes on", store_read_mark(s).rows, 7);
+        add_one(s, STORE_FITS, "r1", 1, 33, "travel_time");
+        CHECK_INT("goes on", store_read_mark(s).rows, 8);
         CHECK("by a run", store_read_mark(s).run != 0);
         store_reader_close(r);
         store_close(s);
         s = open_store(NULL);
         CHECK("the same store", store_read_mark(s).store == mark.store);
-        CHECK_INT("its rows", store_read_mark(s).rows, 7);
+        CHECK_INT("its rows", store_read_mark(s).rows, 8);
         store_close(s);
     }
 }
@@ -299,6 +300,8 @@ static void made_again(void)
         {"alarm of another type", STORE_ALARMS, 2, 10, "timeout", true},
         {"event", STORE_LOG, 1, 10, "command", true},
         {"change", STORE_CHANGES, 1, 10, "proposed", true},
+        {"fit", STORE_FITS, 1, 10, "travel_time", true},
+        {"fit of another model", STORE_FITS, 2, 10, "usv3", true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct store_row row = row_of(rows[i].kind, "a", rows[i].n, rows[i].t_us, rows[i].type);
@@ -307,7 +310,7 @@ static void made_again(void)
         CHECK_INT(rows[i].row, is_new, rows[i].is_new);
     }
     CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    CHECK_INT("rows", store_read_mark(s).rows, 7);
+    CHECK_INT("rows", store_read_mark(s).rows, 9);
     struct store_reader *r = open_reader();
     uint64_t seq = 0;
     CHECK_INT("last", store_last_seq(r, STORE_ENTRIES, &seq, NULL), STATUS_OK);
@@ -462,7 +465,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 7");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 8");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();

@@ -4,6 +4,7 @@
 #include "tests/support/http.h"
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
+#include "twin/report/fit_report.h"
 #include "web/http/routes.h"
 #include "web/resources/page.h"
 #include "web/server/dispatch.h"
@@ -383,6 +384,42 @@ static void test_changes(void)
     http_free(&reply);
 }
 
+static void test_fits(void)
+{
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/fits");
+    CHECK_TEXT("none yet", reply.body, "{\"pair\":\"r1\",\"fits\":[],\"next_cursor\":null}\n");
+    http_free(&reply);
+    struct estimate e;
+    char json[2048];
+    struct json_writer w;
+    estimate_start(&e, 2);
+    (void)snprintf(e.name[0], sizeof e.name[0], "t0_s");
+    (void)snprintf(e.name[1], sizeof e.name[1], "linear_speed_mps");
+    estimate_set(&e, 0, 0.1, 0.01, 10.0);
+    json_write_start(&w, json, sizeof json, NULL, NULL);
+    fit_record_write(
+        &w, NULL,
+        &(struct fit_record){"r1", 1, 1000000, SIDE_REAL, "travel_time", "huber", 12, &e});
+    CHECK("written", json_write_end(&w));
+    fixture_add(&fixture, &(struct store_row){.kind = STORE_FITS,
+                                              .pair = "r1",
+                                              .n = 1,
+                                              .t_us = 1000000,
+                                              .id = "real",
+                                              .type = "travel_time",
+                                              .json = json,
+                                              .json_bytes = w.used});
+    reply = http_get(port, "/api/v1/pairs/r1/fits");
+    CHECK("its interval",
+          strstr(reply.body, "\"se\":{\"t0_s\":0.01,\"linear_speed_mps\":null}"));
+    check_contract("/api/v1/pairs/{id}/fits", "get", "200", "application/json", &reply);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/fits?format=csv");
+    CHECK("columns", strncmp(reply.body, "pair,n,t,side,model,", 20) == 0);
+    CHECK("a row", strstr(reply.body, "r1,1,1,real,travel_time,huber,12,"));
+    http_free(&reply);
+}
+
 static void test_commands(void)
 {
     static const char TARGET[] = "/api/v1/pairs/r2/commands";
@@ -596,6 +633,7 @@ int main(void)
     CU_add_test(suite, "wishes", test_wishes);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
+    CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);

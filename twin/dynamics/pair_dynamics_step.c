@@ -296,6 +296,7 @@ static void take_result(struct pair_dynamics *d, const struct pair_run *run, enu
     side->result_job = side->job;
     side->result_version = 0;
     side->counts.done++;
+    pair_emit_history(run, which);
     if (side->result.checks.verdict != ESTIMATE_FAIL) {
         use_fit(d, run, which);
         pair_dynamics_compare(d, run, which);

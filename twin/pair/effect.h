@@ -25,6 +25,9 @@
     X(EFFECT_PROBE, "probe") /* send clock probe `probe` to `side` */                          \
     /* enough new moves to publish this pair's calibration again */                            \
     X(EFFECT_CALIBRATION, "calibration")                                                       \
+    /* for the history: what the window of moves tells of both sides (side: SIDE_COUNT), or    \
+     * the fit of the dynamics of `side` that has just ended */                                \
+    X(EFFECT_HISTORY, "history")                                                               \
     /* parameter sets: something was proposed, promoted, refused … */                          \
     X(EFFECT_CHANGE, "change")                                                                 \
     /* send payload to the simulator's parameters topic, retained */                           \
@@ -50,7 +53,7 @@ struct effect {
     uint32_t pair; /* index in the lab */
     int64_t t_us;
     enum side side;
-    uint64_t n; /* EFFECT_LOG: number of the event in its pair, rising */
+    uint64_t n; /* EFFECT_LOG, EFFECT_HISTORY: number in its pair, rising */
     union {
         const struct entry *entry;
         const struct alarm *alarm;

@@ -31,6 +31,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->last_lag_us = LAB_TIME_NONE;
     pair->last_lag_uncertainty_us = LAB_TIME_NONE;
     pair->last_entry_us = LAB_TIME_NONE;
+    pair->history_since_us = LAB_TIME_NONE;
     pair->correction.awaited_us = LAB_TIME_MAX;
     pair->virtual_since_us = LAB_TIME_NONE;
     pair->virtual_unsure_us = LAB_TIME_NONE;
@@ -56,6 +57,14 @@ void pair_emit(const struct pair_run *run, struct effect effect)
     effect.pair = run->pair->index;
     effect.t_us = run->t_us;
     run->fx->emit(run->fx->context, &effect);
+}
+
+void pair_emit_history(const struct pair_run *run, enum side side)
+{
+    struct pair *pair = run->pair;
+    const uint64_t n = pair->history + 1;
+    pair->history += side == SIDE_COUNT ? SIDE_COUNT : 1;
+    pair_emit(run, (struct effect){.kind = EFFECT_HISTORY, .side = side, .n = n});
 }
 
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,

@@ -154,8 +154,11 @@ struct pair {
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
-    uint64_t window_version;                      /* changes with the moves of the window */
-    uint64_t changes;                             /* of parameter sets, recorded */
+    uint64_t window_version;  /* changes with the moves of the window */
+    uint64_t changes;         /* of parameter sets, recorded */
+    uint64_t history;         /* fits for the history */
+    int64_t history_since_us; /* the first one of travel times; LAB_TIME_NONE: none yet */
+    int64_t history_us;       /* and no other one before then */
     int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
     int64_t last_entry_us;
     uint32_t recent_count;                  /* of recent, at most PAIR_RECENT */

@@ -500,6 +500,27 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     return true;
 }
 
+/* Often in the beginning, when fits change with every move, and more rarely the longer it
+ * lasts: a fit costs some milliseconds, also where the journal is read again (docs/storage.md).
+ */
+static void consider_history(const struct pair_run *run)
+{
+    static const int64_t least_us = 20 * INT64_C(1000000);
+    static const int64_t most_us = 3600 * INT64_C(1000000);
+    enum { SHARE = 64 }; /* of the time that it has lasted */
+    struct pair *pair = run->pair;
+    if (pair->history_since_us == LAB_TIME_NONE) {
+        pair->history_since_us = run->t_us;
+    } else if (run->t_us < pair->history_us) {
+        return;
+    }
+    const int64_t gap_us = (run->t_us - pair->history_since_us) / SHARE;
+    pair->history_us = run->t_us + (gap_us < least_us  ? least_us
+                                    : gap_us > most_us ? most_us
+                                                       : gap_us);
+    pair_emit_history(run, SIDE_COUNT);
+}
+
 static void calibrate_pair(const struct pair_run *run, const struct pair_slot *slot,
                            const struct entry *e)
 {
@@ -530,6 +551,7 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
     if (++pair->since_published >= run->p->publish_every) {
         pair->since_published = 0;
         pair_emit(run, (struct effect){.kind = EFFECT_CALIBRATION, .side = SIDE_COUNT});
+        consider_history(run);
     }
 }
 

@@ -62,6 +62,8 @@ void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side
 
 /* Want something done for this pair, now; index and time are filled in. */
 void pair_emit(const struct pair_run *run, struct effect effect);
+/* A fit for the history. SIDE_COUNT: of travel times, with a number for each side. */
+void pair_emit_history(const struct pair_run *run, enum side side);
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
                        const char *text, size_t bytes);
 

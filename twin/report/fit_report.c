@@ -150,6 +150,28 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
     json_write_close(w);
 }
 
+/* ---- the history --------------------------------------------------------------------------
+ */
+
+void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record)
+{
+    const struct estimate *e = record->estimate;
+    json_write_object(w, key);
+    json_write_text(w, "pair", record->pair);
+    json_write_int(w, "n", (int64_t)record->n);
+    json_write_seconds(w, "t", record->t_us);
+    json_write_text(w, "side", side_name(record->side));
+    json_write_text(w, "model", record->model);
+    json_write_text(w, "method", record->method);
+    json_write_int(w, "samples", (int64_t)record->samples);
+    estimate_report_column(w, "values", e, e->value);
+    estimate_report_column(w, "se", e, e->se);
+    estimate_report_intervals(w, e);
+    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
+    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
+    json_write_close(w);
+}
+
 /* ---- odometry -----------------------------------------------------------------------------
  */
 

@@ -14,6 +14,7 @@
 #include "identification/odometry/odometry.h"
 #include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_time.h"
+#include "logger/message/event.h"
 #include "logger/message/json_write.h"
 
 /* ---- what every fit has ----
@@ -58,6 +59,23 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
 void profile_report_members(struct json_writer *w, const struct profile_fit *fit);
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
+
+/* ---- the history: fits as they were, without what a reader can ask the newest one ----
+ *
+ * {"pair","n","t","side","model","method","samples","values":{name: …},"se":{…},
+ *  "ci95":{name:[lo,hi]},"verdict","reasons":[…]} */
+
+struct fit_record {
+    const char *pair;
+    uint64_t n;
+    int64_t t_us;
+    enum side side;
+    const char *model, *method; /* their names */
+    size_t samples;             /* or moves, that took part */
+    const struct estimate *estimate;
+};
+
+void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record);
 
 /* ---- odometry: docs/model/odometry.md, section 7 ---- */
 

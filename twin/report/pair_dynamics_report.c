@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "twin/report/fit_report.h"
 #include "twin/report/pair_report.h"
 
 static void write_parameters(struct json_writer *w, const struct model *model)
@@ -214,4 +213,14 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     write_side(w, d, SIDE_VIRTUAL);
     parameters_report_book(w, &d->sets);
     json_write_close(w);
+}
+
+struct fit_record pair_dynamics_last_fit(const struct pair_dynamics *d, enum side side)
+{
+    const struct dynamics_fit *fit = &d->side[side].result.fit;
+    return (struct fit_record){.side = side,
+                               .model = pair_dynamics_model(d)->name,
+                               .method = dynamics_method_name(fit->method),
+                               .samples = fit->n,
+                               .estimate = &fit->estimate};
 }

@@ -6,6 +6,7 @@
 
 #include "logger/message/json_write.h"
 #include "twin/dynamics/pair_dynamics.h"
+#include "twin/report/fit_report.h"
 
 enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
 
@@ -26,5 +27,8 @@ enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
  * alone. */
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p);
+
+/* The last fit of a side that has one; pair, n and t_us are the caller's to fill in. */
+struct fit_record pair_dynamics_last_fit(const struct pair_dynamics *d, enum side side);
 
 #endif

@@ -17,7 +17,8 @@ static const struct list {
 } LISTS[] = {{STORE_ENTRIES, &record_entries},
              {STORE_ALARMS, &record_alarms},
              {STORE_LOG, &record_log},
-             {STORE_CHANGES, &record_changes}};
+             {STORE_CHANGES, &record_changes},
+             {STORE_FITS, &record_fits}};
 
 /* The page being written. */
 struct page {
