@@ -311,6 +311,67 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
     set_derived(fit, value, variance, derived);
 }
 
+enum { GAIN, TIME_S, RESPONSES };
+
+/* The model about a steady speed: nu_dot = slope nu + push tau. */
+static void find_response(const struct model *model, const double *theta, size_t axis,
+                          double speed, double response[RESPONSES])
+{
+    double pose[MODEL_AXES_MAX + 1] = {0.0};
+    double nu[MODEL_AXES_MAX] = {0.0};
+    double nu_dot[2][MODEL_AXES_MAX] = {{0.0}};
+    double tau[MODEL_AXES_MAX] = {0.0};
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    nu[axis] = speed;
+    model->inverse(model, theta, pose, nu, nu_dot[0], tau);
+    model->slope(model, theta, pose, nu, tau, slope);
+    const double more = fmax(1e-3 * fabs(tau[axis]), 1e-6);
+    model->forward(model, theta, pose, nu, tau, nu_dot[0]);
+    tau[axis] += more;
+    model->forward(model, theta, pose, nu, tau, nu_dot[1]);
+    const double rate = -slope[axis * model->axis_count + axis];
+    response[TIME_S] = rate > 0.0 ? 1.0 / rate : (double)NAN;
+    response[GAIN] = response[TIME_S] * (nu_dot[1][axis] - nu_dot[0][axis]) / more;
+}
+
+void dynamics_derive_response(const struct dynamics_fit *fit, const struct model *model,
+                              size_t axis, double speed, struct dynamics_derived *gain,
+                              struct dynamics_derived *time_s)
+{
+    const size_t p = model->parameter_count;
+    double theta[MODEL_PARAMETERS_MAX];
+    double value[RESPONSES];
+    double gradient[RESPONSES][MODEL_PARAMETERS_MAX];
+    double variance[RESPONSES] = {0.0};
+    memcpy(theta, fit->estimate.value, p * sizeof theta[0]);
+    find_response(model, theta, axis, speed, value);
+    for (size_t j = 0; j < p; j++) {
+        const double at = theta[j];
+        const double step = fmax(1e-5 * fabs(at), 1e-12);
+        double below[RESPONSES];
+        double above[RESPONSES];
+        theta[j] = at - step;
+        find_response(model, theta, axis, speed, below);
+        theta[j] = at + step;
+        find_response(model, theta, axis, speed, above);
+        theta[j] = at;
+        for (int k = 0; k < RESPONSES; k++) {
+            gradient[k][j] = (above[k] - below[k]) / (2.0 * step);
+        }
+    }
+    for (int k = 0; k < RESPONSES; k++) {
+        for (size_t ab = 0; ab < p * p; ab++) {
+            const double part = gradient[k][ab / p] * gradient[k][ab % p];
+            /* What has no part in it may be unknown. */
+            if (fabs(part) > 0.0 || isnan(part)) {
+                variance[k] += part * fit->estimate.covariance[ab / p][ab % p];
+            }
+        }
+    }
+    set_derived(fit, value[GAIN], variance[GAIN], gain);
+    set_derived(fit, value[TIME_S], variance[TIME_S], time_s);
+}
+
 void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived)
 {
     set_derived(fit, fit->delay_s, fit->delay_se_s * fit->delay_se_s, derived);

@@ -119,6 +119,14 @@ struct dynamics_derived {
 void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
                      struct dynamics_derived *derived);
 
+/* How an axis answers its effort about a speed, the others at rest: how much faster it gets in
+ * the end for each unit of effort more, and its time constant, in which it has gone 63 % of the
+ * way. Of friction that is not linear that is the slope there. NaN where nothing brings it to a
+ * steady speed. Intervals by the gradient, as above. */
+void dynamics_derive_response(const struct dynamics_fit *fit, const struct model *model,
+                              size_t axis, double speed, struct dynamics_derived *gain,
+                              struct dynamics_derived *time_s);
+
 /* The delay, with its interval as those of the parameters; NaN when it was not estimated. */
 void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived);
 

@@ -144,6 +144,23 @@ static void collect(struct run *r)
     CHECK("running", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_VIRTUAL)->running);
 }
 
+/* The newest samples, and how far the simulation is from them. */
+static void check_trace(const struct dynamics_result *r)
+{
+    const struct dynamics_trace *trace = &r->trace;
+    double squares = 0.0;
+    size_t count = 0;
+    CHECK("there", trace->n > 20 && trace->n <= DYNAMICS_TRACE_MAX);
+    for (size_t i = 0; i < trace->n; i++) {
+        const double off = (double)(trace->measured[0][i] - trace->simulated[0][i]);
+        CHECK("rising", i == 0 || trace->t_s[i] > trace->t_s[i - 1]);
+        squares += isnan(off) ? 0.0 : off * off;
+        count += isnan(off) ? 0 : 1;
+    }
+    CHECK("nearly all", count + 2 >= trace->n);
+    CHECK_NEAR("as far as the whole", sqrt(squares / (double)count), r->run_rmse[0], 0.5, 0.0);
+}
+
 static void test_from_window_to_simulator(void)
 {
     struct run *r = &run;
@@ -160,6 +177,9 @@ static void test_from_window_to_simulator(void)
     for (size_t j = 0; j < 6; j++) {
         CHECK_NEAR("value", real->result.fit.estimate.value[j], truth[j], 0.2, 0.0);
     }
+    check_trace(&real->result);
+    CHECK_INT("for the history", script_count(&r->s, EFFECT_HISTORY), 1);
+    CHECK("with its number", script_find(&r->s, EFFECT_HISTORY, 0)->side == SIDE_REAL);
     CHECK_INT("two changes", script_count(&r->s, EFFECT_CHANGE), 2);
     CHECK_INT("told", script_count(&r->s, EFFECT_PARAMETERS), 1);
     CHECK("names its model",

@@ -6,6 +6,7 @@
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/simulation/output_error.h"
+#include "twin/models/models.h"
 
 enum { N = 4000 };
 
@@ -253,6 +254,55 @@ static void test_derived_quantity(void)
     CHECK("unknown", isnan(f.value) && isnan(f.se) && isnan(f.lo) && isnan(f.hi));
 }
 
+/* As the models' own gains and time constants say, and of a vessel about a speed by hand: its
+ * drag there is d4 + 2 d5 |u|. */
+static void test_response(void)
+{
+    struct dynamics_fit fit;
+    struct dynamics_derived gain;
+    struct dynamics_derived time_s;
+    struct dynamics_derived want;
+    static const struct {
+        const char *model;
+        size_t axis, gain, time;
+    } rows[] = {{"first_order", 0, 0, 1}, {"diffdrive", 0, 0, 1}, {"diffdrive", 1, 2, 3}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct model *model = model_find(rows[i].model);
+        dynamics_fit_start(&fit, model, DYNAMICS_OUTPUT_ERROR, false);
+        fit.rows = 100000;
+        for (size_t j = 0; j < model->parameter_count; j++) {
+            fit.estimate.value[j] = 0.3 + 0.2 * (double)j;
+            for (size_t k = 0; k < model->parameter_count; k++) {
+                fit.estimate.covariance[j][k] = j == k ? 1e-4 : 2e-5;
+            }
+        }
+        dynamics_derive_response(&fit, model, rows[i].axis, 0.7, &gain, &time_s);
+        dynamics_derive(&fit, model, rows[i].gain, &want);
+        CHECK_NEAR(model->name, gain.value, want.value, 1e-9, 0.0);
+        CHECK_NEAR(model->name, gain.se, want.se, 1e-6, 0.0);
+        dynamics_derive(&fit, model, rows[i].time, &want);
+        CHECK_NEAR(model->name, time_s.value, want.value, 1e-9, 0.0);
+        CHECK_NEAR(model->name, time_s.se, want.se, 1e-6, 0.0);
+        CHECK_NEAR(model->name, time_s.hi - time_s.lo, want.hi - want.lo, 1e-6, 0.0);
+    }
+    const struct model *usv3 = model_find("usv3");
+    static const double vessel[] = {150, 140, 90, 40, 30, 60, 80, 20, 10};
+    dynamics_fit_start(&fit, usv3, DYNAMICS_OUTPUT_ERROR, false);
+    memcpy(fit.estimate.value, vessel, sizeof vessel);
+    for (size_t ab = 0; ab < 81; ab++) {
+        fit.estimate.covariance[ab / 9][ab % 9] = 0.0;
+    }
+    fit.estimate.covariance[4][4] = 1.0;
+    fit.estimate.covariance[8][8] = (double)NAN; /* of yaw: no part of this */
+    dynamics_derive_response(&fit, usv3, 0, -1.5, &gain, &time_s);
+    CHECK_NEAR("drag there", gain.value, 1.0 / 130.0, 1e-9, 0.0);
+    CHECK_NEAR("inertia by drag", time_s.value, 150.0 / 130.0, 1e-9, 0.0);
+    CHECK_NEAR("error of d5", time_s.se, 150.0 / 130.0 / 130.0 * 3.0, 1e-6, 0.0);
+    fit.estimate.value[3] = -100.0;
+    dynamics_derive_response(&fit, usv3, 0, 0.0, &gain, &time_s);
+    CHECK("does not settle", isnan(gain.value) && isnan(time_s.value) && isnan(time_s.se));
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -263,5 +313,6 @@ int main(void)
     CU_add_test(suite, "derived velocity", test_derived);
     CU_add_test(suite, "too short", test_too_short);
     CU_add_test(suite, "derived quantity", test_derived_quantity);
+    CU_add_test(suite, "response", test_response);
     return check_run();
 }

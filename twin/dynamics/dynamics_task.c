@@ -320,6 +320,49 @@ static enum status try_terms(const struct dynamics_task *task, const struct data
     return asking.ended ? STATUS_E_STALE : status;
 }
 
+/* Samples of the trace for each time within which the motion changes. */
+static const double TRACE_DENSITY = 8.0;
+
+static void fill_trace(const struct data_set *set, double *const *residual, size_t step,
+                       struct dynamics_trace *trace)
+{
+    const size_t there = (set->n + step - 1) / step;
+    trace->n = (uint32_t)(there < DYNAMICS_TRACE_MAX ? there : DYNAMICS_TRACE_MAX);
+    const size_t first = set->n - 1 - step * (trace->n - 1);
+    for (size_t i = 0; i < trace->n; i++) {
+        const size_t k = first + i * step;
+        trace->t_s[i] = (float)(set->t_s[k] - set->t_s[first]);
+        for (size_t a = 0; a < set->axes; a++) {
+            trace->measured[a][i] = (float)set->nu[a][k];
+            trace->simulated[a][i] = (float)(set->nu[a][k] - residual[a][k]);
+        }
+    }
+}
+
+static enum status take_trace(const struct dynamics_task *task, const struct data_set *set,
+                              double motion_s, struct dynamics_result *r)
+{
+    double *residual[MODEL_AXES_MAX];
+    bool simulated = false;
+    gsl_vector *memory = gsl_vector_alloc(set->axes * set->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        residual[a] = memory->data + a * set->n;
+    }
+    const enum status status =
+        dynamics_check_residuals(task->model, &r->fit, set, residual, &simulated);
+    if (status == STATUS_OK && simulated) {
+        const double step = motion_s / TRACE_DENSITY / set->dt_s;
+        /* NaN: nothing moves. */
+        fill_trace(set, residual, step > 1.0 ? (size_t)fmin(step, (double)set->n) : 1,
+                   &r->trace);
+    }
+    gsl_vector_free(memory);
+    return status;
+}
+
 /* How far the fit is from its own samples, where it can be simulated at all, and what that says
  * of it, as `tandem identify` would. */
 static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
@@ -330,6 +373,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
         return STATUS_OK;
     }
     enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
+    status = status == STATUS_OK ? take_trace(task, set, check.motion_s, r) : status;
     status = status == STATUS_OK && task->model->sticks ? try_terms(task, set, r) : status;
     for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
         r->run_rmse[i] = check.axis[i].run.rmse;

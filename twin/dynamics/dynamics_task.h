@@ -35,6 +35,17 @@ struct dynamics_task {
     void *context;
 };
 
+/* The newest of the samples, each as it was and as the fit simulates it from the efforts alone:
+ * so far apart that eight fall into the time within which velocities change. */
+enum { DYNAMICS_TRACE_MAX = 200 };
+
+struct dynamics_trace {
+    uint32_t n;                    /* 0: the fit could not be simulated */
+    float t_s[DYNAMICS_TRACE_MAX]; /* since the first one */
+    float measured[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX];
+    float simulated[MODEL_AXES_MAX][DYNAMICS_TRACE_MAX]; /* NaN: a run begins there */
+};
+
 /* Plain data: it is part of the lab's state. */
 struct dynamics_result {
     struct dynamics_fit fit;
@@ -45,6 +56,7 @@ struct dynamics_result {
     struct effort_choice hold;          /* what its efforts did between samples */
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
+    struct dynamics_trace trace;
     struct parameter_checks checks;
     int64_t since_us, until_us; /* of the samples, the robot's clock */
     uint64_t data_hash;

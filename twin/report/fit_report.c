@@ -237,10 +237,10 @@ static void write_unphysical(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-static void write_quantity(struct json_writer *w, const char *name,
-                           const struct dynamics_derived *derived)
+void dynamics_report_derived(struct json_writer *w, const char *key,
+                             const struct dynamics_derived *derived)
 {
-    json_write_object(w, name);
+    json_write_object(w, key);
     json_write_real(w, "value", derived->value);
     json_write_real(w, "se", derived->se);
     json_write_two(w, "ci95", derived->lo, derived->hi);
@@ -255,10 +255,10 @@ static void write_derived(struct json_writer *w, const struct model *model,
         struct dynamics_derived derived;
         char name[64];
         dynamics_derive(fit, model, i, &derived);
-        write_quantity(w, model->derived[i].name, &derived);
+        dynamics_report_derived(w, model->derived[i].name, &derived);
         if (dynamics_derive_late(fit, model, i, &derived)) {
             (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
-            write_quantity(w, name, &derived);
+            dynamics_report_derived(w, name, &derived);
         }
     }
     json_write_close(w);
@@ -306,7 +306,7 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     const bool simulates = fit->method == DYNAMICS_OUTPUT_ERROR || fit->method == DYNAMICS_PEM;
     dynamics_report_axes(w, "residual_sd", model, !simulates, fit->residual_sd);
     dynamics_derive_delay(fit, &delay);
-    write_quantity(w, "delay_s", &delay);
+    dynamics_report_derived(w, "delay_s", &delay);
     write_noise(w, model, fit);
     json_write_real(w, "ridge", fit->ridge);
     write_outliers(w, model, fit);

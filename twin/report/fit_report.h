@@ -90,6 +90,10 @@ void odometry_report_card(struct json_writer *w, const struct odometry_card *car
 void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,
                           bool efforts, const double *values);
 
+/* {"value","se","ci95"} */
+void dynamics_report_derived(struct json_writer *w, const char *key,
+                             const struct dynamics_derived *derived);
+
 /* Each adds members to an object that is open. */
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit);

@@ -215,6 +215,70 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     json_write_close(w);
 }
 
+/* ---- measured against simulated ------------------------------------------------------------
+ */
+
+static void write_column(struct json_writer *w, const char *key, const float *values, size_t n)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < n; i++) {
+        json_write_real(w, NULL, (double)values[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_predicted_axis(struct json_writer *w, const struct model *model, size_t i,
+                                 const struct dynamics_result *r)
+{
+    const struct model_axis *axis = &model->axes[i];
+    const double speed = hypot(r->card.nu[i].mean, r->card.nu[i].sd);
+    struct dynamics_derived gain;
+    struct dynamics_derived time_s;
+    dynamics_derive_response(&r->fit, model, i, speed, &gain, &time_s);
+    json_write_object(w, axis->velocity);
+    json_write_text(w, "words", axis->velocity_words);
+    json_write_text(w, "effort", axis->effort);
+    json_write_text(w, "effort_words", axis->effort_words);
+    write_column(w, "measured", r->trace.measured[i], r->trace.n);
+    write_column(w, "simulated", r->trace.simulated[i], r->trace.n);
+    json_write_real(w, "rmse", r->run_rmse[i]);
+    json_write_real(w, "speed", speed);
+    dynamics_report_derived(w, "gain", &gain);
+    dynamics_report_derived(w, "time_constant_s", &time_s);
+    json_write_close(w);
+}
+
+static void write_prediction(struct json_writer *w, const struct pair_dynamics *d,
+                             enum side which)
+{
+    const struct model *model = pair_dynamics_model(d);
+    const struct dynamics_side *side = &d->side[which];
+    const struct dynamics_result *r = &side->result;
+    if (!json_write_known(w, side_name(which), side->fitted && r->trace.n > 0)) {
+        return;
+    }
+    json_write_int(w, "fit", side->result_job);
+    json_write_seconds(w, "t", side->fitted_us);
+    write_column(w, "t_s", r->trace.t_s, r->trace.n);
+    json_write_object(w, "axes");
+    for (size_t i = 0; i < model->axis_count; i++) {
+        write_predicted_axis(w, model, i, r);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+void pair_dynamics_prediction(struct json_writer *w, const char *key,
+                              const struct pair_dynamics *d, const struct pair_params *p)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", p->id);
+    json_write_text(w, "model", pair_dynamics_model(d)->name);
+    write_prediction(w, d, SIDE_REAL);
+    write_prediction(w, d, SIDE_VIRTUAL);
+    json_write_close(w);
+}
+
 struct fit_record pair_dynamics_last_fit(const struct pair_dynamics *d, enum side side)
 {
     const struct dynamics_fit *fit = &d->side[side].result.fit;

@@ -28,6 +28,17 @@ enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p);
 
+/* What was measured, and what the last fit of each side makes of the efforts:
+ *
+ * {"pair","model","real": {"fit": its number,"t","t_s": […],"axes":
+ *  {axis: {"words","effort","effort_words","measured": […],"simulated": […],"rmse",
+ *          "speed","gain": {"value","se","ci95"},"time_constant_s": likewise}}}, "virtual": …}
+ *
+ * a side is null without a fit, or where that could not be simulated. Gain and time constant
+ * are those about speed, the root of the mean square of what was measured. */
+void pair_dynamics_prediction(struct json_writer *w, const char *key,
+                              const struct pair_dynamics *d, const struct pair_params *p);
+
 /* The last fit of a side that has one; pair, n and t_us are the caller's to fill in. */
 struct fit_record pair_dynamics_last_fit(const struct pair_dynamics *d, enum side side);
 

@@ -32,7 +32,7 @@ function share(counts, ...tones) {
 const TIMEOUT = "see which robot does not answer, and whether timeout_s allows for its longest move";
 const DIFFERS = "see what differs; tolerances and correct: each_move of the lab file may be what it needs";
 const FOLLOWING = "look at Following: which robot is silent, what is missing, who is at a limit";
-const TODO = {
+const ADVICE = {
     timeout: TIMEOUT, late: TIMEOUT, inconsistent: DIFFERS, following: FOLLOWING, fidelity: FOLLOWING,
     duplicate: "a robot answers twice, or an id is used twice: look at its replies",
     out_of_context: "a reply to no command: do robots and controller use the same ids?",
@@ -54,14 +54,14 @@ export function whatToDo(pair, now) {
     if (level > 1) {
         return level === 2 ? "" : "start its robots, and send a command";
     }
-    return offline ? TODO.offline
+    return offline ? ADVICE.offline
         : pair.following?.missed ? FOLLOWING
         : pair.last_verdict === "TIMEOUT" ? TIMEOUT
-        : pair.last_verdict === "OVERFLOW" ? TODO.queue_overflow
+        : pair.last_verdict === "OVERFLOW" ? ADVICE.queue_overflow
         : pair.last_consistent === false ? DIFFERS
         : far > FAR_RATIO && !(fresh && now - pair.last_alarm.t < FRESH_S)
             ? "look at Parameters: a promoted set teaches the simulator the real robot's times"
-        : fresh ? TODO[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
+        : fresh ? ADVICE[pair.last_alarm.type] ?? "look at Alarms" : "look at Lag, move by move";
 }
 
 // [level, reason]: index into LEVELS, and why in a few words.

@@ -1,17 +1,16 @@
 // How fast both robots are, and how sure that is: laps against the fitted travel times.
 
 import {get} from "./api.js";
-import {chart, colour, legend} from "./chart.js";
+import {legend} from "./chart.js";
 import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
-import {changeText, dateTime, decimalsFor, fixed, known, labNow, plural, plusMinus, unitOf,
-    withUnit, wordsOf} from "./format.js";
+import {changeText, decimalsFor, fixed, known, plural, withUnit, wordsOf} from "./format.js";
+import {FITS, History} from "./history.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
 const CHANGES = 200;
-const SEEN = 500;
 const STEPS = 24;
 const SIDES = ["real", "virtual"];
 // The moves that the fit of a side rests on: its newest ones that were answered.
@@ -138,117 +137,21 @@ export function drawLaps(root, fits, entries) {
         bothPlot(fits, moves), surfacePlot(fits, moves)));
 }
 
-// ---- history ----
-
-class History {
-    constructor(root, signal) {
-        this.term = "linear_speed_mps";
-        this.seen = []; // fits that this page has seen, oldest first: [t, fit]
-        const plot = el("div", {});
-        this.choice = el("select", {id: "term", onchange: () => {
-            this.term = this.choice.value;
-            this.draw(null, this.changes, this.drifts);
-        }});
-        this.offer(Object.keys(TERMS), this.term);
-        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice),
-            plot);
-        this.message = el("div", {});
-        show(root, this.message, this.box);
-        this.chart = chart(plot, {label: "History of the real robot's calibration", height: "17rem",
-            options: () => this.options(), signal});
-    }
-
-    offer(names, chosen) {
-        this.names = names;
-        this.term = chosen;
-        redraw(this.choice, names.map(name => el("option", {value: name, selected: name === chosen},
-            termWords(name))));
-    }
-
-    // The fit of now, unless it is the one before.
-    see(fit) {
-        const last = this.seen.at(-1)?.[1];
-        if (fit && (!last || JSON.stringify(fit.values) !== JSON.stringify(last.values))) {
-            this.seen.push([labNow(), fit]);
-            this.seen.splice(0, this.seen.length - SEEN);
-        }
-    }
-
-    rows() {
-        const proposed = this.changes.filter(c => c.action === "proposed" && c.fit).map(c => [c.t, c.fit]);
-        return [...proposed, ...this.seen].filter(([, fit]) => known(fit.values[this.term])).sort((a, b) => a[0] - b[0])
-            .map(([t, fit]) => {
-                const [low, high] = fit.ci95[this.term] ?? [];
-                const value = fit.values[this.term];
-                return [new Date(t * 1000), known(low) ? [low, value, high] : [value, value, value]];
-            });
-    }
-
-    options() {
-        return {
-            labels: ["time", termWords(this.term)], customBars: true, colors: [colour("accent")], drawPoints: true,
-                pointSize: 3,
-            ylabel: `${termWords(this.term)}, ${unitOf(this.term)}`, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
-            underlayCallback: (context, area, graph) => this.marks(context, area, graph),
-            highlightCallback: (_event, x, points, row) => {
-                const [, [low, value, high]] = this.data[row];
-                this.chart.note(`${dateTime(x / 1000)}  ${plusMinus(value, (high - low) / 2,
-                    unitOf(this.term))} (95 %)`);
-            },
-            unhighlightCallback: () => this.chart.note(""),
-        };
-    }
-
-    // Drifts found by the filter, and sets that went into force.
-    marks(context, area, graph) {
-        const lines = [
-            ...this.drifts.map(a => [a.t, "bad", "drift"]),
-            ...this.changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync",
-                `set ${c.version}`]),
-        ];
-        context.font = "600 11px system-ui, sans-serif";
-        for (const [t, tone, word] of lines) {
-            const x = Math.round(graph.toDomXCoord(t * 1000)) + 0.5;
-            if (x >= area.x && x <= area.x + area.w) {
-                context.fillStyle = colour(tone);
-                context.fillRect(x, area.y, 1.5, area.h);
-                context.fillText(word, x + 4, area.y + 12);
-            }
-        }
-    }
-
-    draw(fit, changes, drifts) {
-        Object.assign(this, {changes, drifts});
-        if (fit && fit.parameters.join() !== this.names.join()) {
-            this.offer(fit.parameters, fit.parameters[1]);
-        }
-        this.see(fit);
-        this.data = this.rows();
-        this.box.hidden = this.data.length === 0;
-        show(this.message, this.data.length === 0 && empty("No history yet",
-            "The fits of the real robot stand here with their 95 % intervals: candidates, of which promote: auto "
-                + "makes one every tenth move, and what this page sees while it is open."));
-        if (this.data.length > 0) {
-            this.chart.draw(this.data, this.options());
-            this.chart.describe(`${termWords(this.term)} of the real robot in ${plural(this.data.length,
-                "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
-        }
-    }
-}
-
 export function mount(root, {pair, path, signal}) {
     const [values, laps, history] = places(3);
     const page = stage(root, section("Travel times", values),
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
             ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
-        section("How the real robot's calibration went", history));
-    const story = new History(history, signal);
+        section("How calibration went", history));
+    const story = new History(history, TERMS, "linear_speed_mps", signal);
     watch(signal, async s => {
-        const [fits, list, past, alarms] = await Promise.all([get(`${path}/travel-time`, s),
+        const [fits, list, past, alarms, kept] = await Promise.all([get(`${path}/travel-time`, s),
             get(`${path}/entries?limit=${ENTRIES}`, s),
-            get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
-        return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms};
-    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts}) => {
+            get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s),
+            get(`${path}/fits?limit=${FITS}`, s)]);
+        return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms,
+            kept: kept.fits.filter(fit => fit.model === "travel_time")};
+    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts, kept}) => {
         if (page.say(!fits.real && !fits.virtual && empty("No moves to calibrate from yet",
             "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. "
                 + "Send some different ones, e.g.",
@@ -256,7 +159,8 @@ export function mount(root, {pair, path, signal}) {
                 + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`))) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
-            story.draw(fits.real, changes, drifts);
+            story.offer(Object.fromEntries(termsOf(fits).map(name => [name, termWords(name)])));
+            story.draw({kept, now: fits, changes, drifts});
         }
     }, page.fail);
 }

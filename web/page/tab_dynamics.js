@@ -1,10 +1,15 @@
 // Masses, drag and the like of both robots, as they are learnt while the robots run.
 
 import {get, send} from "./api.js";
+import {legend} from "./chart.js";
 import {checkTable, dataCard, valueText, verdictWords} from "./estimate.js";
-import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, wordsOf} from "./format.js";
+import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, withUnit,
+    wordsOf} from "./format.js";
+import {FITS, History} from "./history.js";
+import {line, plot} from "./plot.js";
 import {confirm} from "./token.js";
-import {el, empty, facts, failure, marked, redraw, say, section, show, stage, svg, symbol, table} from "./ui.js";
+import {el, empty, facts, failure, marked, places, redraw, say, section, show, stage, svg, symbol,
+    table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const SIDES = ["real", "virtual"];
@@ -14,6 +19,7 @@ const STATES = {
 };
 const ASK_MS = 500;
 const JOB_MS = 120000;
+const CHANGES = 200;
 
 // ---- intervals beside each other ----
 
@@ -100,6 +106,66 @@ function sidePanel(side, report, fitNow) {
             : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
 }
 
+// ---- measured against model ----
+
+// Where a value is missing the line breaks.
+function pieces(t, values) {
+    const list = [[]];
+    values.forEach((value, k) => (known(value) ? list.at(-1).push([t[k], value]) : list.push([])));
+    return list.filter(piece => piece.length > 1);
+}
+
+function bounds(...columns) {
+    const values = columns.flat().filter(known);
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    const pad = Math.max(0.06 * (high - low), 1e-6 * Math.abs(high), 1e-9);
+    return {min: low - pad, max: high + pad};
+}
+
+function derived({value, ci95: [low, high]}, unit) {
+    return plusMinus(value, known(low) && known(high) ? (high - low) / 2 : NaN, unit);
+}
+
+// "1 N more of surge force makes it 0.0145 m/s faster, 63 % of that within 1.8 s."
+function responseWords(name, axis) {
+    const unit = unitOf(name);
+    if (!known(axis.gain.value) || !known(axis.time_constant_s.value)) {
+        return "About this speed the model does not settle: it has neither gain nor time constant there.";
+    }
+    return [`About ${withUnit(figures(axis.speed, 3), unit)}, ${withUnit("1", unitOf(axis.effort))} more of `,
+        `${axis.effort_words} makes ${axis.words} `, el("strong", {class: "nowrap"}, derived(axis.gain, unit)),
+        " higher in the end (gain), and 63 % of that are there after ",
+        el("strong", {class: "nowrap"}, derived(axis.time_constant_s, "s")), " (time constant)."];
+}
+
+function axisPlot(name, axis, t) {
+    const unit = unitOf(name);
+    const words = `${axis.words[0].toUpperCase()}${axis.words.slice(1)}`;
+    const length = t.at(-1) - t[0];
+    return el("div", {class: "predicted"},
+        plot(words, `${words}, measured and simulated, over ${figures(length, 3)} seconds`,
+            {min: t[0], max: t.at(-1), label: "time, s"},
+            {...bounds(axis.measured, axis.simulated), label: `${axis.words}, ${unit}`},
+            scale => [pieces(t, axis.measured).map(piece => line(scale, piece, "trace measured")),
+                pieces(t, axis.simulated).map(piece => line(scale, piece, "trace simulated"))]),
+        el("p", {class: "muted"}, responseWords(name, axis),
+            known(axis.rmse) && ` Off by ${withUnit(figures(axis.rmse, 2), unit)} (RMS over the whole window).`));
+}
+
+function drawPrediction(root, prediction) {
+    const there = SIDES.filter(side => prediction?.[side]);
+    redraw(root, there.length === 0
+        ? el("p", {class: "muted"}, "Nothing to show yet: the first fit that can be simulated brings it.")
+        : [legend([["━", "told", "measured"], ["╍", "virtual", "the model, from the efforts alone"]]),
+            there.map(side => {
+                const {fit, t, t_s: times, axes} = prediction[side];
+                return [el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot, fit ${fit}, ${dateTime(t)}: `
+                    + `the newest ${withUnit(figures(times.at(-1) - times[0], 3), "s")} of its samples`),
+                el("div", {class: "plots"}, Object.entries(axes).map(([name, axis]) => axisPlot(name, axis, times)))];
+            })]);
+}
+
 // ---- a fit now ----
 
 async function follow(id, notice) {
@@ -123,7 +189,10 @@ export function mount(root, {pair, path, signal}) {
     const estimates = el("div", {});
     const sides = el("div", {class: "columns"});
     const title = el("p", {class: "muted"});
-    const page = stage(root, notice, section("Parameters", title, estimates), sides);
+    const [against, history] = places(2);
+    const page = stage(root, notice, section("Parameters", title, estimates),
+        section("Measured against model", against), section("How fits went", history), sides);
+    let story = null;
     const fitNow = side => confirm(`Fit the ${side} robot now?`, el("p", {},
         "The samples of the window are fitted as they are now, in the background. If the real robot's fit "
             + "passes its checks it becomes a candidate; nothing goes into force by that."),
@@ -133,8 +202,15 @@ export function mount(root, {pair, path, signal}) {
     });
     watch(signal, async s => {
         const summary = await get(path, s);
-        return summary.dynamics ? get(`${path}/dynamics`, s) : null;
-    }, {pair, types: ["dynamics"], everyMs: 3000}, dynamics => {
+        if (!summary.dynamics) {
+            return {};
+        }
+        const [dynamics, prediction, kept, past, alarms] = await Promise.all([get(`${path}/dynamics`, s),
+            get(`${path}/dynamics/prediction`, s), get(`${path}/fits?limit=${FITS}`, s),
+            get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
+        return {dynamics, prediction, kept: kept.fits.filter(fit => fit.model === dynamics.model),
+            changes: past.changes.filter(change => change.set?.model === dynamics.model), drifts: alarms.alarms};
+    }, {pair, types: ["dynamics"], everyMs: 3000}, ({dynamics, prediction, kept, changes, drifts}) => {
         if (page.say(!dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
                 + "file and start the daemon again:",
@@ -142,6 +218,10 @@ export function mount(root, {pair, path, signal}) {
             show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. `
                 + "Sets for the simulator are promoted under Parameters.");
             drawEstimates(estimates, dynamics);
+            drawPrediction(against, prediction);
+            story ??= new History(history, Object.fromEntries(dynamics.parameters.map(p => [p.name, wordsOf(p.name)])),
+                dynamics.parameters[0].name, signal);
+            story.draw({kept, now: {}, changes, drifts});
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }
     }, page.fail);

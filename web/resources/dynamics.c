@@ -33,6 +33,14 @@ void get_dynamics(const struct web_request *request, struct web_response *respon
     pair_dynamics_report(web_tagged_json(response), NULL, d, request->params);
 }
 
+void get_prediction(const struct web_request *request, struct web_response *response)
+{
+    const struct pair_dynamics *d = find_dynamics(request, response);
+    if (d) {
+        pair_dynamics_prediction(web_tagged_json(response), NULL, d, request->params);
+    }
+}
+
 /* The body may be empty, or {"side": "real" or "virtual"}. False after a problem document. */
 static bool read_side(const struct web_request *request, struct web_response *response,
                       enum side *side)

@@ -1,0 +1,129 @@
+// How the fits of a pair went: a parameter of either robot over time, with intervals and verdicts.
+
+import {chart, colour, legend} from "./chart.js";
+import {dateTime, known, labNow, plural, plusMinus, unitOf} from "./format.js";
+import {el, empty, places, redraw, show} from "./ui.js";
+
+export const FITS = 1000; // newest ones, of everything that is fitted of a pair
+
+const SIDES = ["real", "virtual"];
+const TONES = {PASS: "sync", MARGINAL: "unsure", FAIL: "bad"};
+
+function choice(id, options, chosen, onchange) {
+    return el("select", {id, onchange}, Object.entries(options).map(([value, words]) =>
+        el("option", {value, selected: value === chosen}, words)));
+}
+
+export class History {
+    // terms: {name: words} of what is fitted; term: the one to begin with
+    constructor(root, terms, term, signal) {
+        Object.assign(this, {terms, term, side: "real", told: {kept: [], now: {}, changes: [], drifts: []}});
+        const [message, plot] = places(2);
+        const choose = name => event => {
+            this[name] = event.target.value;
+            this.draw(this.told);
+        };
+        this.message = message;
+        this.choice = choice("term", terms, term, choose("term"));
+        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice,
+            el("label", {for: "side"}, "Robot"), choice("side", {real: "real", virtual: "virtual"}, "real",
+                choose("side"))),
+        legend([["●", "sync", "PASS"], ["●", "unsure", "MARGINAL"], ["●", "bad", "FAIL"],
+            ["▒", "unsure", "95 % interval"]]), plot);
+        show(root, message, this.box);
+        this.chart = chart(plot, {label: "How fits went", height: "17rem", options: () => this.options(), signal});
+    }
+
+    // Other parameters than those it began with: what is fitted is known only later.
+    offer(terms) {
+        if (Object.keys(terms).join() !== Object.keys(this.terms).join()) {
+            this.terms = terms;
+            this.term = Object.keys(terms)[1];
+            redraw(this.choice, Object.entries(terms).map(([value, words]) =>
+                el("option", {value, selected: value === this.term}, words)));
+        }
+    }
+
+    // Those that were kept, and the one of now where it is newer.
+    fits() {
+        const {kept, now} = this.told;
+        const mine = kept.filter(fit => fit.side === this.side).sort((a, b) => a.t - b.t);
+        const last = mine.at(-1);
+        const fresh = now[this.side];
+        if (fresh && (!last || JSON.stringify(fresh.values) !== JSON.stringify(last.values))) {
+            mine.push({t: labNow(), ...fresh, samples: fresh.n});
+        }
+        return mine.filter(fit => known(fit.values[this.term]));
+    }
+
+    rows() {
+        return this.shown.map(fit => {
+            const [low, high] = fit.ci95[this.term] ?? [];
+            const value = fit.values[this.term];
+            return [new Date(fit.t * 1000), known(low) && known(high) ? [low, value, high] : [value, value, value]];
+        });
+    }
+
+    options() {
+        const unit = unitOf(this.term);
+        return {
+            labels: ["time", this.terms[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true,
+            pointSize: 3.5, ylabel: unit ? `${this.terms[this.term]}, ${unit}` : this.terms[this.term],
+            fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
+            drawPointCallback: (graph, name, context, x, y, tone, size, row) => {
+                context.beginPath();
+                context.fillStyle = colour(TONES[this.shown[row]?.verdict] ?? "unsure");
+                context.arc(x, y, size, 0, 2 * Math.PI);
+                context.fill();
+            },
+            underlayCallback: (context, area, graph) => this.marks(context, area, graph),
+            highlightCallback: (_event, _x, _points, row) => this.note(this.shown[row]),
+            unhighlightCallback: () => this.chart.note(""),
+        };
+    }
+
+    note(fit) {
+        const [low, high] = fit.ci95[this.term] ?? [];
+        const error = known(low) && known(high) ? (high - low) / 2 : NaN;
+        const moves = fit.model && fit.model !== "travel_time" ? plural(fit.samples, "sample")
+            : plural(fit.samples, "move");
+        this.chart.note(`${dateTime(fit.t)}  ${plusMinus(fit.values[this.term], error, unitOf(this.term))} (95 %), `
+            + `${fit.verdict}, ${moves}${fit.reasons?.length > 0 ? `: ${fit.reasons[0]}` : ""}`);
+    }
+
+    // Drifts found by the filter, and sets that went into force.
+    marks(context, area, graph) {
+        const {changes, drifts} = this.told;
+        const lines = [
+            ...drifts.map(a => [a.t, "bad", "drift"]),
+            ...changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync",
+                `set ${c.version}`]),
+        ];
+        context.font = "600 11px system-ui, sans-serif";
+        for (const [t, tone, word] of lines) {
+            const x = Math.round(graph.toDomXCoord(t * 1000)) + 0.5;
+            if (x >= area.x && x <= area.x + area.w) {
+                context.fillStyle = colour(tone);
+                context.fillRect(x, area.y, 1.5, area.h);
+                context.fillText(word, x + 4, area.y + 12);
+            }
+        }
+    }
+
+    // told: {kept: records of …/fits, now: {real, virtual} as they are fitted now, changes, drifts}
+    draw(told) {
+        this.told = told;
+        this.shown = this.fits();
+        const any = SIDES.some(side => told.now[side] || told.kept.some(fit => fit.side === side));
+        this.box.hidden = !any;
+        show(this.message, any ? this.shown.length === 0 && el("p", {class: "muted"},
+            `No fit of the ${this.side} robot tells this one yet.`)
+            : empty("No history yet", "Fits of both robots stand here with their 95 % intervals, promoted or not."));
+        if (this.shown.length > 0) {
+            this.chart.draw(this.rows(), this.options());
+        }
+        const fits = plural(this.shown.length, "fit");
+        this.chart.describe(`${this.terms[this.term]} of the ${this.side} robot in ${fits}, with `
+            + `95 % intervals and ${plural(told.drifts.length, "drift mark")}.`);
+    }
+}
