@@ -1,4 +1,5 @@
-"""lab.py - a lab that lives, for the page to show: robots that answer, a base on a map, a vessel that follows."""
+"""lab.py - a lab that lives, for the page to show: robots that answer, a base on a map, a vessel that follows, one that is
+learnt."""
 import math
 import subprocess
 import threading
@@ -15,6 +16,7 @@ PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
     probe_interval_s: 1
     following: {{model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120",
       noise_sd: "0.0005, 0.0005, 0.0003", pose_per_s2: 4, window_s: 5}}
+  vessel: {{kind: usv3, dynamics: {{model: usv3, window: 400, window_s: 40, refit_s: 15, gap_s: 2}}}}
   quiet: {{}}"""
 VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005,
   noise_r_radps: 0.0003}
@@ -49,12 +51,15 @@ class Lab(Rig):
         for side in ("real", "virtual"):
             self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels,
                        "--telemetry-rate", "20")
-        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat")), "all robots are there", 40)
+            self.start("robot", "--kind", "usv3", "--pair", "vessel", "--side", side, "--parameters", vessels,
+                       "--telemetry-rate", "10")
+        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat", "vessel")), "all robots are there", 40)
         self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
         self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5",
                    "--turn-max", "2.4", "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
-        self.pilot = self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l",
-                               "-t", "tandem/v1/boat/real/control"], stdin=subprocess.PIPE, text=True)
+        self.pilots = [self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l",
+                                 "-t", f"tandem/v1/{robot}/control"], stdin=subprocess.PIPE, text=True)
+                       for robot in ("boat/real", "vessel/real", "vessel/virtual")]
         threading.Thread(target=self.steer, daemon=True).start()
 
     def steer(self):
@@ -64,8 +69,9 @@ class Lab(Rig):
             t = time.monotonic() - begin
             tau = (50 + 15 * math.sin(t / 2.1), 0, 10 + 8 * math.sin(t / 1.4) + 4 * math.sin(2 * t))
             try:
-                self.pilot.stdin.write('{"tau":[%.3f,%.3f,%.3f]}\n' % tau)
-                self.pilot.stdin.flush()
+                for pilot in self.pilots:
+                    pilot.stdin.write('{"tau":[%.3f,%.3f,%.3f]}\n' % tau)
+                    pilot.stdin.flush()
             except (BrokenPipeError, ValueError):
                 return
 

@@ -66,6 +66,41 @@ def check_tabs(browser):
         browser.shots(tab)
 
 
+def check_dynamics(browser):
+    """What was measured and what the model makes of the efforts, axis by axis, with gain and time constant in words."""
+    browser.open("#/pair/vessel/dynamics")
+    drawn(browser, "vessel", "dynamics")
+    browser.wait("document.querySelectorAll('.predicted svg .trace.simulated').length >= 3", "simulated velocities", 60)
+    words = browser.text(".predicted")
+    for part in ("surge force", "m/s", "(gain)", "(time constant)", "RMS"):
+        assert part in words, (part, words)
+    browser.wait("document.querySelector('.chart canvas')", "the history of fits")
+    check_sound(browser, "dynamics")
+    browser.shots("dynamics-learnt")
+
+
+def fits_shown(browser):
+    """What the history of calibration says of itself."""
+    browser.open("#/pair/r1/calibration")
+    drawn(browser, "r1", "calibration")
+    browser.wait("document.querySelector('.chart canvas')", "the history of fits")
+    words = browser.value("document.querySelector('.chart').getAttribute('aria-label')")
+    return int(words.split(" in ")[1].split(" fit")[0])
+
+
+def check_history(browser, lab):
+    """The daemon keeps it: a page that has just been opened knows of what was before."""
+    lab.wait(lambda: len([1 for f in lab.records("r1", "fits") if '"side":"real"' in f]) >= 3, "three fits", 60)
+    kept = len([1 for f in lab.records("r1", "fits") if '"side":"real"' in f])
+    browser.open("#/")
+    browser.driver.refresh()
+    assert fits_shown(browser) >= kept, kept
+    browser.run("""const side = document.getElementById('side');
+        side.value = 'virtual';
+        side.dispatchEvent(new Event('change'));""")
+    browser.wait("document.querySelector('.chart').getAttribute('aria-label').includes('virtual')", "the other robot")
+
+
 def check_aligned_map(browser, lab):
     """What following compares is what the map shows: the real vessel where the virtual one stood, and where it says it is."""
     def apart():
@@ -313,6 +348,8 @@ with Lab() as lab:
         timed("overview", check_overview, browser, lab)
         timed("live", check_live, browser, lab)
         timed("tabs", check_tabs, browser)
+        timed("dynamics", check_dynamics, browser)
+        timed("history", check_history, browser, lab)
         timed("aligned map", check_aligned_map, browser, lab)
         timed("machines", check_machines, browser)
         timed("nothing there", check_quiet_pair, browser)

@@ -34,7 +34,7 @@ export function checkTable(title, checks) {
     return table(title, [
         {label: "Check", cell: c => c.name.replaceAll("_", " ")},
         {label: "Verdict", cell: c => fitChip(c.verdict)},
-        {label: "Why", cell: c => c.detail},
+        {label: "Why", cell: c => c.detail, className: "prose"},
     ], checks);
 }
 

@@ -63,15 +63,16 @@ export function figures(value, count = 4) {
     return fixed(value, Math.max(0, count - before));
 }
 
-// 0.39966, 0.00035, "m/s" -> "0.39966 ± 0.00035 m/s"; the uncertainty has two figures.
-export function plusMinus(value, uncertainty, unit = "") {
+// 0.39966, 0.00035, "m/s" -> "0.39966 ± 0.00035 m/s"; the uncertainty has two figures, or both as many decimals as the
+// rest of their column.
+export function plusMinus(value, uncertainty, unit = "", decimals = null) {
     if (!known(value)) {
         return "–";
     }
     if (!known(uncertainty)) {
-        return withUnit(figures(value), unit);
+        return withUnit(decimals === null ? figures(value) : fixed(value, decimals), unit);
     }
-    const n = decimalsFor(uncertainty);
+    const n = decimals ?? decimalsFor(uncertainty);
     const text = fixed(uncertainty, n);
     // An uncertainty that is nothing, or too small to be written, is said to be small, not to be zero.
     return withUnit(`${fixed(value, n)} ± ${Number(text) === 0 ? `< ${fixed(10 ** -n, n)}` : text}`, unit);

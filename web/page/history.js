@@ -2,7 +2,7 @@
 
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, known, labNow, plural, plusMinus, unitOf} from "./format.js";
-import {el, empty, places, redraw, show} from "./ui.js";
+import {el, empty, field, places, redraw, show} from "./ui.js";
 
 export const FITS = 1000; // newest ones, of everything that is fitted of a pair
 
@@ -25,9 +25,8 @@ export class History {
         };
         this.message = message;
         this.choice = choice("term", terms, term, choose("term"));
-        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice,
-            el("label", {for: "side"}, "Robot"), choice("side", {real: "real", virtual: "virtual"}, "real",
-                choose("side"))),
+        this.box = el("div", {}, el("div", {class: "bar"}, field("Parameter", this.choice),
+            field("Robot", choice("side", {real: "real", virtual: "virtual"}, "real", choose("side")))),
         legend([["●", "sync", "PASS"], ["●", "unsure", "MARGINAL"], ["●", "bad", "FAIL"],
             ["▒", "unsure", "95 % interval"]]), plot);
         show(root, message, this.box);

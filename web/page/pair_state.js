@@ -46,13 +46,19 @@ const ADVICE = {
     correction: "the simulator did not take a pose: its answer says why",
 };
 
+// What a pair waits for that has not moved yet.
+function beginning(pair) {
+    return ["real", "virtual"].some(side => !pair[side].seen) ? "start its robots, and send a command"
+        : pair.following ? "start following, or send a command" : "send a command";
+}
+
 export function whatToDo(pair, now) {
     const offline = [pair.real, pair.virtual].some(side => side.connection === "offline");
     const fresh = pair.last_alarm && now - pair.last_alarm.t < RECENT_S;
     const far = share(pair.recent_verdicts, "ahead", "behind");
     const [level] = judge(pair, now);
     if (level > 1) {
-        return level === 2 ? "" : "start its robots, and send a command";
+        return level === 2 ? "" : beginning(pair);
     }
     return offline ? ADVICE.offline
         : pair.following?.missed ? FOLLOWING
@@ -101,8 +107,8 @@ export function judge(pair, now) {
         return [1, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
     }
     const missing = sides.find(([, side]) => !side.seen);
-    if (pair.entries > 0 || pair.following?.active) {
-        return [2, ""];
+    if (pair.entries > 0 || pair.following?.active || (pair.dynamics && !missing)) {
+        return [2, pair.entries > 0 || pair.following?.active ? "" : "its dynamics are learnt"];
     }
     return [3, missing ? `nothing heard of the ${missing[0]} robot` : "no moves yet"];
 }

@@ -23,9 +23,9 @@ export function drawAlarms(root, alarms, filtered) {
         {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"),
             ` ${wordsOfAlarm(a.type)}`)},
         {label: "Robot", cell: a => a.side ?? ""},
-        {label: "Command", cell: a => a.id ?? ""},
+        {label: "Command", cell: a => a.id ?? "", className: "nowrap"},
         {label: "Detail", cell: a => [a.detail ?? "", a.suppressed > 0 && el("small", {},
-            ` ${plural(a.suppressed, "more", "more")} like it before, which were only counted`)]},
+            ` ${plural(a.suppressed, "more", "more")} like it before, which were only counted`)], className: "prose"},
     ], alarms));
 }
 

@@ -45,7 +45,8 @@ class Trace {
     options(labels, colours, more) {
         return {labels, colors: colours.map(colour), connectSeparatedPoints: false,
             axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22,
-                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18, ...more};
+                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18, yRangePad: 8,
+            ...more};
     }
 
     take(t, now) {
@@ -99,7 +100,7 @@ function drawErrors(root, report) {
             }},
             {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
-            {label: "R²", cell: ([, s]) => fixed(s.r2, 5), numeric: true},
+            {label: "R²", cell: ([, s]) => (s.r2 < 0 ? "below 0" : fixed(s.r2, 5)), numeric: true},
         ], Object.entries(report.states)),
     muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, `,
         "the noise of the real robot's telemetry in it."));
@@ -176,9 +177,11 @@ export function mount(root, {pair, path, signal}) {
     const notice = el("div", {role: "status"});
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
+    const still = muted("They stand here while Tandem follows: press Start following.");
+    const moving = el("div", {hidden: true}, legend([["━", "real", "real robot, as Tandem reckons it now"],
+        ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces);
     const page = stage(root, parts.buttons, notice, section("How it goes", parts.head),
-        section("Velocities", legend([["━", "real", "real robot, as Tandem reckons it now"],
-            ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces),
+        section("Velocities", still, moving),
         el("div", {class: "columns"}, section("Errors over the window", parts.errors),
             section("Efforts", parts.efforts)),
         section("Models", parts.parameters));
@@ -203,6 +206,13 @@ export function mount(root, {pair, path, signal}) {
             buttons = face;
             drawButtons(parts.buttons, path, following, notice);
             say(`Following is ${following.active ? "on" : "off"}`);
+        }
+        // What was seen of it stays when it stops.
+        const moves = following.active || traces.size > 0;
+        still.hidden = moves;
+        moving.hidden = !moves;
+        if (!following.active) {
+            return;
         }
         const kinds = Object.fromEntries(Object.keys(following.now).map(name => [wordsOf(name), true]));
         for (const name of Object.keys(following.now)) {

@@ -180,12 +180,14 @@ function move(e) {
     return [el("span", {}, e.op), parts.length > 0 && ` ${parts.join(", ")}`];
 }
 
+const LAG_DECIMALS = 4; // of a second: clocks tell no more
+
 export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
     {label: "Verdict", cell: e => verdictChip(e.verdict, e.consistent)},
-    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s)
-        : "–"), numeric: true},
+    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s >= 0.5 * 10 ** -LAG_DECIMALS ? "+" : "")
+        + plusMinus(e.lag_s, e.lag_uncertainty_s, "", LAG_DECIMALS) : "–"), numeric: true},
     {label: "Move", cell: move, className: "nowrap"},
     {label: "Real lap, s", cell: e => fixed(e.real_lap_s, 3), numeric: true},
     {label: "Virtual lap, s", cell: e => fixed(e.virtual_lap_s, 3), numeric: true},

@@ -146,7 +146,7 @@ function drawTrace(root, trace) {
         {label: "Machine", cell: s => s.machine},
         {label: "From", cell: s => s.from},
         {label: "To", cell: s => s.to},
-        {label: "Because", cell: s => s.arc ?? "", className: "muted"},
+        {label: "Because", cell: s => s.arc ?? "", className: "muted nowrap"},
     ], [...trace].reverse().slice(0, TRACE)));
 }
 

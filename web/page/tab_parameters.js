@@ -183,7 +183,7 @@ function drawHistory(root, changes) {
             }},
             {label: "By", cell: c => c.by},
             {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS")
-                .map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
+                .map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))], className: "prose"},
         ], changes));
 }
 

@@ -145,6 +145,11 @@ export function muted(...words) {
     return el("p", {class: "muted"}, words);
 }
 
+// A control with an id and its label before it, which stay together.
+export function field(label, control) {
+    return el("span", {class: "labelled"}, el("label", {for: control.id}, label), control);
+}
+
 // A number to be typed in, with its label: [label, input].
 export function numberField(id, label, value) {
     return [el("label", {for: id}, label), el("input", {type: "number", id, step: "any", value: String(value)})];

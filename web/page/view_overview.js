@@ -5,7 +5,7 @@ import {ago, count, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
     whatToDo, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, empty, failure, marked, redraw, say, show, symbol, waiting} from "./ui.js";
+import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -40,7 +40,7 @@ function motionLine(pair) {
         const [sign, tone, figure, words] = fidelity(pair.following);
         return el("div", {class: `big tone-${tone}`}, symbol(sign, "sign"), ` ${figure}`, el("small", {}, words));
     }
-    return el("div", {class: "big"}, lagText(pair), el("small", {}, pair.entries > 0 ? "last known lag" : ""));
+    return el("div", {class: "big"}, pair.entries > 0 && [lagText(pair), el("small", {}, "last known lag")]);
 }
 
 function drawCard(row, now) {
@@ -48,13 +48,14 @@ function drawCard(row, now) {
     const level = LEVELS[row.level];
     const hasMoves = pair.entries > 0;
     redraw(row.node,
-        el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
-        el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"), ` ${row.reason || level.label}`),
-        row.todo && el("div", {class: "todo"}, `→ ${row.todo}`),
+        el("div", {class: "top"}, el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
+            el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"),
+                ` ${row.reason || level.label}`)),
+        row.todo && el("div", {class: level.name === "quiet" ? "todo later" : "todo"}, `→ ${row.todo}`),
         motionLine(pair),
         el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict, pair.last_consistent)),
-        el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
-            : el("span", {class: "muted words"}, "no moves yet")),
+        el("div", {class: "shares"}, hasMoves && [verdictBar(pair.recent_verdicts),
+            verdictWords(pair.recent_verdicts)]),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
             linkState(pair)),
         el("div", {class: "alarm"}, alarmLine(pair, now)));
@@ -79,8 +80,7 @@ class Overview {
         this.more = el("p", {class: "wait"});
         this.message = el("div", {}, waiting());
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
-            el("span", {class: "push"}), el("label", {for: "filter"}, "Name"), this.filter,
-            el("label", {for: "order"}, "Order"), this.orderBox);
+            el("span", {class: "push"}), field("Name", this.filter), field("Order", this.orderBox));
         show(root, el("h1", {class: "unseen"}, "Pairs"), this.bar, this.message, this.list, this.more);
     }
 
