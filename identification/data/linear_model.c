@@ -189,6 +189,16 @@ static void advance_state(const struct mover *m, const struct state *from,
     }
 }
 
+static void glide_on(const struct model *model, const double *theta, double *nu, double *pose,
+                     const double *tau, double h_s)
+{
+    double gain[MODEL_AXES_MAX];
+    model->glide(model, theta, tau, h_s, nu, gain);
+    for (size_t i = 0; i < model->axis_count && pose; i++) {
+        pose[i] += gain[i];
+    }
+}
+
 void model_step(const struct model *model, const double *theta, double *nu, double *pose,
                 const double *tau, const double *inertial_n, double h_s)
 {
@@ -202,6 +212,10 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
     struct state k3;
     struct state k4;
 
+    if (model->glide) {
+        glide_on(model, theta, nu, pose, tau, h_s);
+        return;
+    }
     memcpy(begin.nu, nu, n * sizeof nu[0]);
     if (pose) {
         memcpy(begin.pose, pose, poses * sizeof pose[0]);

@@ -95,6 +95,9 @@ struct model {
     /* What follows takes the pose for models whose dynamics depend on it (a pendulum); others
      * do not look at it and take NULL. */
     bool needs_pose;
+    /* Its pose are angles of joints: zero is where the robot itself has it, whoever looks, and
+     * a turn more is another pose. */
+    bool joints;
     /* Dry friction holds it at rest, where a velocity says nothing about the forces. */
     bool sticks;
     double
@@ -137,6 +140,13 @@ struct model {
                  const double *tau, double *phi, double *passes);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
+    /* Where there is a closed form, however short its time constants are beside h_s: nu,
+     * in/out, over h_s > 0 under tau, and what the pose changes by, out; and the tau that
+     * changes nu by gain over h_s. NULL, both: by small steps. */
+    void (*glide)(const struct model *model, const double *theta, const double *tau, double h_s,
+                  double *nu, double *pose_gain);
+    void (*push)(const struct model *model, const double *theta, const double *nu,
+                 const double *gain, double h_s, double *tau);
 };
 
 /* forward and inverse of a model whose parameter i is the inertia of axis i, and no other. */
@@ -190,10 +200,11 @@ enum model_axes_match model_axes_take(const struct model *model, const double *v
  * MODEL_AXES_MAX. */
 size_t model_pose_count(const struct model *model);
 
-/* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out; pose NULL: not wanted,
- * for models that do not need it. tau is held over the step (zero-order hold). inertial_n: a
- * force that keeps its direction in the world, [2] along the x and y of the pose, NULL for
- * none; only with a pose and for models whose first three axes are surge, sway and yaw. */
+/* One step over h_s > 0, exact where the model has a closed form (glide), else of classical
+ * Runge-Kutta; nu and pose in/out; pose NULL: not wanted, for models that do not need it. tau
+ * is held over the step (zero-order hold). inertial_n: a force that keeps its direction in the
+ * world, [2] along the x and y of the pose, NULL for none; only with a pose and for models
+ * whose first three axes are surge, sway and yaw. */
 void model_step(const struct model *model, const double *theta, double *nu, double *pose,
                 const double *tau, const double *inertial_n, double h_s);
 

@@ -150,6 +150,33 @@ static void check_derived(const struct model *model, const struct state *s)
     }
 }
 
+/* The closed form is what many small steps give, and its inverse leads there. */
+static void check_glide(const struct model *model, const struct state *s)
+{
+    const double h_s = 0.1;
+    struct model slow = *model;
+    struct state at = *s;
+    struct state by_steps = *s;
+    double tau[MODEL_AXES_MAX];
+    double gain[MODEL_AXES_MAX];
+    model->inverse(model, s->theta, s->pose, s->nu, s->nu_dot, tau);
+    slow.glide = NULL;
+    for (int k = 0; k < 100; k++) {
+        model_step(&slow, s->theta, by_steps.nu, by_steps.pose, tau, NULL, h_s / 100.0);
+    }
+    model_step(model, s->theta, at.nu, at.pose, tau, NULL, h_s);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        CHECK_NEAR(model->name, at.nu[i], by_steps.nu[i], 1e-9, 1e-9);
+        CHECK_NEAR(model->name, at.pose[i], by_steps.pose[i], 1e-9, 1e-9);
+        gain[i] = at.nu[i] - s->nu[i];
+    }
+    double back[MODEL_AXES_MAX];
+    model->push(model, s->theta, s->nu, gain, h_s, back);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        CHECK_NEAR(model->name, back[i], tau[i], 1e-9, 1e-9);
+    }
+}
+
 static void check_model(const struct model *model)
 {
     CHECK(model->name, model->axis_count <= MODEL_AXES_MAX &&
@@ -162,7 +189,11 @@ static void check_model(const struct model *model)
         check_affine(model, &s);
         check_slope(model, &s);
         check_derived(model, &s);
+        if (model->glide) {
+            check_glide(model, &s);
+        }
     }
+    CHECK(model->name, (model->glide == NULL) == (model->push == NULL));
 }
 
 static void test_table(void)
