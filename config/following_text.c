@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/number.h"
+#include "twin/arm/arm_geometry.h"
 #include "twin/following/follower.h"
 #include "twin/models/models.h"
 
@@ -99,15 +101,29 @@ static enum status read_theta(const struct model *model, const char *key, const 
     return STATUS_OK;
 }
 
-static enum status refuse_vessel(const char *name, struct err *err)
+/* row: of the model, or of the first model that knows robots by name. */
+static enum status refuse_vessel(const char *name, const struct model_row *row, struct err *err)
 {
     size_t i = 0;
-    while (i + 1 < model_row_count && !model_rows[i]->robots) {
+    while (i + 1 < model_row_count && !row->robots && !model_rows[i]->robots) {
         i++;
     }
-    const struct model_row *row = model_rows[i];
+    row = row->robots ? row : model_rows[i];
     return err_set(err, STATUS_E_RANGE, "vessel", 0, 0, "'%s' is not known: %s, of model %s",
                    name, row->robots, row->name);
+}
+
+static enum status check_arm(const struct pair_following_params *p, const struct model *model,
+                             struct err *err)
+{
+    struct arm_geometry arm;
+    char names[96] = "";
+    for (size_t i = 0; arm_geometry_name(i); i++) {
+        names_append(names, sizeof names, arm_geometry_name(i));
+    }
+    return !model->joints || arm_geometry_find(p->arm, &arm)
+               ? STATUS_OK
+               : err_set(err, STATUS_E_RANGE, "arm", 0, 0, "there is no %s: %s", p->arm, names);
 }
 
 static enum status read_actuators(struct pair_following_params *p, const struct model *model,
@@ -120,7 +136,7 @@ static enum status read_actuators(struct pair_following_params *p, const struct 
     const struct model_row *row = model_row_find(model->name);
     const bool vessel = row->robot && row->robot(p->vessel, theta, &thrusters);
     if (p->vessel[0] && !vessel) {
-        return refuse_vessel(p->vessel, err);
+        return refuse_vessel(p->vessel, row, err);
     }
     if (p->limits[0] && !read_numbers(p->limits, limit, model->axis_count)) {
         return err_set(err, STATUS_E_RANGE, "limits", 0, 0,
@@ -193,6 +209,9 @@ enum status following_text_parse(struct pair_following_params *p, struct err *er
     enum status status = read_actuators(p, model, err);
     if (status == STATUS_OK) {
         status = read_noise(p, model, err);
+    }
+    if (status == STATUS_OK) {
+        status = check_arm(p, model, err);
     }
     if (status == STATUS_OK) {
         status =

@@ -251,13 +251,13 @@ static const struct option_row pair_rows[] = {
     PAIR(following.active, TRUTH("false"),
      "Drive it from the start; else when asked over HTTP. What is known of both is compared in any case."),
     PAIR(following.real, TEXT("", NO_RANGE),
-     "Parameters of the real robot to begin with: wamv, iacquabot, or name=value with commas; a batch fit that "
+     "Parameters of the real robot to begin with: wamv, iacquabot, ur5, or name=value with commas; a batch fit that "
      "passes goes before them."),
     {"following.virtual", TEXT("", NO_RANGE), IN_PAIR(params.following.simulated),
      "The same of the virtual robot; a fit, and a parameter set in force, go before them."},
-    PAIR(following.method, CHOICE("model", "model|efforts|raw|difference|alpha_beta"),
-     "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, or "
-     "telemetry without a model."),
+    PAIR(following.method, CHOICE("model", "model|efforts|raw|difference|alpha_beta|ramp"),
+     "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, "
+     "telemetry without a model, or (ramp, for arms) the model under efforts that go on changing as they did."),
     PAIR(following.rate_hz, REAL("Hz", "100", 1.0, 1000.0), "Control periods per second."),
     PAIR(following.bandwidth_radps, REAL("rad/s", "5", 0.001, 500.0),
      "How fast an error of the velocity decays; at most half the control periods per second."),
@@ -265,12 +265,16 @@ static const struct option_row pair_rows[] = {
      "Against unmodelled forces and wrong parameters."),
     PAIR(following.observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
     PAIR(following.pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
-     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels, none for others. "
+     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels or an arm, none for "
+     "others. "
      "Refused where not every axis can be pushed."),
     PAIR(following.blend_s, REAL("s", "0.5", 0.0, 60.0),
      "Time constant with which a jump of the effort fades, after a change."),
     PAIR(following.vessel, TEXT("", NO_RANGE),
-     "Vessel whose thrusters push the virtual robot: wamv or iacquabot; without it every axis is pushed by itself."),
+     "Whose actuators push the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; without it every "
+     "axis is pushed by itself."),
+    PAIR(following.arm, TEXT("ur5", NO_RANGE),
+     "Whose lengths arms have (model arm6): ur5, ur5e or paper. Their tools are what is near or apart."),
     PAIR(following.limits, TEXT("", NO_RANGE),
      "Largest effort on each axis, with commas; 0 for an axis that cannot be pushed. Without it there is no limit."),
     {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(params.following.noise),

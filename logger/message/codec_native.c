@@ -416,6 +416,7 @@ static const struct payload_member telemetry_members[] = {
      .expected = "a \"boot\" of at most 23 bytes was expected"},
     {.name = "nu", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.nu, telemetry.nu_count)},
     {.name = "tau", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.tau, telemetry.tau_count)},
+    {.name = "tau_dot", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.tau_dot, telemetry.tau_dot_count)},
     {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.pose, telemetry.pose_count)},
 };
 

@@ -156,12 +156,13 @@ struct event_telemetry {
     int64_t source_us; /* robot's clock; LAB_TIME_NONE when absent */
     bool has_sim;      /* simulated time was told ("sim_t") */
     int64_t sim_us;
-    int64_t seq;                            /* >= 0; -1 when absent */
-    char boot[EVENT_BOOT_MAX];              /* "" when absent */
-    size_t nu_count, tau_count, pose_count; /* 0..EVENT_AXES_MAX */
-    double nu[EVENT_AXES_MAX];              /* body velocity, m/s and rad/s, or joint speeds */
-    double tau[EVENT_AXES_MAX];             /* effort, N and N m */
-    double pose[EVENT_AXES_MAX];            /* m and rad */
+    int64_t seq;                                           /* >= 0; -1 when absent */
+    char boot[EVENT_BOOT_MAX];                             /* "" when absent */
+    size_t nu_count, tau_count, tau_dot_count, pose_count; /* 0..EVENT_AXES_MAX */
+    double nu[EVENT_AXES_MAX];      /* body velocity, m/s and rad/s, or joint speeds */
+    double tau[EVENT_AXES_MAX];     /* effort, N and N m */
+    double tau_dot[EVENT_AXES_MAX]; /* how fast that changes, per second */
+    double pose[EVENT_AXES_MAX];    /* m and rad */
 };
 
 struct event_connection {

@@ -83,7 +83,8 @@ static const struct option_row follow_rows[] = {
     /* From the real robot to the follower. */
     {"telemetry.latency_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(file.trial.latency_s)},
     /* What is made of it. */
-    {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta", AT(method)},
+    {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta|ramp",
+     AT(method)},
     /* Count errors against noisy velocities instead of the true ones. */
     {"against_measured", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(file.trial.against_measured)},
     {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s)}, /* Of a run. */

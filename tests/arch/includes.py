@@ -29,11 +29,11 @@ twin/arm: base twin/control
 twin/pair: base logger/message identification identification/travel twin/efsm twin/models twin/arm
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair
-twin/following: base logger/message identification/data twin/efsm twin/models twin/pair twin/dynamics
+twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/pair twin/dynamics twin/following
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
-twin/experiments: base identification/data twin/control twin/following twin/robots
+twin/experiments: base identification/data twin/control twin/efsm twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following
 logger/storage: base logger/message
 config: base logger/message twin/arm twin/models twin/pair twin/following twin
@@ -43,11 +43,10 @@ web/resources: base logger/message identification/travel twin/pair twin/report w
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base logger/message twin config
 service/mqtt: base logger/storage config service/cli
-service/wire: base logger/message twin/arm twin/robots web/http service/cli
-service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
-service/robots: base logger/message twin/robots logger/storage config service/cli service/mqtt service/wire
-service/experiments: base logger/message twin/models twin/control twin/robots twin/experiments config service/cli
+service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
+service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
+  service/cli
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/report logger/storage service/cli
 service/replay: base logger/message twin/pair twin/report twin logger/storage config web/http service/cli

@@ -71,33 +71,52 @@ static void interpolate_samples(const struct fidelity_params *p,
     }
 }
 
-/* Coordinates of the place: x and y, or the one there is. */
-static size_t place_count(const struct fidelity_params *p)
+enum { PLACE_MAX = 3 };
+
+/* The place, in up to PLACE_MAX coordinates: of an arm its tool, else x and y, or the one there
+ * is. Returns how many. */
+static size_t take_place(const struct fidelity_params *p, const struct fidelity_sample *s,
+                         double place[PLACE_MAX])
 {
-    return p->model->axis_count >= 2 && !follower_is_angle(p->model, 0) &&
-                   !follower_is_angle(p->model, 1)
-               ? 2
-               : 1;
+    const double *pose = s->state + p->model->axis_count;
+    const bool flat = p->model->axis_count >= 2 && !follower_is_angle(p->model, 0) &&
+                      !follower_is_angle(p->model, 1);
+    if (p->has_arm) {
+        const struct rigid tool = arm_forward(&p->arm, pose);
+        memcpy(place, tool.at_m, sizeof tool.at_m);
+        return PLACE_MAX;
+    }
+    memcpy(place, pose, 2 * sizeof place[0]);
+    return flat ? 2 : 1;
+}
+
+/* to - from of a place's coordinate. */
+static double place_step(const struct fidelity_params *p, size_t i, double from, double to)
+{
+    return p->has_arm ? to - from : state_step(p, p->model->axis_count + i, from, to);
 }
 
 /* Nearest distance of a place to a stretch of the virtual robot's way. */
 static double distance_to_way(const struct fidelity_params *p, const double *place,
-                              const struct fidelity_sample *a, const struct fidelity_sample *b)
+                              const struct fidelity_sample *begin,
+                              const struct fidelity_sample *end)
 {
-    const size_t axes = p->model->axis_count;
-    const size_t n = place_count(p);
+    double a[PLACE_MAX];
+    double b[PLACE_MAX];
+    const size_t n = take_place(p, begin, a);
+    (void)take_place(p, end, b);
     double along = 0.0;
     double length2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = state_step(p, axes + i, a->state[axes + i], b->state[axes + i]);
-        along += way * state_step(p, axes + i, a->state[axes + i], place[i]);
+        const double way = place_step(p, i, a[i], b[i]);
+        along += way * place_step(p, i, a[i], place[i]);
         length2 += way * way;
     }
     const double share = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
     double d2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = state_step(p, axes + i, a->state[axes + i], b->state[axes + i]);
-        const double d = state_step(p, axes + i, a->state[axes + i], place[i]) - share * way;
+        const double way = place_step(p, i, a[i], b[i]);
+        const double d = place_step(p, i, a[i], place[i]) - share * way;
         d2 += d * d;
     }
     return sqrt(d2);
@@ -106,7 +125,8 @@ static double distance_to_way(const struct fidelity_params *p, const double *pla
 static bool is_within(const struct fidelity *f, const struct fidelity_params *p,
                       const struct fidelity_sample *real)
 {
-    const double *place = real->state + p->model->axis_count;
+    double place[PLACE_MAX];
+    (void)take_place(p, real, place);
     double nearest = INFINITY;
     for (uint32_t k = 0; k + 1 < f->track_count; k++) {
         const struct fidelity_sample *a = track_at(f, k);
@@ -161,6 +181,13 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
         b->absolute[i] += fabs(e);
         b->sum[i] += off;
         b->sum2[i] += off * off;
+    }
+    if (p->has_arm && posed) {
+        double place[PLACE_MAX];
+        (void)take_place(p, real, place);
+        const double gap_m = distance_to_way(p, place, actual, actual);
+        b->tool_square += gap_m * gap_m;
+        b->tool_max_m = fmax(b->tool_max_m, gap_m);
     }
     if (p->target_m > 0.0 && posed) {
         b->judged++;
@@ -257,6 +284,8 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
         all.posed += b->posed;
         all.judged += b->judged;
         all.within += b->within;
+        all.tool_square += b->tool_square;
+        all.tool_max_m = fmax(all.tool_max_m, b->tool_max_m);
         for (size_t i = 0; i < out->states; i++) {
             all.square[i] += b->square[i];
             all.absolute[i] += b->absolute[i];
@@ -266,6 +295,9 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
     }
     out->n = all.n;
     out->judged = all.judged;
+    const bool placed = p->has_arm && all.posed > 0;
+    out->tool_rmse_m = placed ? sqrt(all.tool_square / (double)all.posed) : nan("");
+    out->tool_max_m = placed ? all.tool_max_m : nan("");
     if (all.judged > 0) {
         out->within_ratio = (double)all.within / (double)all.judged;
     }

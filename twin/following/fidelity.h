@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "identification/data/linear_model.h"
+#include "twin/arm/arm_geometry.h"
 
 enum {
     FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then all of the pose */
@@ -28,10 +29,12 @@ enum {
 
 struct fidelity_params {
     const struct model *model; /* names and number of the states; borrowed */
-    int64_t window_us;         /* > 0 */
-    double target_m;           /* > 0: of the place; 0: no target */
-    int64_t target_us;         /* >= 0: and of the time */
-    double target_ratio;       /* 0 .. 1: of the samples */
+    bool has_arm; /* the place is that of the tool of this arm, whose joints are the pose */
+    struct arm_geometry arm;
+    int64_t window_us;   /* > 0 */
+    double target_m;     /* > 0: of the place; 0: no target */
+    int64_t target_us;   /* >= 0: and of the time */
+    double target_ratio; /* 0 .. 1: of the samples */
 };
 
 struct fidelity_sample {
@@ -47,7 +50,8 @@ struct fidelity_bucket {
     uint32_t judged, within;
     double square[FIDELITY_STATES_MAX], absolute[FIDELITY_STATES_MAX]; /* of the error */
     double sum[FIDELITY_STATES_MAX],
-        sum2[FIDELITY_STATES_MAX]; /* of the real one, off origin */
+        sum2[FIDELITY_STATES_MAX];  /* of the real one, off origin */
+    double tool_square, tool_max_m; /* of arms: distance of the tools at one time */
 };
 
 struct fidelity { /* all zero: nothing was seen */
@@ -65,6 +69,7 @@ struct fidelity_report {
     size_t states; /* velocities, then pose; pose is NaN where none is told */
     uint64_t n;
     double rmse[FIDELITY_STATES_MAX], mae[FIDELITY_STATES_MAX], r2[FIDELITY_STATES_MAX];
+    double tool_rmse_m, tool_max_m; /* distance of the tools; NaN: no arms, or no pose */
     uint64_t judged;
     double within_ratio; /* NaN: no target, no pose or no sample */
 };

@@ -27,7 +27,7 @@ bool follower_is_angle(const struct model *model, size_t i)
 {
     const char *name = i < model->axis_count ? model->axes[i].pose : model->heading;
     const size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, "_rad") == 0;
+    return !model->joints && n > 4 && strcmp(name + n - 4, "_rad") == 0;
 }
 
 double follower_pose_step(const struct model *model, size_t i, double from, double to)
@@ -38,9 +38,9 @@ double follower_pose_step(const struct model *model, size_t i, double from, doub
 void follower_gains_settle(struct follower_params *p)
 {
     const double k = p->gains.bandwidth_radps[0];
+    const bool held = follower_is_steered(p->model) || p->model->joints;
     if (p->gains.pose_per_s2 < 0.0) {
-        p->gains.pose_per_s2 =
-            follower_is_steered(p->model) && !p->allocation.underactuated ? 0.25 * k * k : 0.0;
+        p->gains.pose_per_s2 = held && !p->allocation.underactuated ? 0.25 * k * k : 0.0;
     }
 }
 
@@ -137,8 +137,50 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
     }
 }
 
+/* What nu changes by over a period h under push: exactly where there is a closed form, else by
+ * one midpoint step. */
+static void find_gain(const struct follower_params *p, const double *pose, const double *nu,
+                      const double *push, double h, double *gain)
+{
+    const struct model *model = p->model;
+    double after[MODEL_AXES_MAX];
+    double unused[MODEL_AXES_MAX];
+    if (model->glide) {
+        memcpy(after, nu, model->axis_count * sizeof after[0]);
+        model->glide(model, p->theta, push, h, after, unused);
+        for (size_t i = 0; i < model->axis_count; i++) {
+            gain[i] = after[i] - nu[i];
+        }
+        return;
+    }
+    model->forward(model, p->theta, pose, nu, push, gain);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        after[i] = nu[i] + 0.5 * h * gain[i];
+    }
+    model->forward(model, p->theta, pose, after, push, gain);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        gain[i] *= h;
+    }
+}
+
+/* The effort that gives nu this rate, in the mean over a period h, from at on. */
+static void find_effort(const struct follower_params *p, const double *pose, const double *at,
+                        const double *rate, double h, double *effort)
+{
+    const struct model *model = p->model;
+    double gain[MODEL_AXES_MAX];
+    if (!model->push) {
+        model->inverse(model, p->theta, pose, at, rate, effort);
+        return;
+    }
+    for (size_t i = 0; i < model->axis_count; i++) {
+        gain[i] = h * rate[i];
+    }
+    model->push(model, p->theta, at, gain, h, effort);
+}
+
 /* Eq. 4: the observer, one period on. Its poles are those of the continuous one, taken over
- * exactly; the model's part of the motion is one midpoint step from what was measured. */
+ * exactly. */
 static void observe_force(struct follower *f, const struct follower_params *p,
                           const double *pose, const double *nu)
 {
@@ -149,8 +191,7 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     const double l_nu = 1.0 - z * z;
     const double l_d = (1.0 - z) * (1.0 - z) / h;
     double push[MODEL_AXES_MAX] = {0};
-    double rate[MODEL_AXES_MAX];
-    double middle[MODEL_AXES_MAX];
+    double gain[MODEL_AXES_MAX];
     double zero[MODEL_AXES_MAX] = {0};
     double step[MODEL_AXES_MAX];
     double effort[MODEL_AXES_MAX];
@@ -159,19 +200,14 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     for (size_t i = 0; i < n; i++) {
         push[i] = f->tau[i] + f->d_hat[i];
     }
-    model->forward(model, p->theta, pose, f->nu, push, rate);
+    find_gain(p, pose, f->nu, push, h, gain);
     for (size_t i = 0; i < n; i++) {
-        middle[i] = f->nu[i] + 0.5 * h * rate[i];
-    }
-    model->forward(model, p->theta, pose, middle, push, rate);
-    for (size_t i = 0; i < n; i++) {
-        const double miss = nu[i] - (f->nu_hat[i] + h * rate[i]);
-        f->nu_hat[i] += h * rate[i] + l_nu * miss;
+        const double miss = nu[i] - (f->nu_hat[i] + gain[i]);
+        f->nu_hat[i] += gain[i] + l_nu * miss;
         step[i] = l_d * miss;
     }
-    model->inverse(model, p->theta, pose, nu, step,
-                   effort); /* M step + what does not depend on it */
-    model->inverse(model, p->theta, pose, nu, zero, still);
+    find_effort(p, pose, nu, step, h, effort); /* M step + what does not depend on it */
+    find_effort(p, pose, nu, zero, h, still);
     for (size_t i = 0; i < n; i++) {
         f->d_hat[i] += effort[i] - still[i];
     }
@@ -197,9 +233,9 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
         /* What is left of e after a period is then exp(-K h), not 1 - K h. */
         gamma[i] = target->nu_dot[i] - expm1(-k * h) / h * error[i] +
                    0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
-        middle[i] = nu[i] + 0.5 * h * gamma[i];
+        middle[i] = nu[i] + (model->push ? 0.0 : 0.5 * h * gamma[i]);
     }
-    model->inverse(model, p->theta, pose, middle, gamma, wanted);
+    find_effort(p, pose, middle, gamma, h, wanted);
     for (size_t i = 0; i < n; i++) {
         wanted[i] -= p->gains.rejection == FOLLOWER_OBSERVER ? f->d_hat[i] : 0.0;
     }

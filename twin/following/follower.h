@@ -70,7 +70,7 @@ struct follower { /* all zero: nothing has happened */
 };
 
 /* Pose feedback that nobody decided on, pose_per_s2 below 0: critically damped, K^2 / 4, for a
- * robot on wheels, whose place would drift away otherwise; none for others. */
+ * robot on wheels or with joints, whose pose would drift away otherwise; none for others. */
 void follower_gains_settle(struct follower_params *p);
 
 /* Are the gains fit for the model, the actuators and the period? STATUS_E_RANGE with err saying
@@ -80,7 +80,8 @@ MUST_USE enum status follower_check(const struct follower_params *p, struct err 
 bool follower_all_finite(const double *x, size_t n);
 /* Has it a heading in which alone it can be driven, as a robot on wheels? */
 bool follower_is_steered(const struct model *model);
-/* Is this coordinate of the pose, of model_pose_count(), an angle? */
+/* Is this coordinate of the pose, of model_pose_count(), an angle, a turn more of which is the
+ * same pose? */
 bool follower_is_angle(const struct model *model, size_t i);
 /* to - from in this coordinate, the short way round for an angle. */
 double follower_pose_step(const struct model *model, size_t i, double from, double to);

@@ -81,12 +81,17 @@ void following_align(const struct following *f, const struct model *model, const
     }
 }
 
-/* From now on the two stand where they stand now. */
+/* From now on the two stand where they stand now; joints, where they say. */
 static void align_frames(struct following *f, const struct model *model, const double *real,
                          const double *simulated)
 {
     double turned[MODEL_AXES_MAX] = {0};
     memset(f->frame, 0, sizeof f->frame);
+    f->aligned = true;
+    fidelity_reframe(&f->fidelity);
+    if (model->joints) {
+        return;
+    }
     if (following_in_plane(model)) {
         f->frame[2] = simulated[2] - real[2];
     }
@@ -96,8 +101,6 @@ static void align_frames(struct following *f, const struct model *model, const d
             f->frame[i] = simulated[i] - turned[i];
         }
     }
-    f->aligned = true;
-    fidelity_reframe(&f->fidelity);
 }
 
 /* --- in ------------------------------------------------------------------------------------
@@ -347,6 +350,7 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
                                              .target_m = p->target_m,
                                              .target_us = p->target_us,
                                              .target_ratio = p->target_ratio};
+    out->fidelity.has_arm = model->joints && arm_geometry_find(p->arm, &out->fidelity.arm);
 }
 
 /* ---- what is known of the robots ------------------------------------------------------------
@@ -354,7 +358,7 @@ void pair_following_setup(const struct pair_following *x, const struct pair_foll
 
 static bool by_model(const struct pair_following_params *p)
 {
-    return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS;
+    return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS || p->method == SHADOW_RAMP;
 }
 
 /* The dynamics of the pair, where they are of this model. */
@@ -536,8 +540,12 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     const double *pose = find_pose(x, m, place);
     pair_following_setup(x, &run->p->following, &setup);
     if (run->event->side == SIDE_REAL) {
-        (void)following_real(&x->f, &setup, t_us, run->t_us, nu,
-                             lies_on_axes(x, m->tau, m->tau_count, tau) ? tau : NULL, pose);
+        const bool told = lies_on_axes(x, m->tau, m->tau_count, tau);
+        const enum shadow_gate gate =
+            following_real(&x->f, &setup, t_us, run->t_us, nu, told ? tau : NULL, pose);
+        if (is_taken(gate) && told && lies_on_axes(x, m->tau_dot, m->tau_dot_count, tau)) {
+            shadow_told_rate(&x->f.real, &setup.real, tau);
+        }
     } else {
         (void)following_simulated(&x->f, &setup, t_us, run->t_us, nu, pose);
     }

@@ -25,7 +25,21 @@ void shadow_params_default(struct shadow_params *p)
 
 static bool is_by_model(const struct shadow_params *p)
 {
-    return (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) && !p->unknown;
+    return (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS ||
+            p->method == SHADOW_RAMP) &&
+           !p->unknown;
+}
+
+/* What is done after_s after the last sample: the effort told with it, or, of a ramp, what
+ * comes of it where it does not pass zero: a robot that brakes comes to rest. */
+static void carry_effort(const struct shadow *s, const struct shadow_params *p, double after_s,
+                         double *tau)
+{
+    memcpy(tau, s->tau, p->axes * sizeof tau[0]);
+    for (size_t i = 0; i < p->axes && p->method == SHADOW_RAMP; i++) {
+        tau[i] += s->tau_dot[i] * after_s;
+        tau[i] = tau[i] * s->tau[i] < 0.0 ? 0.0 : tau[i];
+    }
 }
 
 static size_t count_poses(const struct shadow_params *p)
@@ -49,16 +63,18 @@ static void drift_pose(const struct shadow_params *p, const double *nu, double *
     }
 }
 
-/* nu and pose on by dt_s: by the model under the efforts reported last, else at this velocity.
- * False, and both as they were, when that makes no number. */
+/* nu and pose, as they were from_s after the last sample, on by dt_s: by the model under the
+ * efforts reported last, else at this velocity. False, and both as they were, when that makes
+ * no number. */
 static bool run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
-                      double *pose, double dt_s)
+                      double *pose, double from_s, double dt_s)
 {
     const double steps = fmax(ceil(dt_s / STEP_S_MAX), 1.0);
     const size_t n = p->axes;
     const size_t poses = count_poses(p);
     double later[MODEL_AXES_MAX];
     double place[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
     if (!(dt_s > 0.0) || !p->model) {
         return true;
     }
@@ -66,7 +82,8 @@ static bool run_model(const struct shadow *s, const struct shadow_params *p, dou
     memcpy(place, pose, sizeof place);
     if (is_by_model(p)) {
         for (double k = 0.0; k < steps; k += 1.0) {
-            model_step(p->model, p->theta, later, place, s->tau, NULL, dt_s / steps);
+            carry_effort(s, p, from_s + (k + 0.5) * dt_s / steps, tau);
+            model_step(p->model, p->theta, later, place, tau, NULL, dt_s / steps);
         }
     } else {
         drift_pose(p, nu, place, dt_s);
@@ -111,13 +128,14 @@ static void correct_estimate(struct shadow *s, const struct shadow_params *p, do
     double g = 0.0;
     double alpha = 0.0;
     double beta = 0.0;
-    if (!run_model(s, p, s->nu, s->pose, dt_s)) {
+    if (!run_model(s, p, s->nu, s->pose, 0.0, dt_s)) {
         s->resets++;
         start_estimate(s, p, nu);
         return;
     }
     switch (p->unknown ? SHADOW_RAW : p->method) {
     case SHADOW_MODEL:
+    case SHADOW_RAMP:
         g = next_gain(s, p, dt_s);
         for (size_t i = 0; i < p->axes; i++) {
             s->nu[i] += g * (nu[i] - s->nu[i]);
@@ -144,6 +162,20 @@ static void correct_estimate(struct shadow *s, const struct shadow_params *p, do
     case SHADOW_METHOD_COUNT:
         memcpy(s->nu, nu, p->axes * sizeof nu[0]);
         break;
+    }
+}
+
+/* Efforts that step are no ramp: of the last two changes, per second, the smaller one counts
+ * where they are of one sign. dt_s: since the last sample; 0: there is none to go by. */
+static void rate_efforts(struct shadow *s, const struct shadow_params *p, double dt_s,
+                         const double *tau)
+{
+    for (size_t i = 0; i < p->axes; i++) {
+        const double rate = dt_s > 0.0 ? (tau[i] - s->tau[i]) / dt_s : 0.0;
+        const double least = copysign(fmin(fabs(rate), fabs(s->tau_was[i])), rate);
+        const bool at_rest = !(fabs(tau[i]) > 0.0); /* where it goes from there nobody knows */
+        s->tau_dot[i] = at_rest || rate * s->tau_was[i] <= 0.0 ? 0.0 : least;
+        s->tau_was[i] = rate;
     }
 }
 
@@ -186,6 +218,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     } else {
         correct_estimate(s, p, lab_s(at - s->at_us), nu);
     }
+    rate_efforts(s, p, fresh ? 0.0 : lab_s(at - s->at_us), tau);
     memcpy(s->raw, nu, p->axes * sizeof nu[0]);
     memcpy(s->tau, tau, p->axes * sizeof tau[0]);
     if (pose) {
@@ -207,6 +240,13 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     return gate;
 }
 
+void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
+{
+    if (follower_all_finite(tau_dot, p->axes)) {
+        memcpy(s->tau_dot, tau_dot, p->axes * sizeof tau_dot[0]);
+    }
+}
+
 /* HOLDING, STOPPING, STOPPED, by the time without a sample. */
 static void age_target(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 {
@@ -225,7 +265,8 @@ static void age_target(struct shadow *s, const struct shadow_params *p, int64_t 
 /* Estimate at now. */
 static void run_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 {
-    if (!run_model(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us))) {
+    if (!run_model(s, p, s->ahead, s->ahead_pose, lab_s(s->ahead_us - s->at_us),
+                   lab_s(now_us - s->ahead_us))) {
         s->resets++;
         memcpy(s->nu, s->raw, sizeof s->nu);
         memcpy(s->ahead, s->raw, sizeof s->ahead);
@@ -245,7 +286,7 @@ static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t 
     memcpy(pose, s->ahead_pose, sizeof pose);
     memcpy(target->pose, s->ahead_pose, sizeof target->pose);
     if (is_by_model(p)) {
-        const bool well = run_model(s, p, next, pose, period_s);
+        const bool well = run_model(s, p, next, pose, lab_s(now_us - s->at_us), period_s);
         for (size_t i = 0; i < p->axes; i++) {
             target->nu[i] = s->ahead[i];
             target->nu_dot[i] = well ? (next[i] - s->ahead[i]) / period_s : 0.0;
@@ -280,7 +321,7 @@ void shadow_pose(const struct shadow *s, const struct shadow_params *p, int64_t 
     double nu[MODEL_AXES_MAX];
     memcpy(nu, s->nu, sizeof nu);
     memcpy(pose, s->pose, sizeof s->pose);
-    (void)run_model(s, p, nu, pose, fmin(lab_s(t_us - s->at_us), p->latency_s_max));
+    (void)run_model(s, p, nu, pose, 0.0, fmin(lab_s(t_us - s->at_us), p->latency_s_max));
 }
 
 /* While nothing is heard its place goes on as its velocity does. */
@@ -329,7 +370,7 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
 }
 
 ENUM_NAMES(shadow_method, SHADOW_METHOD_COUNT, "model", "efforts", "raw", "difference",
-           "alpha_beta");
+           "alpha_beta", "ramp");
 
 ENUM_NAMES(shadow_gate, SHADOW_GATE_COUNT, "taken", "duplicate", "old", "not_finite",
            "clamped");

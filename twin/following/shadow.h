@@ -30,6 +30,7 @@ enum shadow_method {
     SHADOW_RAW,        /* the last sample, acceleration zero */
     SHADOW_DIFFERENCE, /* the last sample, acceleration from filtered differences */
     SHADOW_ALPHA_BETA, /* position-velocity filter of each axis, predicted over the latency */
+    SHADOW_RAMP, /* as SHADOW_MODEL, efforts carried on as they change, not through zero */
     SHADOW_METHOD_COUNT
 };
 
@@ -68,15 +69,17 @@ enum shadow_state {
 
 struct shadow { /* all zero: nothing has come */
     enum shadow_state state;
-    int64_t arrived_us;            /* of the last sample taken */
-    int64_t at_us;                 /* time of the last sample taken */
-    int64_t ahead_us;              /* time of `ahead` */
-    double nu[MODEL_AXES_MAX];     /* estimate at at_us */
-    double nu_dot[MODEL_AXES_MAX]; /* differences, alpha-beta */
-    double pose[MODEL_AXES_MAX];   /* at at_us: as measured, else integrated */
-    double tau[MODEL_AXES_MAX];    /* reported with the last sample: acts from at_us */
-    double raw[MODEL_AXES_MAX];    /* the last sample */
-    double ahead[MODEL_AXES_MAX];  /* estimate at ahead_us */
+    int64_t arrived_us;             /* of the last sample taken */
+    int64_t at_us;                  /* time of the last sample taken */
+    int64_t ahead_us;               /* time of `ahead` */
+    double nu[MODEL_AXES_MAX];      /* estimate at at_us */
+    double nu_dot[MODEL_AXES_MAX];  /* differences, alpha-beta */
+    double pose[MODEL_AXES_MAX];    /* at at_us: as measured, else integrated */
+    double tau[MODEL_AXES_MAX];     /* reported with the last sample: acts from at_us */
+    double tau_dot[MODEL_AXES_MAX]; /* per second, told or by the last samples */
+    double tau_was[MODEL_AXES_MAX]; /* per second, from the sample before to the last one */
+    double raw[MODEL_AXES_MAX];     /* the last sample */
+    double ahead[MODEL_AXES_MAX];   /* estimate at ahead_us */
     double ahead_pose[MODEL_AXES_MAX];
     bool anew;                     /* the next sample is the first of another motion */
     double variance;               /* of the estimate, in units of the samples' */
@@ -102,6 +105,11 @@ void shadow_restart(struct shadow *s);
 enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, int64_t t_us,
                                int64_t arrival_us, const double *nu, const double *tau,
                                const double *pose);
+
+/* How fast the efforts of the last sample taken change, per second [axes], where the robot
+ * tells it: in place of what the last three samples agree upon. What is no number is passed
+ * over. */
+void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot);
 
 /* Where it was, or is, at t_us, which is not before its last sample: pose, out, as
  * model_pose_count(). */

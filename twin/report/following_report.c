@@ -156,6 +156,12 @@ void fidelity_report_write(struct json_writer *w, const char *key,
         json_write_close(w);
     }
     json_write_close(w);
+    if (model->joints) {
+        json_write_object(w, "tool");
+        json_write_real(w, "rmse_m", r.tool_rmse_m);
+        json_write_real(w, "max_m", r.tool_max_m);
+        json_write_close(w);
+    }
     if (json_write_known(w, "target", p->following.target_m > 0.0)) {
         json_write_real(w, "distance_m", p->following.target_m);
         json_write_seconds(w, "time_s", p->following.target_us);

@@ -29,6 +29,7 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
 /* null when x is NULL; else over the window that ends at t, the last sample or control period
  *
  * {"t","window_s","samples","unpaired","states": {"u": {"rmse","mae","r2"}…},
+ *  of arms "tool": {"rmse_m","max_m"},
  *  "target": {"distance_m","time_s","ratio"} or null, "judged","within_ratio","missed"} */
 void fidelity_report_write(struct json_writer *w, const char *key,
                            const struct pair_following *x, const struct pair_params *p);
