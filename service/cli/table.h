@@ -28,7 +28,7 @@ MUST_USE enum status csv_product_find(const struct csv *csv, const char *text,
 MUST_USE enum status csv_product_value(const struct csv *csv, const struct csv_product *product,
                                        bool strict, double *value, struct err *err);
 
-enum { TABLE_CHANNELS_MAX = 24 };
+enum { TABLE_CHANNELS_MAX = 28 };
 
 struct table_channel {
     const char *given;        /* has to be in the file; NULL: nobody said */

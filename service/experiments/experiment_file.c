@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "service/experiments/experiment_lists.h"
 #include "twin/models/models.h"
 #include "twin/models/usv3.h"
-
-enum kind { KIND_FOLLOW, KIND_JOINT };
 
 /* --- of model following: the keys ----------------------------------------------------------
  */
@@ -15,7 +14,7 @@ enum kind { KIND_FOLLOW, KIND_JOINT };
 /* What the rows write to. */
 struct follow_values {
     struct experiment_file file;
-    enum kind kind;
+    enum experiment_kind kind;
     char model[EXPERIMENT_NAME_MAX];
     enum shadow_method method;
     double current_n, current_rad, wind_n, wind_rad;
@@ -27,8 +26,8 @@ struct follow_values {
 #define BY_HAND OPTION_BY_HAND, ""
 
 static const struct option_row follow_rows[] = {
-    /* What kind of experiment it is; joint_rows below knows the keys of a joint. */
-    {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint", AT(kind)},
+    /* What kind of experiment it is; joint_rows below, and arm_file.c, know the keys of the others. */
+    {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint|arm", AT(kind)},
     {"name", OPTION_TEXT, "", "experiment", 1.0, 0.0, "", AT(file.name)}, /* Name of the experiment. */
     {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)}, /* What it shows, in a sentence. */
     /* Model of both robots, as `tandem identify` names it. */
@@ -160,28 +159,6 @@ static void refuse_idle_follow(const struct option_reading *reading,
 
 /* --- numbers --------------------------------------------------------------------------- */
 
-/* A list of min to max numbers of at least least; how many there are, 0 when it is not given or
- * wrong: then expected is said. */
-static size_t read_numbers(const struct option_reading *reading, const char *path, size_t min,
-                           size_t max, double least, const char *expected, double *values)
-{
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, path);
-    const struct tree_node *list = &r->tree->nodes[node];
-    size_t n = 0;
-    if (node == TREE_NONE) {
-        return 0;
-    }
-    if (list->kind != TREE_LIST || list->count < min || list->count > max) {
-        option_fault(r, node, "%s: a list of %s", path, expected);
-        return 0;
-    }
-    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        n += option_number_from(r, at, path, least, &values[n]) ? 1 : 0;
-    }
-    return n;
-}
-
 /* One number an axis. */
 static void read_axes(const struct option_reading *reading, const char *path,
                       const struct model *model, double *values)
@@ -190,8 +167,8 @@ static void read_axes(const struct option_reading *reading, const char *path,
     (void)snprintf(expected, sizeof expected,
                    "%zu numbers was expected, one for each axis of %s", model->axis_count,
                    model->name);
-    (void)read_numbers(reading, path, model->axis_count, model->axis_count, -HUGE_VAL, expected,
-                       values);
+    (void)experiment_numbers(reading, path, model->axis_count, model->axis_count, -HUGE_VAL,
+                             expected, values);
 }
 
 /* Numbers by the names of the model's parameters. */
@@ -360,21 +337,6 @@ static void read_follow_paper(const struct option_reading *reading,
 
 /* --- the file ---------------------------------------------------------------------------- */
 
-/* A path in the file, as seen from the file's folder. */
-static void join_path(const struct option_reading *reading, const char *key,
-                      char path[LAB_PATH_MAX])
-{
-    char joined[LAB_PATH_MAX];
-    if (path[0] == '\0') {
-        return;
-    }
-    if (!text_file_beside(reading->r->file, path, joined, sizeof joined)) {
-        option_fault(reading->r, option_node(reading, key), "%s: the path is too long", key);
-        return;
-    }
-    memcpy(path, joined, strlen(joined) + 1);
-}
-
 static void fill_trial(const struct option_reading *reading, struct follow_values *v)
 {
     struct trial_params *t = &v->file.trial;
@@ -430,8 +392,8 @@ static void finish_experiment(const struct option_reading *reading, void *values
     read_follow_paper(reading, &v->file);
     fill_trial(reading, v);
     refuse_idle_follow(reading, v);
-    join_path(reading, "input.file", v->file.input_path);
-    join_path(reading, "draws", v->file.draws_path);
+    experiment_path(reading, "input.file", v->file.input_path);
+    experiment_path(reading, "draws", v->file.draws_path);
 }
 
 const struct option_file experiment_file = {
@@ -447,7 +409,7 @@ const struct option_file experiment_file = {
 /* What the rows write to. */
 struct joint_values {
     struct joint_file file;
-    enum kind kind;
+    enum experiment_kind kind;
     double margin_rad;
     double jerk; /* 0: none */
     double load_gain;
@@ -511,8 +473,8 @@ static size_t read_lag_list(const struct option_reading *reading, const char *pa
                             double least, double values[JOINT_LAGS_MAX])
 {
     _Static_assert(JOINT_LAGS_MAX == 16, "as is said");
-    return read_numbers(reading, path, 1, JOINT_LAGS_MAX, least, "1 to 16 numbers was expected",
-                        values);
+    return experiment_numbers(reading, path, 1, JOINT_LAGS_MAX, least,
+                              "1 to 16 numbers was expected", values);
 }
 
 static void read_controllers(const struct option_reading *reading, bool *runs)
@@ -664,29 +626,44 @@ const struct option_file joint_file = {.what = "an experiment",
                                        .out_bytes = sizeof(struct joint_file),
                                        .finish = finish_joint};
 
-/* --- either of them ---------------------------------------------------------------------- */
+/* --- any of them ------------------------------------------------------------------------- */
 
-static void read_either(const struct option_reading *reading, void *values)
+/* The file says so itself. */
+static enum experiment_kind find_kind(const struct option_reader *r)
 {
-    struct option_reader *r = reading->r;
-    struct any_experiment *any = values;
     const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
     for (uint32_t at = root->kind == TREE_MAP ? root->first : TREE_NONE; at != TREE_NONE;
          at = r->tree->nodes[at].next) {
-        any->joint = any->joint || (strcmp(tree_key(r->tree, at), "kind") == 0 &&
-                                    r->tree->nodes[at].kind == TREE_SCALAR &&
-                                    strcmp(tree_text(r->tree, at), "joint") == 0);
+        const bool told = strcmp(tree_key(r->tree, at), "kind") == 0 &&
+                          r->tree->nodes[at].kind == TREE_SCALAR;
+        const size_t kind =
+            told ? names_value(&experiment_kind_names, tree_text(r->tree, at)) : 0;
+        if (told && kind < EXPERIMENT_KIND_COUNT) {
+            return (enum experiment_kind)kind;
+        }
     }
-    if (any->joint) {
+    return EXPERIMENT_FOLLOW;
+}
+
+static void read_any(const struct option_reading *reading, void *values)
+{
+    struct option_reader *r = reading->r;
+    struct any_experiment *any = values;
+    any->kind = find_kind(r);
+    if (any->kind == EXPERIMENT_JOINT) {
         option_file_read(&joint_file, r, TREE_ROOT, "", &any->of_joint);
+    } else if (any->kind == EXPERIMENT_ARM) {
+        option_file_read(&arm_file, r, TREE_ROOT, "", &any->of_arm);
     } else {
         option_file_read(&experiment_file, r, TREE_ROOT, "", &any->follow);
     }
 }
+
+ENUM_NAMES(experiment_kind, EXPERIMENT_KIND_COUNT, "follow", "joint", "arm");
 
 const struct option_file any_experiment_file = {
     .what = "an experiment",
     .empty = "the file is empty, an experiment has at least reference, plant and input",
     .bytes = sizeof(struct any_experiment),
     .out_bytes = sizeof(struct any_experiment),
-    .finish = read_either};
+    .finish = read_any};

@@ -1,5 +1,5 @@
-/* service/experiments/experiment_file.h - experiments, from YAML: model following, and position
- * controllers of a joint.
+/* service/experiments/experiment_file.h - experiments, from YAML: model following, position
+ * controllers of a joint; and any of them, by its kind.
  *
  * docs/model/following.md section 5. All faults of the file are reported at once, with line and
  * column.
@@ -9,6 +9,7 @@
 
 #include "config/lab_file.h"
 #include "config/option_file.h"
+#include "service/experiments/arm_file.h"
 #include "twin/experiments/joint_trial.h"
 #include "twin/experiments/trial.h"
 
@@ -80,12 +81,23 @@ extern const struct option_file joint_file;
 void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
                       struct joint_trial_params *out);
 
-/* Of either kind, by the file's own key `kind`. */
+enum experiment_kind {
+    EXPERIMENT_FOLLOW,
+    EXPERIMENT_JOINT,
+    EXPERIMENT_ARM, /* service/experiments/arm_file.h */
+    EXPERIMENT_KIND_COUNT
+};
+
+extern const struct names experiment_kind_names;
+const char *experiment_kind_name(enum experiment_kind kind); /* "follow" … */
+
+/* Of any kind, by the file's own key `kind`. */
 struct any_experiment {
-    bool joint;
+    enum experiment_kind kind;
     union {
         struct experiment_file follow;
         struct joint_file of_joint;
+        struct arm_file of_arm;
     };
 };
 

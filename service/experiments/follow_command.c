@@ -8,6 +8,7 @@
 #include "service/cli/json_file.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
+#include "service/experiments/arm_study.h"
 #include "service/experiments/follow_study.h"
 #include "service/experiments/joint_study.h"
 
@@ -75,8 +76,22 @@ static int run_joint(const struct joint_file *file, const struct places *to)
     return exit_status;
 }
 
-/* runs: in place of the file's own, when above 0. */
-static int run_file(const char *path, int runs, const struct places *to)
+/* Nor in an arm's but what is lost, which its seed decides. */
+static int run_arm(struct arm_file *file, const char *recording, const struct places *to)
+{
+    struct arm_study study = {0};
+    struct err err = {0};
+    if (recording) {
+        (void)snprintf(file->recording_path, sizeof file->recording_path, "%s", recording);
+    }
+    const enum status status = arm_study_run(file, &study, &err);
+    const int exit_status = show_study(&arm_output, &study, to, status, &err);
+    arm_study_free(&study);
+    return exit_status;
+}
+
+/* runs and recording: in place of the file's own, when above 0, and not NULL. */
+static int run_file(const char *path, int runs, const char *recording, const struct places *to)
 {
     struct any_experiment file = {0};
     struct err_list errors = {0};
@@ -84,8 +99,18 @@ static int run_file(const char *path, int runs, const struct places *to)
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
-    if (file.joint) {
+    if (recording && file.kind != EXPERIMENT_ARM) {
+        (void)fprintf(stderr,
+                      "tandem: follow: --recording is for experiments of kind arm; %s "
+                      "is of kind %s\n",
+                      path, experiment_kind_name(file.kind));
+        return EXIT_USAGE;
+    }
+    if (file.kind == EXPERIMENT_JOINT) {
         return run_joint(&file.of_joint, to);
+    }
+    if (file.kind == EXPERIMENT_ARM) {
+        return run_arm(&file.of_arm, recording, to);
     }
     file.follow.runs = runs > 0 ? (uint32_t)runs : file.follow.runs;
     return run_follow(&file.follow, to);
@@ -95,11 +120,16 @@ int command_follow(int argc, char **argv)
 {
     struct places to = {0};
     int runs = 0;
+    const char *recording = NULL;
     const struct argument rows[] = {
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
          "so many runs instead of the file's"},
+        {"recording", 0, ARGUMENT_TEXT, &recording, 0, 0, "FILE.csv",
+         "of kind arm: a real arm's motion, in place of the file's own"},
         {"csv", 0, ARGUMENT_TEXT, &to.csv_folder, 0, 0, "DIR",
-         "also write states.csv (controllers.csv), and run.csv with the first run over time"},
+         "also write states.csv (controllers.csv, telemetry.csv), and run.csv with the first "
+         "run "
+         "over time"},
         {"plot", 0, ARGUMENT_TEXT, &to.plot_path, 0, 0, "FILE.svg",
          "also draw the first run (needs gnuplot)"},
         {"json", 0, ARGUMENT_FLAG, &to.json, 0, 0, NULL,
@@ -114,10 +144,14 @@ int command_follow(int argc, char **argv)
             "  time with other true parameters within their intervals. Prints how closely it\n"
             "  followed, state by state, beside what was published. Experiments of kind joint\n"
             "  compare position controllers of a servo joint; nothing is random there,\n"
-            "  one run says it all. Experiments that come with tandem: config/experiments.\n",
+            "  one run says it all. Those of kind arm show how far a virtual arm is from a "
+            "real\n"
+            "  one that it hears late. Experiments that come with tandem: "
+            "config/experiments.\n",
         .examples = "  tandem follow config/experiments/table7.yaml\n"
                     "  tandem follow config/experiments/shadow.yaml --json\n"
-                    "  tandem follow config/experiments/joint.yaml\n",
+                    "  tandem follow config/experiments/joint.yaml\n"
+                    "  tandem follow config/experiments/arm.yaml --recording ur5.csv\n",
         .exit_status = "the experiment cannot be run, or the robot was lost in a run",
         .rows = rows,
         .row_count = COUNT(rows),
@@ -136,5 +170,5 @@ int command_follow(int argc, char **argv)
         (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
         return EXIT_USAGE;
     }
-    return run_file(argv[1], runs, &to);
+    return run_file(argv[1], runs, recording, &to);
 }

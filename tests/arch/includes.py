@@ -33,7 +33,7 @@ twin/following: base logger/message identification/data twin/efsm twin/models tw
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/pair twin/dynamics twin/following
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
-twin/experiments: base identification/data twin/control twin/efsm twin/arm twin/following twin/robots
+twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following
 logger/storage: base logger/message
 config: base logger/message twin/arm twin/models twin/pair twin/following twin

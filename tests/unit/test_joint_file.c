@@ -145,11 +145,11 @@ static void test_kind(void)
     char path[512];
     (void)snprintf(path, sizeof path, "%s/joint.yaml", folder);
     CHECK_INT("joint", load(path, &file), STATUS_OK);
-    CHECK("joint", file.joint && file.of_joint.lag_count > 0);
+    CHECK("joint", file.kind == EXPERIMENT_JOINT && file.of_joint.lag_count > 0);
     memset(&file, 0, sizeof file);
     (void)snprintf(path, sizeof path, "%s/table7.yaml", folder);
     CHECK_INT("follow", load(path, &file), STATUS_OK);
-    CHECK("follow", !file.joint && file.follow.runs > 0);
+    CHECK("follow", file.kind == EXPERIMENT_FOLLOW && file.follow.runs > 0);
     CHECK_INT("not there", load("/nowhere.yaml", &file), STATUS_E_IO);
 }
 

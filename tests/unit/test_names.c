@@ -17,6 +17,8 @@
 #include "twin/arm/arm_servo.h"
 #include "twin/control/position_control.h"
 #include "twin/dynamics/pair_dynamics.h"
+#include "service/experiments/experiment_file.h"
+#include "twin/experiments/arm_shadow.h"
 #include "twin/following/pair_following.h"
 #include "twin/pair/pair.h"
 #include "twin/robots/arm6.h"
@@ -37,6 +39,7 @@ static const struct {
     }
     TABLE(alarm_filter_names),
     TABLE(alarm_type_names),
+    TABLE(arm_shown_names),
     TABLE(clock_map_state_names),
     TABLE(connection_state_names),
     TABLE(dynamics_method_names),
@@ -50,6 +53,7 @@ static const struct {
     TABLE(fit_cause_names),
     TABLE(fit_outcome_names),
     TABLE(follower_rejection_names),
+    TABLE(experiment_kind_names),
     TABLE(following_source_names),
     TABLE(job_class_names),
     TABLE(job_state_names),
