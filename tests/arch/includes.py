@@ -30,7 +30,7 @@ twin/pair: base logger/message identification identification/travel twin/efsm tw
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
-twin/report: base logger/message identification/data identification identification/travel identification/odometry
+twin/report: twin/arm base logger/message identification/data identification identification/travel identification/odometry
   identification/dynamics twin/models twin/pair twin/dynamics twin/following
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
@@ -38,7 +38,7 @@ twin: base logger/message twin/efsm twin/models twin/pair twin/following
 logger/storage: base logger/message
 config: base logger/message twin/arm twin/models twin/pair twin/following twin
 web/http: base logger/message twin logger/storage
-web/stream: base logger/message twin/report logger/storage web/http
+web/stream: twin/arm base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/pair twin/report web/http web/stream
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base logger/message twin config

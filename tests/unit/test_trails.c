@@ -3,11 +3,13 @@
 
 #include <jansson.h>
 
+#include "base/constants.h"
 #include "web/stream/trails.h"
 
 static struct pair *pairs[TRAIL_PAIRS_MAX + 2];
 static const struct pair *shown[TRAIL_PAIRS_MAX + 2];
-static struct view view = {.pairs = shown};
+static struct pair_params params[TRAIL_PAIRS_MAX + 2];
+static struct view view = {.pairs = shown, .params = params};
 static struct trails *trails;
 
 static void open_trails(size_t n)
@@ -88,6 +90,37 @@ static void test_kept(void)
     close_trails();
 }
 
+/* Of an arm the tool's places, by its six joints and its lengths. */
+static void test_arm(void)
+{
+    static const double work[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
+    open_trails(1);
+    struct pair_side *s = &pairs[0]->side[SIDE_REAL];
+    (void)snprintf(params[0].arm, sizeof params[0].arm, "ur5");
+    s->pose_count = 6;
+    memcpy(s->pose, work, sizeof work);
+    for (int k = 0; k < 4; k++) {
+        s->telemetry++;
+        s->seen_us = INT64_C(1000000) * k;
+        s->pose[0] = k == 1   ? 0.001
+                     : k >= 2 ? 0.1
+                              : 0.0; /* 0.5 mm, then 5 cm, then it stands */
+        trails_look(trails, &view);
+    }
+    s->telemetry++;
+    s->pose_count = 3; /* no arm's */
+    trails_look(trails, &view);
+    json_t *real = track(0, "real");
+    CHECK_INT("steps of the tool", json_array_size(real), 2);
+    CHECK_NEAR("x", number(real, 0, 1), 0.4869, 0.0, 1e-4);
+    CHECK_NEAR("y", number(real, 0, 2), -0.10915, 0.0, 1e-4);
+    CHECK_NEAR("z", number(real, 0, 3), 0.431859, 0.0, 1e-4);
+    CHECK_NEAR("t", number(real, 1, 0), 2.0, 0.0, 0.0);
+    json_decref(real);
+    params[0].arm[0] = '\0';
+    close_trails();
+}
+
 static void test_ring(void)
 {
     open_trails(1);
@@ -146,6 +179,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("trails", NULL, NULL);
     CU_add_test(suite, "what is kept", test_kept);
     CU_add_test(suite, "ring", test_ring);
+    CU_add_test(suite, "arm", test_arm);
     CU_add_test(suite, "many pairs", test_many_pairs);
     CU_add_test(suite, "poses", test_poses);
     return check_run();

@@ -458,6 +458,9 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     json_write_text(w, "id", p->id);
     json_write_text(w, "kind", pair_kind_name(p->kind));
     json_write_text(w, "mode", pair_mode_name(p->mode));
+    if (pair_is_arm(p)) {
+        json_write_text(w, "arm", p->arm);
+    }
     json_write_text(w, "dynamics",
                     pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL);
     json_write_seconds(w, "sync_tolerance_s", p->sync_tolerance_us);

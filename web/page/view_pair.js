@@ -9,7 +9,7 @@ import {watch} from "./watch.js";
 
 // A tab is one module with mount(root, context) and one row here.
 //
-// context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
+// of(pair): has such a pair this view? Its absence says: every one has. context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
 
 const TABS = [
     {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},
@@ -17,7 +17,8 @@ const TABS = [
     {id: "parameters", label: "Parameters", load: () => import("./tab_parameters.js")},
     {id: "dynamics", label: "Dynamics", load: () => import("./tab_dynamics.js")},
     {id: "following", label: "Following", load: () => import("./tab_following.js")},
-    {id: "map", label: "Map", load: () => import("./tab_map.js")},
+    {id: "map", label: "Map", load: () => import("./tab_map.js"), of: pair => !pair.arm},
+    {id: "arm", label: "Arm", load: () => import("./tab_arm.js"), of: pair => Boolean(pair.arm)},
     {id: "machines", label: "Machines", load: () => import("./tab_machines.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
 ];
@@ -35,9 +36,11 @@ function arrows(event) {
     }
 }
 
-function tabList(route) {
+// pair: undefined while nothing is known of it: then without those that few have.
+function tabList(route, pair) {
+    const has = tab => !tab.of || tab.id === route.tab || tab.of(pair ?? {});
     return el("nav", {class: "tabs", "aria-label": `Views of ${route.pair}`, onkeydown: arrows},
-        TABS.map(tab => el("a", {href: pairAddress(route.pair, tab.id),
+        TABS.filter(has).map(tab => el("a", {href: pairAddress(route.pair, tab.id),
             "aria-current": tab.id === route.tab ? "page" : null}, tab.label)));
 }
 
@@ -71,12 +74,18 @@ export async function mount(root, context) {
     const {route, signal} = context;
     const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, waiting());
-    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabList(route), body);
+    const tabs = tabList(route);
+    let arm;
+    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabs, body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const tell = speaker();
     const path = `pairs/${encodeURIComponent(route.pair)}`;
     watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
+        if (pair.arm && !arm) { // its views are others
+            arm = pair.arm;
+            tabs.replaceWith(tabList(route, pair));
+        }
         tell(pair);
     }, error => show(state, error.status === 404 ? null : marked("✕", "bad", `${error.title}`)));
 

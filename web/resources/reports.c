@@ -1,3 +1,4 @@
+#include "twin/report/arm_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/pair_report.h"
 #include "web/resources/handlers.h"
@@ -51,4 +52,9 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     following_report_frame(json, "aligned", request->following);
     json_write_raw(json, "map", map, bytes);
     json_write_close(json);
+}
+
+void get_arm(const struct web_request *request, struct web_response *response)
+{
+    arm_report(web_tagged_json(response), NULL, request->shown, request->params);
 }

@@ -3,16 +3,20 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "logger/storage/lock.h"
+#include "twin/arm/arm_geometry.h"
 
 /* Smaller steps are not kept: noise of a robot that stands, and no picture shows them. */
 static const double STEP_M = 0.02;
 static const double TURN_RAD = 0.05;
+static const double TOOL_STEP_M = 0.005;
 
+/* Of robots in the plane x, y and yaw; of arms where the tool is. */
 struct trail_point {
     int64_t t_us;
-    float x_m, y_m, yaw_rad;
+    float at[3];
 };
 
 struct trail {
@@ -62,29 +66,49 @@ bool trail_pose(const double *pose, size_t count, double *x_m, double *y_m, doub
     return true;
 }
 
-static void keep_point(struct trail *trail, enum side side, const struct trail_point *point)
+/* Where it is now; false: it told nothing that can be drawn. */
+static bool read_point(const struct pair_params *p, const struct pair_side *state, double at[3])
+{
+    struct arm_geometry arm;
+    if (!pair_is_arm(p)) {
+        return trail_pose(state->pose, state->pose_count, &at[0], &at[1], &at[2]);
+    }
+    if (state->pose_count != ARM_JOINTS || !arm_geometry_find(p->arm, &arm)) {
+        return false;
+    }
+    const struct rigid tool = arm_forward(&arm, state->pose);
+    memcpy(at, tool.at_m, sizeof tool.at_m);
+    return isfinite(at[0] + at[1] + at[2]);
+}
+
+static bool has_moved(const struct trail_point *from, const struct trail_point *to, bool arm)
+{
+    double d[3];
+    for (size_t k = 0; k < 3; k++) {
+        d[k] = (double)(to->at[k] - from->at[k]);
+    }
+    const double plane_m = hypot(d[0], d[1]);
+    return arm ? hypot(plane_m, d[2]) >= TOOL_STEP_M
+               : plane_m >= STEP_M || fabs(d[2]) >= TURN_RAD;
+}
+
+static void keep_point(struct trail *trail, enum side side, const struct trail_point *point,
+                       bool arm)
 {
     struct trail_point *const ring = trail->points[side];
-    if (trail->kept[side] > 0) {
-        const struct trail_point *last = &ring[(trail->kept[side] - 1) % TRAIL_POINTS_MAX];
-        const double step_m =
-            hypot((double)(point->x_m - last->x_m), (double)(point->y_m - last->y_m));
-        if (step_m < STEP_M && fabs((double)(point->yaw_rad - last->yaw_rad)) < TURN_RAD) {
-            return;
-        }
+    if (trail->kept[side] == 0 ||
+        has_moved(&ring[(trail->kept[side] - 1) % TRAIL_POINTS_MAX], point, arm)) {
+        ring[trail->kept[side]++ % TRAIL_POINTS_MAX] = *point;
     }
-    ring[trail->kept[side]++ % TRAIL_POINTS_MAX] = *point;
 }
 
 static void look_at(struct trails *trails, size_t i, enum side side,
-                    const struct pair_side *state)
+                    const struct pair_params *p, const struct pair_side *state)
 {
-    double x_m = 0.0;
-    double y_m = 0.0;
-    double yaw_rad = 0.0;
+    double at[3];
     struct trail *trail = trails->of[i];
     if ((trail && trail->telemetry[side] == state->telemetry) || state->telemetry == 0 ||
-        !trail_pose(state->pose, state->pose_count, &x_m, &y_m, &yaw_rad)) {
+        !read_point(p, state, at)) {
         return;
     }
     if (!trail && trails->used < TRAIL_PAIRS_MAX) {
@@ -93,10 +117,10 @@ static void look_at(struct trails *trails, size_t i, enum side side,
         trails->used += trail ? 1 : 0;
     }
     if (trail) {
-        const struct trail_point point = {state->seen_us, (float)x_m, (float)y_m,
-                                          (float)yaw_rad};
+        const struct trail_point point = {state->seen_us,
+                                          {(float)at[0], (float)at[1], (float)at[2]}};
         trail->telemetry[side] = state->telemetry;
-        keep_point(trail, side, &point);
+        keep_point(trail, side, &point, pair_is_arm(p));
     }
 }
 
@@ -109,7 +133,7 @@ void trails_look(struct trails *trails, const struct view *view)
     }
     for (size_t i = 0; i < trails->pair_count; i++) {
         for (int side = 0; side < SIDE_COUNT; side++) {
-            look_at(trails, i, (enum side)side, &view->pairs[i]->side[side]);
+            look_at(trails, i, (enum side)side, &view->params[i], &view->pairs[i]->side[side]);
         }
     }
     lock_give(&trails->lock);
@@ -124,9 +148,9 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
         json_write_array(json, NULL);
         json_write_seconds(json, NULL, p->t_us);
         /* As exact as a float is; adding zero, there is no -0. */
-        json_write_real(json, NULL, round((double)p->x_m * 1e4) / 1e4 + 0.0);
-        json_write_real(json, NULL, round((double)p->y_m * 1e4) / 1e4 + 0.0);
-        json_write_real(json, NULL, round((double)p->yaw_rad * 1e4) / 1e4 + 0.0);
+        for (size_t i = 0; i < 3; i++) {
+            json_write_real(json, NULL, round((double)p->at[i] * 1e4) / 1e4 + 0.0);
+        }
         json_write_close(json);
     }
     json_write_close(json);

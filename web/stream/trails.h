@@ -2,7 +2,7 @@
  * thinned.
  *
  * Fed from the snapshots, five times a second; a pose is kept when the robot has moved or
- * turned since the last one that was. So a robot that stands does not push its way out. In
+ * turned since the last one that was; of an arm, when its tool has. So a robot that stands does not push its way out. In
  * memory only: a restart forgets it. At most TRAIL_PAIRS_MAX pairs have a trail, those that
  * told a pose first: 29 kB each, 14 MB in all.
  */
@@ -24,7 +24,8 @@ void trails_destroy(struct trails *trails); /* NULL allowed */
  * one. */
 void trails_look(struct trails *trails, const struct view *view);
 
-/* "real": [[t, x_m, y_m, yaw_rad], …], oldest first, and "virtual". Any thread. */
+/* "real": [[t, x_m, y_m, yaw_rad], …], oldest first, and "virtual"; of arms
+ * [t, x_m, y_m, z_m] of the tool. Any thread. */
 void trails_write(struct trails *trails, struct json_writer *json, size_t pair);
 
 /* Which of a pose's numbers are x, y and the angle, by their count: 3 or more [x, y, …, yaw].
