@@ -2,6 +2,7 @@
 #include "tests/support/check.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/lab_time.h"
 #include "service/cli/lab_clock.h"
@@ -17,6 +18,7 @@ struct inbox {
     char last[256];
     size_t seen[KEPT_MAX]; /* how often the payload "n" came */
     int64_t worst_us;      /* latest payload "@<monotonic time>" */
+    atomic_long slow_ms;   /* taking one in takes so long */
     struct mqtt_client *refuser;
     unsigned refusals, connections; /* of which so many are refused; what was told of them: */
     bool resumed[8];
@@ -31,6 +33,7 @@ static void keep_message(void *context, const char *topic, const void *payload, 
     (void)retained;
     (void)dup;
     (void)packet_id;
+    broker_sleep_ms(atomic_load(&in->slow_ms));
     (void)pthread_mutex_lock(&in->mutex);
     in->count++;
     (void)snprintf(in->last, sizeof in->last, "%.*s", (int)bytes, (const char *)payload);
@@ -341,6 +344,53 @@ static void test_session_outlives_the_client(void)
 {
     session_round("MQTT 5", "5");
     session_round("MQTT 3.1.1", "3.1.1");
+}
+
+/* Who has to stop while there is more than it can take in acknowledges nothing that it has not
+ * taken in. */
+static void test_stop_in_a_backlog(void)
+{
+    enum { N = 600 };
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *speaker = make("backlog", &speak);
+    struct mqtt_client *listener = make("backlog", &listen);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK("subscribed", mqtt_client_wait_subscribed(listener, UP_MS));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK("sent", mqtt_client_wait_sent(speaker, UP_MS));
+    end(speaker);
+    atomic_store(&in.slow_ms, 5);
+    listener = make("backlog", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK("some", inbox_wait(&in, 20, UP_MS));
+    mqtt_client_stop(listener, 0);
+    mqtt_client_destroy(listener);
+    const size_t first = inbox_count(&in);
+    atomic_store(&in.slow_ms, 0);
+    listener = make("backlog", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    for (int i = 0; i < 100 && in.seen[N - 1] == 0; i++) {
+        (void)inbox_wait(&in, N, 100);
+    }
+    end(listener);
+    size_t missing = 0;
+    for (int i = 0; i < N; i++) {
+        missing += in.seen[i] == 0;
+    }
+    CHECK_INT("none missing", missing, 0);
+    (void)printf("    %zu of %d before it stopped\n", first, N);
+    broker_finish(&b, NULL);
 }
 
 static void refuse_connection(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
@@ -668,6 +718,7 @@ int main(int argc, char **argv)
     (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
     (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
+    (void)CU_add_test(suite, "stop in a backlog", test_stop_in_a_backlog);
     (void)CU_add_test(suite, "refused connections", test_refused_connections);
     (void)CU_add_test(suite, "presence and will", test_presence_and_will);
     (void)CU_add_test(suite, "idle link is awake", test_idle_link_is_awake);
