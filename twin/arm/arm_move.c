@@ -484,9 +484,9 @@ bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t
 
 /* ---- beside the way ---- */
 
-static double share_within(double along, double square)
+static double share_along(double along, double square)
 {
-    return square > 0.0 ? fmin(fmax(along / square, 0.0), 1.0) : 0.0;
+    return square > 0.0 ? along / square : 0.0;
 }
 
 static double off_circle(const struct arm_move *m, const double at_m[3])
@@ -513,7 +513,7 @@ static double off_line(const struct arm_move *m, const double at_m[3])
         away[i] = at_m[i] - m->from.at_m[i];
         along += away[i] * m->shift_m[i];
     }
-    const double share = share_within(along, m->length_m * m->length_m);
+    const double share = share_along(along, m->length_m * m->length_m);
     for (size_t i = 0; i < 3; i++) {
         away[i] -= share * m->shift_m[i];
     }
@@ -538,7 +538,7 @@ double arm_move_off_path(const struct arm_move *move, const struct arm_geometry 
         square += way * way;
     }
     double near[ARM_JOINTS];
-    const double share = share_within(along, square);
+    const double share = share_along(along, square);
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         near[i] = move->from_q[i] + share * (move->to_q[i] - move->from_q[i]);
     }

@@ -97,8 +97,9 @@ struct arm_fault arm_plan_arc(const struct arm_geometry *arm, const double from_
 bool arm_move_at(struct arm_move *move, const struct arm_geometry *arm, double t_s,
                  double q[ARM_JOINTS], double qd[ARM_JOINTS]);
 
-/* How far the tool, at joint angles q, is from the path, wherever on it: from the line or the
- * circle; of a joint path from where the tool is at the nearest angles of that path. m. */
+/* How far the tool, at joint angles q, is from the path, wherever on it or on beyond its ends:
+ * from the line or the circle; of a joint path from where the tool is at the nearest angles of
+ * that path. m. */
 double arm_move_off_path(const struct arm_move *move, const struct arm_geometry *arm,
                          const double q[ARM_JOINTS]);
 

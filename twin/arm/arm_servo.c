@@ -138,7 +138,9 @@ static double regulate_joint(struct arm_servo *s, const struct arm_servo_params 
         .position_gain = 1.0,
     };
     double u = 0.0;
-    control.slow = position_slow_window(&control, 0.5 * p->near_rad);
+    /* What it coasts, and no less than it goes in a period. */
+    control.slow = fmax(position_slow_window(&control, 0.5 * p->near_rad),
+                        p->speed_max_radps[j] * p->period_s + 0.5 * p->near_rad);
     (void)position_step(&s->control[j], &control, target, s->joint[j].q_rad,
                         s->joint[j].w_radps, &u); /* all numbers are finite */
     return u;

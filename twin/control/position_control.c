@@ -66,6 +66,11 @@ enum status position_check(const struct position_params *p, struct err *err)
 /* --- without a plan ------------------------------------------------------------------------
  */
 
+static double limit_within(double command, double most)
+{
+    return fmin(fmax(command, -most), most);
+}
+
 static double limit_command(const struct position_params *p, double command)
 {
     const double size = fmin(fmax(fabs(command), p->command_min), p->command_max);
@@ -88,7 +93,8 @@ static double command_by_machine(struct position_control *c, const struct positi
         .rest = p->rest > 0.0 ? p->rest : 0.5 * p->near_by,
         .fast_command = p->command_max,
         .slow_command = p->command_min,
-        .near_command = limit_command(p, p->gain_per_s * error),
+        .near_command = p->rest > 0.0 ? limit_within(p->gain_per_s * error, p->command_max)
+                                      : limit_command(p, p->gain_per_s * error),
     };
     const int64_t t_us = (int64_t)((double)c->steps * p->period_s * 1e6 + 0.5);
     if (!c->started) {
@@ -146,7 +152,7 @@ static double command_along_plan(struct position_control *c, const struct positi
     const double share = -expm1(-p->tracking_per_s * p->period_s);
     const double command = (next - now + share * miss) / travel;
     c->elapsed_s += p->period_s;
-    return fmin(fmax(command, -p->command_max), p->command_max);
+    return limit_within(command, p->command_max);
 }
 
 bool position_step(struct position_control *c, const struct position_params *p, double target,

@@ -31,8 +31,9 @@ struct position_params {
     double gain_per_s;               /* kc > 0, of P and of the machine's last bit */
     double stop;                     /* P >= 0: no command at errors up to this */
     double near_by, slow;            /* windows of the machine: slow >= near_by > 0 */
-    /* >= 0: the machine rests within it, once the joint does not coast beyond it; 0: within
-     * half of near_by, as fast as it may be, as the paper has it */
+    /* >= 0: the machine rests within it, once the joint does not coast beyond it, and its last
+     * bit knows no least command; 0: within half of near_by, as fast as it may be, as the paper
+     * has it */
     double rest;
     double tracking_per_s;       /* > 0: of the coasting point, last two kinds */
     double lag_s, position_gain; /* the joint as it is known: lag >= 0, gain > 0 */
