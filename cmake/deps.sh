@@ -46,6 +46,7 @@ deps_to_test='
     python3-pymodbus    another one, of the Python example
     python3-serial-asyncio  without it pymodbus's clients cannot be imported (only recommended by it)
     patch               adds by each recipe of docs/adding.md what it says
+    python3-pykdl       another's word on where an arm's tool is
 '
 deps_to_package='
     dpkg-dev            finds the libraries a package depends on
