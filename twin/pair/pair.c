@@ -295,7 +295,7 @@ static const char *overflow_reason(const struct pair_run *run)
     if (run->pair->outstanding >= p->outstanding_max) {
         return "too many commands are open";
     }
-    if (strcmp(run->event->command.op, "halt") == 0) {
+    if (pair_link_overtakes(run->event->command.op)) {
         return NULL; /* it does not wait */
     }
     if (p->mode == PAIR_LINK && pair_link_waiting(run, SIDE_REAL) >= p->queue_max) {

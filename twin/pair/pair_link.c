@@ -109,11 +109,16 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     }
 }
 
+bool pair_link_overtakes(const char *op)
+{
+    return strcmp(op, "halt") == 0 || strcmp(op, "stopj") == 0;
+}
+
 bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot)
 {
     bool any = false;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (is_waiting(run, slot, s) && strcmp(slot->op, "halt") != 0) {
+        if (is_waiting(run, slot, s) && !pair_link_overtakes(slot->op)) {
             slot->expected[s] = false;
             slot->withdrawn[s] = true;
             any = true;
@@ -122,13 +127,13 @@ bool pair_link_withdraw(const struct pair_run *run, struct pair_slot *slot)
     return any;
 }
 
-/* A halt overtakes what is in work: behind it, it would stop nothing. */
+/* A stop overtakes what is in work: behind it, it would stop nothing. */
 static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
     for (int k = -1; pair_next_open(pair, &k);) {
         struct pair_slot *slot = &pair->slot[k];
-        if (is_waiting(run, slot, side) && strcmp(slot->op, "halt") == 0) {
+        if (is_waiting(run, slot, side) && pair_link_overtakes(slot->op)) {
             send_slot(run, side, slot);
         }
     }

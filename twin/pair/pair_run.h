@@ -223,4 +223,7 @@ void pair_link_expect(const struct pair *pair, const struct pair_params *p,
 /* Commands that wait for this side. */
 uint32_t pair_link_waiting(const struct pair_run *run, enum side side);
 
+/* An operation that is sent at once, whatever waits: it stops the robot. */
+bool pair_link_overtakes(const char *op);
+
 #endif
