@@ -168,7 +168,9 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
         return;
     }
     f->speaking = r;
+    fleet_modbus_obey(f, r);
     f->options.kind->step(r->memory, fleet_tell_reply, f);
+    fleet_modbus_show(f, r);
     const int64_t next_us = f->sim_us + f->period_us;
     if (f->options.telemetry_hz > 0.0 && next_us >= r->telemetry_us) {
         fleet_tell_telemetry(f, r);
@@ -298,7 +300,7 @@ static int run_fleet(struct fleet *f)
     fleet_list_topics(f, &topics);
     client.topics = topics.topics;
     client.topic_count = topics.count;
-    if (!session_open(&f->session, client)) {
+    if (!fleet_modbus_start(f) || !session_open(&f->session, client)) {
         return EXIT_FAILED;
     }
     live_fleet(f);
@@ -327,6 +329,7 @@ static enum status begin_fleet(struct fleet *f, const struct fleet_options *opti
 static void finish_fleet(struct fleet *f)
 {
     struct outgoing *out = NULL;
+    fleet_modbus_stop(f);
     while ((out = TAILQ_FIRST(&f->outbox))) {
         TAILQ_REMOVE(&f->outbox, out, link);
         free(out);

@@ -8,6 +8,7 @@
 #define SERVICE_ROBOTS_FLEET_H
 
 #include "service/mqtt/broker_arguments.h"
+#include "service/wire/modbus_server.h"
 #include "twin/robots/robot.h"
 #include "twin/robots/world.h"
 
@@ -39,6 +40,9 @@ struct fleet_options {
 
     double telemetry_hz; /* in the robots' time; 0: none */
     double machines_hz;  /* at most so often; 0: none */
+
+    /* The one arm of the fleet speaks Modbus TCP; where: NULL: it does not. */
+    struct modbus_options modbus;
 };
 
 /* Run until the time is over or a signal asks to stop; prints what happened. Returns the exit

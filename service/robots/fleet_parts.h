@@ -65,6 +65,7 @@ struct fleet {
     size_t outbox_count;
     uint64_t connections; /* seen so far */
     struct fleet_counts counts;
+    struct fleet_modbus *modbus; /* NULL: nobody speaks it */
 };
 
 /* --- fleet_hear.c ------------------------------------------------------------------------ */
@@ -108,5 +109,22 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
 /* Apply the parameter set in a message and say what was applied and what refused. */
 void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
                             const struct message *message);
+
+/* --- fleet_modbus.c ---------------------------------------------------------------------- */
+
+/* Listen, and say where; false after a message on stderr. Nothing to do is fine. */
+bool fleet_modbus_start(struct fleet *f);
+void fleet_modbus_stop(struct fleet *f);
+
+/* Before a period: the arm is told what clients asked for. After it: clients see what it shows.
+ */
+void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r);
+void fleet_modbus_show(struct fleet *f, const struct fleet_robot *r);
+
+/* What it says among the robot's machines; nothing where nobody speaks it. */
+void fleet_modbus_write(const struct fleet *f, struct json_writer *w);
+
+/* Is this the answer to what came by Modbus? Registers tell it, MQTT does not. */
+bool fleet_modbus_answer(struct fleet *f, const struct robot_reply *reply);
 
 #endif

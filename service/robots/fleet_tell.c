@@ -149,6 +149,9 @@ void fleet_tell_reply(void *context, const struct robot_reply *reply)
 {
     struct fleet *f = context;
     struct fleet_robot *r = f->speaking;
+    if (fleet_modbus_answer(f, reply)) {
+        return;
+    }
     const int64_t end_us = lab_time_of(f, reply->end_us);
     struct event_reply e = {.status = reply->status,
                             .source_us = clock_of(f, r, end_us),
@@ -274,6 +277,7 @@ static void write_machines(const struct fleet *f, const struct fleet_robot *r,
     for (size_t i = 0; i < count; i++) {
         write_machine(f, r, &machines[i], w);
     }
+    fleet_modbus_write(f, w);
     json_write_object(w, "executive");
     json_write_real(w, "period_s", lab_s(f->period_us));
     json_write_real(w, "pace", f->options.pace);
@@ -288,13 +292,18 @@ void fleet_tell_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us)
     const struct robot_kind *kind = f->options.kind;
     struct robot_machine machines[ROBOT_MACHINES_MAX];
     uint64_t mark = HASH_START;
-    if (!kind->machines || now_us < r->machines_us) {
+    if ((!kind->machines && !f->modbus) || now_us < r->machines_us) {
         return;
     }
     /* Only the first's entries count: a lidar that reads all the time is no news. */
-    const size_t count = kind->machines(r->memory, machines);
-    mark = hash_bytes(mark, &machines[0].m->state, sizeof machines[0].m->state);
-    mark = hash_bytes(mark, machines[0].stats->visits, sizeof machines[0].stats->visits);
+    const size_t count = kind->machines ? kind->machines(r->memory, machines) : 0;
+    if (count > 0) {
+        mark = hash_bytes(mark, &machines[0].m->state, sizeof machines[0].m->state);
+        mark = hash_bytes(mark, machines[0].stats->visits, sizeof machines[0].stats->visits);
+    }
+    if (f->modbus) { /* its indices are news all the time */
+        mark = hash_bytes(mark, &f->executive.periods, sizeof f->executive.periods);
+    }
     if (mark == r->machines_mark && now_us < r->machines_us + MACHINES_AGAIN_US) {
         return;
     }

@@ -13,6 +13,7 @@
 #include "service/robots/map_file.h"
 #include "service/robots/robot_file.h"
 #include "service/robots/session.h"
+#include "twin/robots/robot_kinds.h"
 
 /* Options that stand for a parameter; NaN: not given. */
 enum { SPEED_ANGULAR, SPEED_LINEAR, DELAY_T0, DELAY_TA, DELAY_TR, NOISE, SHORTCUT_COUNT };
@@ -29,10 +30,10 @@ static const struct {
 };
 
 struct given {
-    const char *kind, *side, *mode, *parameter_file, *map_file, *pose;
+    const char *kind, *side, *mode, *parameter_file, *map_file, *pose, *modbus;
     double shortcut[SHORTCUT_COUNT];
     double period_s;
-    bool list;
+    bool list, without_password, allow_writes;
 };
 
 static bool find_kind(const struct given *g, struct fleet_options *o)
@@ -138,6 +139,24 @@ static bool take_period(const struct given *g, struct fleet_options *o)
     return true;
 }
 
+/* Modbus is an arm's, and of one. */
+static bool take_modbus(const struct given *g, struct fleet_options *o)
+{
+    if (!g->modbus) {
+        return true;
+    }
+    if (o->kind != &arm6_kind || o->pair_count > 1 ||
+        (o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL])) {
+        (void)fprintf(stderr,
+                      "tandem: --modbus %s: one robot of kind arm6 was expected, of one side\n",
+                      g->modbus);
+        return false;
+    }
+    o->modbus.listen = (struct tcp_listen){g->modbus, MODBUS_PORT, g->without_password};
+    o->modbus.remote_writes = g->allow_writes;
+    return true;
+}
+
 static int list_kinds(void)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
@@ -168,7 +187,7 @@ static int run_robot(const struct given *g, struct fleet_options *o)
         return list_kinds();
     }
     if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
-        (g->pose && !read_pose(g->pose, o))) {
+        (g->pose && !read_pose(g->pose, o)) || !take_modbus(g, o)) {
         return EXIT_USAGE;
     }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
@@ -246,6 +265,12 @@ int command_robot(int argc, char **argv)
         {"reboot", 0, ARGUMENT_REAL, &o.reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
         {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
         {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
+        {"modbus", 0, ARGUMENT_TEXT, &g.modbus, 0, 0, "HOST[:PORT]",
+         "an arm's registers over Modbus TCP, as UR's controllers have them (off; port 1502)"},
+        {"without-password", 0, ARGUMENT_FLAG, &g.without_password, 0, 0, NULL,
+         "listen beyond loopback, too: who can reach the port is asked for no password"},
+        {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
+         "beyond loopback: whoever can reach the port may also move the arm"},
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
     };

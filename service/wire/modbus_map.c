@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/constants.h"
+#include "base/lab_time.h"
 
 /* Ids of what comes by Modbus; their answers are told by registers, not over MQTT. */
 #define ID_STEM "modbus:"
@@ -122,7 +123,7 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
 static const unsigned writable[][2] = {{MODBUS_OUTPUTS, MODBUS_CLEAR_OUTPUTS + 1},
                                        {MODBUS_COMMAND, MODBUS_TAKEN},
                                        {MODBUS_MODE, MODBUS_STREAM_END},
-                                       {MODBUS_FREE, MODBUS_FREE_END}};
+                                       {MODBUS_GOAL, MODBUS_FREE_END}};
 
 bool modbus_is_shown(unsigned address)
 {
@@ -134,13 +135,22 @@ bool modbus_is_shown(unsigned address)
     return true;
 }
 
+/* Does the range touch twelve registers without holding them all? */
+static bool cuts_twelve(unsigned address, unsigned end, unsigned first)
+{
+    const unsigned last = first + 2 * ARM_JOINTS;
+    return address < last && end > first && (address > first || end < last);
+}
+
 bool modbus_may_write(unsigned address, unsigned count)
 {
     const unsigned end = address + count;
-    const bool streams = address < MODBUS_STREAM_END && end > MODBUS_STREAM;
+    if (cuts_twelve(address, end, MODBUS_STREAM) || cuts_twelve(address, end, MODBUS_GOAL)) {
+        return false;
+    }
     for (size_t i = 0; i < sizeof writable / sizeof writable[0]; i++) {
         if (address >= writable[i][0] && end <= writable[i][1]) {
-            return !streams || (address <= MODBUS_STREAM && end >= MODBUS_STREAM_END);
+            return true;
         }
     }
     return false;
@@ -238,14 +248,16 @@ bool modbus_map_command(const uint16_t words[], bool cartesian, struct modbus_pr
     return true;
 }
 
-bool modbus_map_answer(struct modbus_program *program, const struct arm6_state *arm,
+bool modbus_is_ours(const char *id)
+{
+    return strncmp(id, ID_STEM, sizeof ID_STEM - 1) == 0;
+}
+
+void modbus_map_answer(struct modbus_program *program, const struct arm6_state *arm,
                        const struct robot_reply *reply)
 {
-    if (strncmp(reply->id, ID_STEM, sizeof ID_STEM - 1) != 0) {
-        return false;
-    }
     if (program->phase != ARM6_MOVING || strcmp(reply->id, program->id) != 0) {
-        return true; /* of an earlier command, or of the mode */
+        return;
     }
     program->lap_s = lab_s(reply->end_us - reply->start_us);
     if (reply->status == REPLY_HALTED) {
@@ -258,5 +270,4 @@ bool modbus_map_answer(struct modbus_program *program, const struct arm6_state *
     } else {
         program->phase = ARM6_DONE;
     }
-    return true;
 }

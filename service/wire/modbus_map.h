@@ -30,7 +30,9 @@ enum modbus_address {
     MODBUS_STREAM_END = 172,
     MODBUS_Q_VP = 172,
     MODBUS_Q_SP = 184,
-    MODBUS_FREE = 196, /* nobody's */
+    MODBUS_GOAL = 196, /* Q_R of who streams: six of 32 bits */
+    MODBUS_GOAL_END = 208,
+    MODBUS_FREE = 208, /* nobody's */
     MODBUS_FREE_END = 256,
     MODBUS_REGISTERS = 771,
     /* Coils: the bits of registers 0 to 3, the lowest first; from 260 on what the registers of
@@ -60,7 +62,7 @@ void modbus_map_show(const struct arm6_state *arm, const struct modbus_program *
 /* Is the register the arm's, not a client's? */
 bool modbus_is_shown(unsigned address);
 
-/* May a client write count registers, or coils, from this address on? Set points of the stream
+/* May a client write count registers, or coils, from this address on? The stream and the goal
  * only all twelve at once. */
 bool modbus_may_write(unsigned address, unsigned count);
 bool modbus_may_write_coils(unsigned address, unsigned count);
@@ -73,8 +75,12 @@ bool modbus_map_command(const uint16_t words[], bool cartesian, struct modbus_pr
 /* The mode in register 150 as a command; it is no part of the program. */
 void modbus_map_mode(uint16_t bits, struct event_command *out);
 
-/* Is this one of the arm's answers to what came by Modbus? The program takes note. */
-bool modbus_map_answer(struct modbus_program *program, const struct arm6_state *arm,
+/* Is this the id of something that came by Modbus? Its answer is told by registers. */
+bool modbus_is_ours(const char *id);
+
+/* The arm's answer to the program's command; arm is what it shows after that. Answers to
+ * others are left alone. */
+void modbus_map_answer(struct modbus_program *program, const struct arm6_state *arm,
                        const struct robot_reply *reply);
 
 /* Six numbers of 32 bits in 1e-6. */

@@ -91,14 +91,13 @@ static void change_outputs(uint16_t *words)
     words[MODBUS_SET_OUTPUTS] = words[MODBUS_CLEAR_OUTPUTS] = 0;
 }
 
-/* The registers are written; before is what 128 and 151 were. A mode comes before the command
- * that came with it. */
+/* The registers are written, and the lock is held; before is what 128 and 151 were. A mode
+ * comes before the command that came with it. */
 static void note_write(struct modbus_server *s, const struct modbus_request *r,
                        const uint16_t before[2])
 {
     const uint16_t *words = s->words;
     change_outputs(s->words);
-    lock_take(&s->lock);
     if (does_touch(r, MODBUS_MODE)) {
         order_command(s, false);
     }
@@ -107,10 +106,13 @@ static void note_write(struct modbus_server *s, const struct modbus_request *r,
     }
     if (does_touch(r, MODBUS_STREAM)) {
         s->orders.stream = true;
-        modbus_map_numbers(&words[MODBUS_STREAM], s->orders.q_rad);
+        modbus_map_numbers(&words[MODBUS_STREAM], s->orders.stream_rad);
+    }
+    if (does_touch(r, MODBUS_GOAL)) {
+        s->orders.goal = true;
+        modbus_map_numbers(&words[MODBUS_GOAL], s->orders.goal_rad);
     }
     s->orders.alive = s->orders.alive || words[MODBUS_WATCHDOG] != before[1];
-    lock_give(&s->lock);
 }
 
 /* --- coils ------------------------------------------------------------------------------- */
@@ -153,6 +155,21 @@ static int judge_request(struct modbus_server *s, const struct modbus_request *r
     return needs_room(r) && !has_room(s) ? MODBUS_EXCEPTION_SLAVE_OR_SERVER_BUSY : 0;
 }
 
+/* Who is told that it is written finds it taken in: the library writes and answers in one. */
+static int answer_write(struct modbus_server *s, const uint8_t *bytes,
+                        const struct modbus_request *r)
+{
+    const uint16_t before[2] = {s->words[MODBUS_COMMAND], s->words[MODBUS_WATCHDOG]};
+    lock_take(&s->lock);
+    const int sent = modbus_reply(s->library, bytes, (int)r->bytes, &s->mapping);
+    if (r->coils) {
+        gather_coils(s);
+    }
+    note_write(s, r, before);
+    lock_give(&s->lock);
+    return sent;
+}
+
 /* False when the client did not take the answer. */
 static bool answer_request(struct modbus_server *s, int socket, const uint8_t *bytes,
                            const struct modbus_request *r)
@@ -165,17 +182,12 @@ static bool answer_request(struct modbus_server *s, int socket, const uint8_t *b
         return modbus_reply_exception(s->library, bytes, (unsigned)exception) > 0;
     }
     refresh_words(s);
-    const uint16_t before[2] = {s->words[MODBUS_COMMAND], s->words[MODBUS_WATCHDOG]};
     if (r->coils) {
         spread_coils(s);
     }
-    const int sent = modbus_reply(s->library, bytes, (int)r->bytes, &s->mapping);
-    if (r->write_count > 0) {
-        if (r->coils) {
-            gather_coils(s);
-        }
-        note_write(s, r, before);
-    }
+    const int sent = r->write_count > 0
+                         ? answer_write(s, bytes, r)
+                         : modbus_reply(s->library, bytes, (int)r->bytes, &s->mapping);
     return sent > 0;
 }
 
@@ -233,7 +245,8 @@ struct modbus_server *modbus_server_create(bool writes)
 enum status modbus_server_start(struct modbus_server **out,
                                 const struct modbus_options *options, struct err *err)
 {
-    struct modbus_server *s = modbus_server_create(options->writes);
+    struct modbus_server *s = modbus_server_create(options->remote_writes ||
+                                                   tcp_listen_is_loopback(&options->listen));
     if (!s) {
         return err_set(err, STATUS_E_NOMEM, options->listen.where, 0, 0, "out of memory");
     }
@@ -260,6 +273,11 @@ void modbus_server_stop(struct modbus_server *s)
 const char *modbus_server_where(const struct modbus_server *s)
 {
     return tcp_server_where(s->tcp);
+}
+
+bool modbus_server_takes_writes(const struct modbus_server *s)
+{
+    return s->writes;
 }
 
 void modbus_server_counts(struct modbus_server *s, struct modbus_counts *out)

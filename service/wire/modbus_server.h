@@ -14,7 +14,7 @@ enum { MODBUS_PORT = 1502, MODBUS_ORDERS_MAX = 16 };
 
 struct modbus_options {
     struct tcp_listen listen;
-    bool writes; /* clients may command; else all writes are refused (exception 1) */
+    bool remote_writes; /* clients may write beyond loopback, too; else exception 1 is all */
 };
 
 struct modbus_server;
@@ -24,6 +24,7 @@ MUST_USE enum status modbus_server_start(struct modbus_server **out,
                                          const struct modbus_options *options, struct err *err);
 void modbus_server_stop(struct modbus_server *s); /* NULL is allowed */
 const char *modbus_server_where(const struct modbus_server *s);
+bool modbus_server_takes_writes(const struct modbus_server *s);
 
 /* From now on clients read these registers, those of them that are shown (modbus_is_shown()).
  * One thread calls this and modbus_server_take(). */
@@ -40,7 +41,9 @@ struct modbus_orders {
     size_t count;
     struct modbus_order order[MODBUS_ORDERS_MAX]; /* oldest first */
     bool stream;                                  /* set points came; the last of them: */
-    double q_rad[ARM_JOINTS];
+    double stream_rad[ARM_JOINTS];
+    bool goal; /* and a goal of who streams */
+    double goal_rad[ARM_JOINTS];
     bool alive; /* the watchdog has moved */
 };
 

@@ -242,6 +242,14 @@ static bool read_address(const struct tcp_listen *listen, struct sockaddr_storag
                          address, bytes);
 }
 
+bool tcp_listen_is_loopback(const struct tcp_listen *listen)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    return read_address(listen, &address, &bytes) &&
+           address_is_loopback((const struct sockaddr *)&address);
+}
+
 static enum status choose_address(struct tcp_server *s, const struct tcp_listen *listen,
                                   socklen_t *bytes, struct err *err)
 {

@@ -48,6 +48,9 @@ struct tcp_listen {
     bool without_password; /* addresses beyond loopback are allowed all the same */
 };
 
+/* False where it is no address, too. */
+bool tcp_listen_is_loopback(const struct tcp_listen *listen);
+
 struct tcp_counts {
     uint64_t clients;            /* accepted so far */
     uint64_t open;               /* now */
