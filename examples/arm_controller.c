@@ -169,6 +169,7 @@ int main(int argc, char **argv)
     if (!arm || modbus_connect(arm) != 0) {
         give_up(argv[1]);
     }
+    (void)modbus_set_response_timeout(arm, 5, 0); /* this machine may have other things to do */
     read_angles(arm, joints);
     (void)printf("t_s");
     for (int j = 0; j < JOINTS; j++) {

@@ -4,9 +4,9 @@
     tandem robot --kind arm6 --modbus 127.0.0.1:1502
     examples/arm_controller.py --target 1,-1.2,-1.6,-1.8,1.2,0.5 --csv arm.csv
 
-Each period it reads where the joints are (registers 172 to 183), decides how fast each of them is to go, and streams where
-that brings them (160 to 171). What decides is Fsm.step(): put your own there. At the end it prints, of each joint, the
-integrals of its error (rad and s)
+Each period it reads where the joints are (registers 172 to 183), decides how fast each of them is to go, and streams
+where that brings them (160 to 171). What decides is Fsm.step(): put your own there. At the end it prints, of each joint,
+the integrals of its error (rad and s)
 
     ISE = h sum e^2,  IAE = h sum |e|,  ITAE = h sum t |e|,  e = target - angle
 
@@ -27,7 +27,7 @@ JOINTS = 6
 
 
 class Fsm:
-    """Full speed while it is far, slow while it is not, proportional when it is near, then rest: a machine of four states."""
+    """Full speed while it is far, slow while it is not, proportional when it is near, then rest: four states."""
 
     def __init__(self, options):
         self.o = options
@@ -47,8 +47,8 @@ class Fsm:
             self.state = "REST"
         elif self.state == "REST" and far > 2 * o.stop:
             self.state = "NEAR"
-        return math.copysign({"FAST": o.speed, "SLOW": min(o.slow_speed, o.speed), "NEAR": o.gain * far, "REST": 0.0}[self.state],
-                             error)
+        speeds = {"FAST": o.speed, "SLOW": o.slow_speed, "NEAR": o.gain * far, "REST": 0.0}
+        return math.copysign(speeds[self.state], error)
 
 
 class Index:
@@ -84,7 +84,7 @@ class Arm:
     def __init__(self, host, port):
         self.client = ModbusTcpClient(host, port=port)
         if not self.client.connect():
-            sys.exit(f"{host}:{port}: nobody speaks Modbus there; tandem robot --kind arm6 --modbus {host}:{port} would")
+            sys.exit(f"{host}:{port}: nobody speaks Modbus; tandem robot --kind arm6 --modbus {host}:{port} would")
 
     def read(self, address, count):
         answer = self.client.read_holding_registers(address, count=count)
@@ -165,8 +165,8 @@ def main():
     if o.csv:
         with open(o.csv, "w", newline="") as out:
             writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(["t_s"] + [f"{name}{j}_{unit}" for name, unit in (("target", "rad"), ("q", "rad"), ("com", "rad"),
-                                                                            ("u", "radps")) for j in range(1, JOINTS + 1)])
+            columns = (("target", "rad"), ("q", "rad"), ("com", "rad"), ("u", "radps"))
+            writer.writerow(["t_s"] + [f"{name}{j}_{unit}" for name, unit in columns for j in range(1, JOINTS + 1)])
             writer.writerows([f"{value:.6f}" for value in row] for row in rows)
     print("joint      ISE      IAE     ITAE   2 % after   rests off by, rad")
     for j, (index, error) in enumerate(zip(indices, errors), 1):
