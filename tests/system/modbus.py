@@ -1,5 +1,5 @@
-"""A simulated arm by Modbus TCP: mbpoll, pymodbus and modbus-serial read and command it, the controllers of examples/
-drive it by a stream, and one that lies there with half a request makes nobody wait."""
+"""A simulated arm by Modbus TCP: mbpoll, pymodbus, modbus-serial and Node-RED's nodes read and write, the controllers of
+examples/ drive it by a stream, and one that lies there with half a request makes nobody wait."""
 import csv
 import math
 import os
@@ -13,7 +13,7 @@ import time
 from pymodbus.client import ModbusTcpClient
 
 from arm_controller import to_angles, to_words
-from rig import Rig, SOURCE, TANDEM
+from rig import free_port, Rig, SOURCE, TANDEM
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = [0.0, -math.pi / 2, -math.pi / 2, -math.pi / 2, math.pi / 2, 0.0]
@@ -230,6 +230,44 @@ def check_modbus_serial(arm, port, folder):
     assert [int(word) for word in run.stdout.split()] == arm.read(270, 6), run.stdout
 
 
+FLOW = """[{"id": "tab", "type": "tab", "label": "arm"},
+ {"id": "client", "type": "modbus-client", "name": "the arm", "clienttype": "tcp", "bufferCommands": true, "stateLogEnabled": false,
+  "tcpHost": "127.0.0.1", "tcpPort": "PORT", "tcpType": "DEFAULT", "unit_id": "1", "commandDelay": "1",
+  "clientTimeout": "5000", "reconnectOnTimeout": true, "reconnectTimeout": "1000", "parallelUnitIdsAllowed": true},
+ {"id": "read", "z": "tab", "type": "modbus-read", "name": "", "topic": "", "dataType": "HoldingRegister", "adr": "270",
+  "quantity": "6", "rate": "500", "rateUnit": "ms", "delayOnStart": false, "server": "client", "wires": [["angles"], []]},
+ {"id": "angles", "z": "tab", "type": "file", "name": "", "filename": "FOLDER/angles", "filenameType": "str",
+  "appendNewline": true, "overwriteFile": "false", "wires": [[]]},
+ {"id": "once", "z": "tab", "type": "inject", "props": [{"p": "payload"}], "once": true, "onceDelay": "1",
+  "payload": "[21, 65535]", "payloadType": "json", "wires": [["write"]]},
+ {"id": "write", "z": "tab", "type": "modbus-write", "name": "", "dataType": "MHoldingRegisters", "adr": "220",
+  "quantity": "2", "server": "client", "wires": [[], []]}]"""
+
+
+def check_node_red(rig, arm, port):
+    """Node-RED's own nodes read the angles into a file, and write two registers."""
+    if not npm_has("node-red@3", "node-red-contrib-modbus@5.23.3"):
+        print("SKIPPED: node-red-contrib-modbus, which npm has not got for us")
+        return
+    folder = rig.folder / "node-red"
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(NPM.resolve() / "node_modules")
+    (folder / "settings.js").write_text("module.exports = {uiHost: '127.0.0.1', uiPort: %d, flowFile: 'flow.json'};"
+                                        % free_port())
+    (folder / "flow.json").write_text(FLOW.replace("PORT", str(port)).replace("FOLDER", str(folder)))
+    log = open(folder / "log", "w+")
+    rig.run(["node", NPM / "node_modules/node-red/red.js", "-u", folder], stdout=log, stderr=log)
+    angles = folder / "angles"
+    try:
+        rig.wait(lambda: angles.exists() and len(angles.read_text().splitlines()) > 2, "Node-RED read angles", 120)
+        rig.wait(lambda: arm.read(220, 2) == [21, 65535], "Node-RED wrote registers", 60)
+    except AssertionError:
+        print((folder / "log").read_text())
+        raise
+    last = angles.read_text().splitlines()[-1]
+    assert [int(word) for word in last.strip("[]").split(",")] == arm.read(270, 6), last
+
+
 def start_robot(rig, *options):
     robot = rig.start("robot", "--kind", "arm6", "--modbus", "127.0.0.1:0", *options, stdout=subprocess.PIPE, text=True)
     line = robot.stdout.readline()
@@ -261,6 +299,7 @@ def main():
         check_mbpoll(arm, port)
         check_controllers(rig, arm, port)
         check_modbus_serial(arm, port, rig.folder)
+        check_node_red(rig, arm, port)
         mute.sendall(bytes.fromhex("0e0001"))
         assert len(mute.recv(100)) == 11, "the rest of the request was not answered"
         robot.terminate()
