@@ -10,8 +10,10 @@
 
 #include "twin/models/models.h"
 
-static const char *const data[MODEL_DATA_COUNT] = {
-    [MODEL_OF_MOTION] = "motion", [MODEL_OF_MOVES] = "moves", [MODEL_OF_WHEELS] = "wheels"};
+static const char *const data[MODEL_DATA_COUNT] = {[MODEL_OF_MOTION] = "motion",
+                                                   [MODEL_OF_MOVES] = "moves",
+                                                   [MODEL_OF_COMMANDS] = "moves",
+                                                   [MODEL_OF_WHEELS] = "wheels"};
 
 int main(int argc, char **argv)
 {

@@ -14,6 +14,7 @@ struct way {
 static const struct way ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = {identify_dynamics_check, identify_dynamics},
     [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
+    [MODEL_OF_COMMANDS] = {identify_arm_time_check, identify_arm_time},
     [MODEL_OF_WHEELS] = {identify_odometry_check, identify_odometry},
 };
 
@@ -87,7 +88,8 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
 enum status identify_run(const struct model_row *row, const struct identify_request *request,
                          FILE *out, struct err *err)
 {
-    if (row->data != MODEL_OF_MOVES && request->file_count > IDENTIFY_FILES_MAX) {
+    if (row->data != MODEL_OF_MOVES && row->data != MODEL_OF_COMMANDS &&
+        request->file_count > IDENTIFY_FILES_MAX) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
                        request->file_count, (int)IDENTIFY_FILES_MAX);
     }

@@ -23,7 +23,8 @@ MUST_USE enum status identify_run(const struct model_row *row,
 /* An error of reading held-out recordings names what it speaks of, where it does not yet. */
 void identify_blame_held_out(const struct identify_request *request, struct err *err);
 
-/* What is done with models of motion, of moves, and of wheels: as the two above. */
+/* What is done with models of motion, of moves, of commanded moves, and of wheels: as the two
+ * above. */
 MUST_USE enum status identify_dynamics_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);
@@ -36,6 +37,12 @@ MUST_USE enum status identify_travel_time_check(const struct model_row *row,
 MUST_USE enum status identify_travel_time(const struct model_row *row,
                                           const struct identify_request *request, FILE *out,
                                           struct err *err);
+MUST_USE enum status identify_arm_time_check(const struct model_row *row,
+                                             const struct identify_request *request,
+                                             struct err *err);
+MUST_USE enum status identify_arm_time(const struct model_row *row,
+                                       const struct identify_request *request, FILE *out,
+                                       struct err *err);
 MUST_USE enum status identify_odometry_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);

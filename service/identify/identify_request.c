@@ -58,7 +58,7 @@ void identify_tell(const struct identify_request *request, const struct estimate
 
 enum {
     MOTION = 1 << MODEL_OF_MOTION,
-    MOVES = 1 << MODEL_OF_MOVES,
+    MOVES = 1 << MODEL_OF_MOVES | 1 << MODEL_OF_COMMANDS,
     WHEELS = 1 << MODEL_OF_WHEELS,
     ALL = MOTION | MOVES | WHEELS
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/constants.h"
-#include "identification/travel/travel_fit.h"
+#include "identification/travel/profile_fit.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
 
@@ -24,6 +24,10 @@ static const double GUST_S = 1.0;                      /* for which a force last
 static const struct selftest_world as_model;
 
 const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
+
+const double selftest_arm_truth[PROFILE_P] = {0.06, 0.91, 0.85, 0.09, 1.04, 1.2};
+enum { ARM_MOVES = 120 };
+static const double ARM_NOISE_S = 0.005;
 
 /* Any time will do. */
 static const int64_t START_US = INT64_C(1700000000000000);
@@ -300,6 +304,36 @@ static void write_moves(const struct recording *r, FILE *to)
     }
 }
 
+/* Moves of joints and lines by turns; of every third one the size is small. */
+static void write_arm_moves(const struct recording *r, FILE *to)
+{
+    const struct selftest_world *w = r->world;
+    (void)fputs("rotation_rad,displacement_m,v_radps,a_radps2,v_mps,a_mps2,lap_s\n", to);
+    for (size_t i = 0; i < ARM_MOVES; i++) {
+        const size_t line = i % 2;
+        const double *truth = selftest_arm_truth + line * PROFILE_TERMS;
+        const double v = (line ? 0.25 : 1.05) * random_between(r->noise, 0.8, 1.2);
+        const double a = line ? 1.2 : 1.4;
+        const double full = v * v * truth[PROFILE_SPEED] * truth[PROFILE_SPEED] /
+                            (a * truth[PROFILE_ACCELERATION]);
+        const double size = full * (i % 3 == 0 ? random_between(r->noise, 0.1, 1.0)
+                                               : random_between(r->noise, 1.2, 4.0));
+        const bool other = fabs(w->mixed) > 0.0 && random_between(r->noise, 0.0, 1.0) < 0.5;
+        const double worth =
+            worth_of(w, (double)i / (ARM_MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
+        const double top = worth * truth[PROFILE_SPEED] * v;
+        const double ramp = worth * worth * truth[PROFILE_ACCELERATION] * a;
+        double lap_s = truth[PROFILE_T0] + ARM_NOISE_S * draw_normal(r->noise) +
+                       profile_duration_s(top / size, ramp / size);
+        if (random_between(r->noise, 0.0, 1.0) < w->late) {
+            lap_s += random_between(r->noise, 0.5, 3.0);
+        }
+        (void)fprintf(to, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n",
+                      line ? 0.0 : factor_of(r, 0) * size, line ? factor_of(r, 1) * size : 0.0,
+                      line ? 1.05 : v, 1.4, line ? v : 0.25, 1.2, factor_of(r, 2) * lap_s);
+    }
+}
+
 struct random_source selftest_draws(uint64_t seed, size_t run)
 {
     return (struct random_source){.state = seed + UINT64_C(0x9E3779B97F4A7C15) *
@@ -360,7 +394,7 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
     if (fine && robot->model) {
         (journal ? write_journal : write_table)(&r, to);
     } else if (fine) {
-        write_moves(&r, to);
+        (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
     }
     free(r.t_s);
     fine = (!to || fclose(to) == 0) && fine;

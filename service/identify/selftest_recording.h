@@ -56,6 +56,8 @@ struct selftest_world {
 
 /* The moves' robot: by enum travel_term, with speeds. */
 extern const double selftest_moves_truth[];
+/* The arm, by enum profile_term. */
+extern const double selftest_arm_truth[];
 
 /* Of one run; neighbours are far apart in what they give. */
 struct random_source selftest_draws(uint64_t seed, size_t run);

@@ -7,7 +7,7 @@
 #include <gsl/gsl_cdf.h>
 #include <jansson.h>
 
-#include "identification/travel/travel_fit.h"
+#include "identification/travel/profile_fit.h"
 #include "service/identify/identify.h"
 
 static const double ERROR_RATIO = 1e-3;
@@ -106,6 +106,16 @@ const struct selftest_world selftest_worlds[] = {
     WORLD("rotation_deg", "travel_time", WRONG, "rotations in degrees", .factor = {57.29578}),
     WORLD("displacement_mm", "travel_time", WRONG, "displacements in millimetres", .factor = {0, 1000.0}),
     WORLD("exchanged", "travel_time", WRONG, "rotations and displacements exchanged", .exchanged = true),
+    WORLD("as_modelled", "arm_time", RIGHT, "the law holds", .off = 0.0),
+    WORLD("late_replies", "arm_time", RIGHT, "5 % of the replies 0.5 to 3 s late", .late = 0.05),
+    WORLD("slows_down", "arm_time", WRONG, "speeds fall by 15 % up to the last move", .trend = -0.15),
+    WORLD("speed_step", "arm_time", WRONG, "speeds 12 % lower from half time on", .at_half = -0.12),
+    WORLD("two_robots", "arm_time", WRONG, "moves of two arms, 25 % apart", .mixed = -0.25),
+    WORLD("lap_ms", "arm_time", WRONG, "laps in milliseconds", .factor = {0, 0, 1000.0}),
+    WORLD("rotation_deg", "arm_time", WRONG, "rotations in degrees", .factor = {57.29578}),
+    WORLD("displacement_mm", "arm_time", WRONG, "displacements in millimetres", .factor = {0, 1000.0}),
+    WORLD("other_day", "arm_time", RIGHT, "held out: the same arm", .held_out = true),
+    WORLD("half_speed", "arm_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
     WORLD("other_day", "travel_time", RIGHT, "held out: the same robot", .held_out = true),
     WORLD("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
 };
@@ -115,11 +125,18 @@ const size_t selftest_world_count = COUNT(selftest_worlds);
 /* The truth of a parameter by its number; its name into *name, NULL behind the last one. */
 static double truth_of(const struct model_row *row, size_t i, const char **name)
 {
-    const size_t count = row->model ? row->model->parameter_count : TRAVEL_P;
+    const bool is_arm = row->data == MODEL_OF_COMMANDS;
+    const size_t count = row->model ? row->model->parameter_count
+                         : is_arm   ? (size_t)PROFILE_P
+                                    : (size_t)TRAVEL_P;
     *name = i >= count   ? NULL
             : row->model ? row->model->parameters[i].name
+            : is_arm     ? profile_term_name((enum profile_term)i)
                          : travel_term_name((enum travel_term)i);
-    return i >= count ? 0.0 : row->model ? row->trial.theta[i] : selftest_moves_truth[i];
+    return i >= count   ? 0.0
+           : row->model ? row->trial.theta[i]
+           : is_arm     ? selftest_arm_truth[i]
+                        : selftest_moves_truth[i];
 }
 
 static void take_fit(const struct model_row *row, const json_t *fit,

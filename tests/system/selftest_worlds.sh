@@ -5,7 +5,7 @@ fail() { echo "selftest_worlds: $*" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for case in travel_time:40 first_order:6 usv3:3; do
+for case in travel_time:40 arm_time:20 first_order:6 usv3:3; do
     "$TANDEM" selftest --model "${case%:*}" --runs "${case#*:}" --json >"$work/worlds" || fail "$case: $(cat "$work/worlds")"
     python3 - "$work/worlds" <<'END' || fail "$case: worlds"
 import json, sys
@@ -17,7 +17,7 @@ for w in worlds:
     assert len(w["covered"]) > 0 or w["refused"] == w["runs"], w
 END
 done
-"$TANDEM" selftest --world half_speed --runs 4 >"$work/page" || fail "half_speed: $(cat "$work/page")"
+"$TANDEM" selftest --world half_speed --model travel_time --runs 4 >"$work/page" || fail "half_speed: $(cat "$work/page")"
 grep -q '^  travel_time  half_speed  *wrong  *0  *0  *4 ' "$work/page" || fail "page: $(cat "$work/page")"
 code=0
 "$TANDEM" selftest --world flat --runs 2 >/dev/null 2>"$work/err" || code=$?

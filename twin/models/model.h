@@ -14,9 +14,10 @@
 
 /* What a model is fitted to, and so how. */
 enum model_data {
-    MODEL_OF_MOTION, /* efforts and velocities over time, or telemetry */
-    MODEL_OF_MOVES,  /* moves and how long they took */
-    MODEL_OF_WHEELS, /* wheel angles and poses over time */
+    MODEL_OF_MOTION,   /* efforts and velocities over time, or telemetry */
+    MODEL_OF_MOVES,    /* moves and how long they took */
+    MODEL_OF_COMMANDS, /* moves, what was commanded of them, and how long they took */
+    MODEL_OF_WHEELS,   /* wheel angles and poses over time */
     MODEL_DATA_COUNT
 };
 

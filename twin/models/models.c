@@ -33,6 +33,32 @@ const struct model_row travel_time_row = {
     .roles = travel_time_roles,
 };
 
+static const char arm_time_help[] =
+    "  lap = t0 + T(speed_ratio v, acceleration_ratio a), T from rest to rest on a trapezoid "
+    "of "
+    "speed,\n"
+    "  of the moves of an arm, one a line: moves of joints and lines of the tool each by "
+    "themselves.\n"
+    "  methods: ols, huber, tukey, auto (default: ols unless laps lie far out, else tukey)\n"
+    "  roles:   lap_s (or real_lap_s and virtual_lap_s, by --side); rotation_rad: the largest "
+    "turn\n"
+    "           of a joint, or the tool's turn on a line; displacement_m: the tool's way on a "
+    "line;\n"
+    "           what was commanded: v_radps (else 1.05), a_radps2 (1.4), v_mps (0.25), a_mps2\n"
+    "           (1.2). A column op tells movej from movel and movec, else a way makes a line.\n"
+    "  example: tandem identify --model arm_time --columns rotation_rad=dq_max_rad moves.csv\n";
+
+static const char *const arm_time_roles[] = {
+    "lap_s", "rotation_rad", "displacement_m", "v_radps", "a_radps2", "v_mps", "a_mps2", NULL};
+
+const struct model_row arm_time_row = {
+    .name = "arm_time",
+    .words = "travel times of an arm's moves, as commanded",
+    .help = arm_time_help,
+    .data = MODEL_OF_COMMANDS,
+    .roles = arm_time_roles,
+};
+
 static const char odometry_help[] =
     "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
     "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
