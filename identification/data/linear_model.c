@@ -193,7 +193,7 @@ static void glide_on(const struct model *model, const double *theta, double *nu,
                      const double *tau, double h_s)
 {
     double gain[MODEL_AXES_MAX];
-    model->glide(model, theta, tau, h_s, nu, gain);
+    model->glide(model, theta, tau, NULL, h_s, nu, gain);
     for (size_t i = 0; i < model->axis_count && pose; i++) {
         pose[i] += gain[i];
     }

@@ -141,10 +141,11 @@ struct model {
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
     /* Where there is a closed form, however short its time constants are beside h_s: nu,
-     * in/out, over h_s > 0 under tau, and what the pose changes by, out; and the tau that
-     * changes nu by gain over h_s. NULL, both: by small steps. */
-    void (*glide)(const struct model *model, const double *theta, const double *tau, double h_s,
-                  double *nu, double *pose_gain);
+     * in/out, over h_s > 0 under tau, which changes by tau_dot a second (NULL: not), and what
+     * the pose changes by, out; and the tau that changes nu by gain over h_s. NULL, both: by
+     * small steps. */
+    void (*glide)(const struct model *model, const double *theta, const double *tau,
+                  const double *tau_dot, double h_s, double *nu, double *pose_gain);
     void (*push)(const struct model *model, const double *theta, const double *nu,
                  const double *gain, double h_s, double *tau);
 };

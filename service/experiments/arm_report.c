@@ -254,7 +254,7 @@ static void write_gaps(FILE *to)
     static const char *const colors[ARM_SHOWN_COUNT] = {"#9bb4c8", "#3c7a57", "#c8501e",
                                                         "#222222"};
     place_panel(to, PANEL_GAP);
-    gnuplot_side(to, "tool_gap_mm", 0.08);
+    gnuplot_side(to, "tools apart, mm", 0.08);
     (void)fprintf(to, "set logscale y\nset yrange [%g:*]\nplot", GAP_LEAST_MM);
     for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
         (void)fprintf(to, "%s $run using 1:%d with lines lc '%s' lw 1.2 title '%s'",

@@ -29,6 +29,19 @@ if doc.get("kind") == "joint":
     assert len(run) == len(doc["controllers"]) * round(doc["duration_s"] / doc["sample_s"])
     assert all(None not in row and "" not in row.values() for row in run)
     sys.exit()
+if doc.get("kind") == "arm":
+    rows = list(csv.DictReader(open(sys.argv[3] + "/telemetry.csv")))
+    assert len(rows) == 4 * len(doc["telemetry"]) and not doc["recorded"]
+    for row, line in zip(rows, [line for line in doc["telemetry"] for _ in range(4)]):
+        assert float(row["tool_rms_mm"]) == line[row["shown"]]["tool_rms_mm"] > 0
+    for line in doc["telemetry"]:
+        assert line["told"]["tool_rms_mm"] <= line["ramp"]["tool_rms_mm"] < line["speed"]["tool_rms_mm"] < line["hold"]["tool_rms_mm"]
+    assert doc["telemetry"][0]["ramp"]["tool_rms_mm"] <= 1.5
+    rows = list(csv.DictReader(open(sys.argv[3] + "/commands.csv")))
+    assert [float(row["off_s"]) for row in rows] == [line["off_s"] for line in doc["commands"]["begun"]]
+    assert doc["commands"]["moves"] == 6 and doc["commands"]["others"] == 0
+    assert len(list(csv.DictReader(open(sys.argv[3] + "/run.csv")))) > 4000
+    sys.exit()
 table = {row["state"]: row for row in csv.DictReader(open(sys.argv[3] + "/states.csv"))}
 for name, state in doc["states"].items():
     assert state["rmse"]["median"] > 0 and state["rmse"]["p95"] >= state["rmse"]["median"], name
@@ -38,12 +51,36 @@ rows = list(csv.DictReader(open(sys.argv[3] + "/run.csv")))
 assert len(rows) > 100 and all(None not in row and "" not in row.values() for row in rows)
 P
     "$TANDEM" follow "$file" --runs 1 >"$work/page" || fail "$name: page"
-    grep -q '^u  *[0-9]\|^time_optimal  *[0-9]' "$work/page" || fail "$name: no row of figures"
+    grep -q '^u  *[0-9]\|^time_optimal  *[0-9]\|^ *125 Hz  *100 ms  *[0-9]' "$work/page" || fail "$name: no row of figures"
 done
 
-# Pictures, of both kinds; a title with quotes is text and nothing else.
+# A recording in place of an arm's moves: what one writes is read again; and only an arm has any.
+awk -F, 'NR == 1 {
+    printf "t_s"
+    for (j = 1; j <= 6; j++) printf ",q%d_target_rad,q%d_actual_rad,qd%d_target_radps,qd%d_actual_radps", j, j, j, j
+    printf "\n"
+    for (k = 0; k < 300; k++) {
+        v = k > 50 && k < 250 ? 0.5 : 0
+        q += v * 0.008
+        printf "%.3f", k * 0.008
+        for (j = 1; j <= 6; j++) printf ",%.6f,%.6f,%g,%g", q, q, v, v
+        printf "\n"
+    }
+}' "$work/arm/telemetry.csv" >"$work/recording.csv"
+"$TANDEM" follow "$SOURCE/config/experiments/arm.yaml" --recording "$work/recording.csv" --json >"$work/out" || fail "a recording"
+grep -q '"recorded":true' "$work/out" || fail "the recording was not taken: $(cat "$work/out")"
+"$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --recording "$work/recording.csv" 2>"$work/err" >/dev/null && fail "a recording of a joint"
+grep -q 'kind arm' "$work/err" || fail "whose recording: $(cat "$work/err")"
+sed 's/q3_actual_rad/q7_actual_rad/' "$work/recording.csv" >"$work/lacks.csv"
+"$TANDEM" follow "$SOURCE/config/experiments/arm.yaml" --recording "$work/lacks.csv" 2>"$work/err" >/dev/null && fail "a column is missing"
+grep -q 'q3_actual_rad' "$work/err" || fail "which column: $(cat "$work/err")"
+sed 's/^moves:/joves:/' "$SOURCE/config/experiments/arm.yaml" >"$work/joves.yaml"
+"$TANDEM" follow "$work/joves.yaml" 2>"$work/err" >/dev/null && fail "a key that there is not"
+grep -q 'joves' "$work/err" && grep -q 'recording or moves' "$work/err" || fail "what lacks: $(cat "$work/err")"
+
+# Pictures, of all kinds; a title with quotes is text and nothing else.
 if command -v gnuplot >/dev/null; then
-    for name in table7 joint; do
+    for name in table7 joint arm; do
         "$TANDEM" follow "$SOURCE/config/experiments/$name.yaml" --runs 1 --plot "$work/$name.svg" >/dev/null ||
             fail "$name: no picture"
         python3 - "$work/$name.svg" <<'P' || fail "$name: its picture"
@@ -107,7 +144,7 @@ draws: draws.csv
 refused 2 'bad.yaml:2:.*below 0' 'kind: joint
 joint: {lag_s: [-1]}
 '
-refused 2 'bad.yaml:1:.*joint is allowed' 'kind: jont
+refused 2 'bad.yaml:1:.*joint or arm is allowed' 'kind: jont
 '
 status=0
 "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --csv /dev/null/x >"$work/out" 2>"$work/err" || status=$?

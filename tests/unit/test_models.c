@@ -170,6 +170,25 @@ static void check_glide(const struct model *model, const struct state *s)
         CHECK_NEAR(model->name, at.pose[i], by_steps.pose[i], 1e-9, 1e-9);
         gain[i] = at.nu[i] - s->nu[i];
     }
+    double ramp[MODEL_AXES_MAX];
+    struct state sloped = *s;
+    by_steps = *s;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        ramp[i] = (double)i - 2.0;
+    }
+    for (int k = 0; k < 1000; k++) {
+        double now[MODEL_AXES_MAX];
+        for (size_t i = 0; i < model->axis_count; i++) {
+            now[i] = tau[i] + ramp[i] * h_s * (k + 0.5) / 1000.0;
+        }
+        model_step(&slow, s->theta, by_steps.nu, by_steps.pose, now, NULL, h_s / 1000.0);
+    }
+    double moved[MODEL_AXES_MAX];
+    model->glide(model, s->theta, tau, ramp, h_s, sloped.nu, moved);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        CHECK_NEAR("ramp", sloped.nu[i], by_steps.nu[i], 1e-6, 1e-6);
+        CHECK_NEAR("ramp", sloped.pose[i] + moved[i], by_steps.pose[i], 1e-6, 1e-6);
+    }
     double back[MODEL_AXES_MAX];
     model->push(model, s->theta, s->nu, gain, h_s, back);
     for (size_t i = 0; i < model->axis_count; i++) {

@@ -147,7 +147,7 @@ static void find_gain(const struct follower_params *p, const double *pose, const
     double unused[MODEL_AXES_MAX];
     if (model->glide) {
         memcpy(after, nu, model->axis_count * sizeof after[0]);
-        model->glide(model, p->theta, push, h, after, unused);
+        model->glide(model, p->theta, push, NULL, h, after, unused);
         for (size_t i = 0; i < model->axis_count; i++) {
             gain[i] = after[i] - nu[i];
         }

@@ -590,6 +590,20 @@ static void send_effort(struct pair_following *x, const struct pair_run *run)
     pair_emit_payload(run, EFFECT_CONTROL, SIDE_VIRTUAL, text, w.used);
 }
 
+/* How far the tools of arms are apart, and the joint that is most: "" of other robots. */
+static const char *describe_arms(const struct fidelity_params *p,
+                                 const struct fidelity_report *report, char *text, size_t size)
+{
+    const size_t axes = p->model->axis_count;
+    size_t worst = 0;
+    for (size_t i = 1; i < axes; i++) {
+        worst = report->rmse[axes + i] > report->rmse[axes + worst] ? i : worst;
+    }
+    (void)snprintf(text, size, "; tools %.1f mm apart, joint %zu by %.3f rad",
+                   1e3 * report->tool_rmse_m, worst + 1, report->rmse[axes + worst]);
+    return p->has_arm ? text : "";
+}
+
 static void tell_news(struct pair_following *x, const struct pair_run *run, unsigned news)
 {
     const struct pair_following_params *p = &run->p->following;
@@ -620,11 +634,13 @@ static void tell_news(struct pair_following *x, const struct pair_run *run, unsi
         pair_following_setup(x, p, &setup);
         fidelity_read(&x->f.fidelity, &setup.fidelity, run->t_us, &report);
         x->missed += (news & FOLLOWING_NEWS_MISSED) ? 1 : 0;
+        char arms[96];
         pair_alarm(run, ALARM_FIDELITY, SIDE_VIRTUAL, "",
-                   "within %g m and %g s for %.1f %% of the last %g s; %s", p->target_m,
+                   "within %g m and %g s for %.1f %% of the last %g s; %s%s", p->target_m,
                    lab_s(p->target_us), 100.0 * report.within_ratio, lab_s(p->window_us),
                    (news & FOLLOWING_NEWS_MISSED) ? "the target is missed"
-                                                  : "the target is met again");
+                                                  : "the target is met again",
+                   describe_arms(&setup.fidelity, &report, arms, sizeof arms));
     }
 }
 

@@ -63,6 +63,29 @@ static void drift_pose(const struct shadow_params *p, const double *nu, double *
     }
 }
 
+/* One step from at_s after the last sample on. */
+static void step_model(const struct shadow *s, const struct shadow_params *p, double at_s,
+                       double h_s, double *nu, double *pose)
+{
+    double tau[MODEL_AXES_MAX];
+    double rate[MODEL_AXES_MAX];
+    double gain[MODEL_AXES_MAX];
+    if (p->method != SHADOW_RAMP || !p->model->glide) {
+        carry_effort(s, p, at_s + 0.5 * h_s, tau);
+        model_step(p->model, p->theta, nu, pose, tau, NULL, h_s);
+        return;
+    }
+    carry_effort(s, p, at_s + h_s, rate);
+    carry_effort(s, p, at_s, tau);
+    for (size_t i = 0; i < p->axes; i++) {
+        rate[i] = (rate[i] - tau[i]) / h_s;
+    }
+    p->model->glide(p->model, p->theta, tau, rate, h_s, nu, gain);
+    for (size_t i = 0; i < p->axes; i++) {
+        pose[i] += gain[i];
+    }
+}
+
 /* nu and pose, as they were from_s after the last sample, on by dt_s: by the model under the
  * efforts reported last, else at this velocity. False, and both as they were, when that makes
  * no number. */
@@ -74,7 +97,6 @@ static bool run_model(const struct shadow *s, const struct shadow_params *p, dou
     const size_t poses = count_poses(p);
     double later[MODEL_AXES_MAX];
     double place[MODEL_AXES_MAX];
-    double tau[MODEL_AXES_MAX];
     if (!(dt_s > 0.0) || !p->model) {
         return true;
     }
@@ -82,8 +104,7 @@ static bool run_model(const struct shadow *s, const struct shadow_params *p, dou
     memcpy(place, pose, sizeof place);
     if (is_by_model(p)) {
         for (double k = 0.0; k < steps; k += 1.0) {
-            carry_effort(s, p, from_s + (k + 0.5) * dt_s / steps, tau);
-            model_step(p->model, p->theta, later, place, tau, NULL, dt_s / steps);
+            step_model(s, p, from_s + k * dt_s / steps, dt_s / steps, later, place);
         }
     } else {
         drift_pose(p, nu, place, dt_s);

@@ -54,17 +54,20 @@ static void move_arm(const double *pose, const double *nu, double *pose_dot)
     memcpy(pose_dot, nu, JOINTS * sizeof nu[0]);
 }
 
-/* A lag of a millisecond is far below the time between samples. */
+/* A lag of a millisecond is far below the time between samples. On a ramp a speed is behind by
+ * what it changes by in a lag. */
 static void glide_arm(const struct model *model, const double *theta, const double *tau,
-                      double h_s, double *nu, double *pose_gain)
+                      const double *tau_dot, double h_s, double *nu, double *pose_gain)
 {
     (void)model;
     for (size_t i = 0; i < JOINTS; i++) {
         const double lag_s = theta[A + i] / theta[B + i];
-        const double settled = tau[i] / theta[B + i];
+        const double rate = tau_dot ? tau_dot[i] / theta[B + i] : 0.0;
+        const double settled = tau[i] / theta[B + i] - rate * lag_s;
         const double share = -expm1(-h_s / lag_s); /* of the way to it */
-        pose_gain[i] = settled * h_s + (nu[i] - settled) * lag_s * share;
-        nu[i] += (settled - nu[i]) * share;
+        const double gain = (nu[i] - settled) * share;
+        pose_gain[i] = settled * h_s + 0.5 * rate * h_s * h_s + gain * lag_s;
+        nu[i] += rate * h_s - gain;
     }
 }
 
