@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
     {"name", OPTION_TEXT, "", "arm", 1.0, 0.0, "", AT(file.name)}, /* Name of the experiment. */
     {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)}, /* What it shows, in a sentence. */
     {"arm", OPTION_TEXT, "", "ur5", 1.0, 0.0, "", AT(arm)}, /* Whose lengths: ur5, ur5e or paper. */
-    /* CSV of a real arm: t_s, and of joints 1 to 6 q1_target_rad, q1_actual_rad, qd1_target_radps, qd1_actual_radps … */
+    /* CSV of a real arm: t_s, of joints 1 to 6 q1_target_rad, q1_actual_rad, qd1_target_radps, qd1_actual_radps */
     {"recording", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.recording_path)},
     /* Without a recording a simulated arm does these moves: angles of the six joints to begin at, and to go to. */
     {"moves", OPTION_MAP, "", "", BY_HAND},

@@ -34,7 +34,7 @@ static double tool_gap_m(const struct arm_geometry *arm, const double *a, const 
     return hypot(hypot(p.at_m[0] - q.at_m[0], p.at_m[1] - q.at_m[1]), p.at_m[2] - q.at_m[2]);
 }
 
-static double largest(const double values[ARM_JOINTS])
+static double find_largest(const double values[ARM_JOINTS])
 {
     double most = 0.0;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
@@ -48,7 +48,7 @@ static double add_error(const struct arm_geometry *arm, const struct arm_row *ro
                         const double *shown, struct arm_errors *e)
 {
     const double gap_m = tool_gap_m(arm, shown, row->q_rad);
-    if (!(largest(row->qd_target_radps) > MOVING_RADPS)) {
+    if (!(find_largest(row->qd_target_radps) > MOVING_RADPS)) {
         return gap_m;
     }
     e->n++;
@@ -179,8 +179,8 @@ void arm_commands_run(const struct arm_geometry *arm, const struct arm_rates *ra
     *out = (struct arm_errors){0};
     *commands = (struct arm_commands){0};
     for (size_t k = 1; k < n; k++) {
-        const bool rested = largest(rows[k - 1].qd_target_radps) <= REST_RADPS;
-        const bool rests = largest(rows[k].qd_target_radps) <= REST_RADPS;
+        const bool rested = find_largest(rows[k - 1].qd_target_radps) <= REST_RADPS;
+        const bool rests = find_largest(rows[k].qd_target_radps) <= REST_RADPS;
         first = rested && !rests ? k : first;
         if (!rested && rests && first > 0) {
             follow_command(arm, rates, rows, first - 1, k, off_s, commands, out);
