@@ -14,7 +14,7 @@
 #include "base/status.h"
 
 enum {
-    ESTIMATE_P_MAX = 23, /* parameters, constant efforts, and a delay behind them */
+    ESTIMATE_P_MAX = 26, /* parameters, constant efforts, and a delay behind them; an arm's links */
     ESTIMATE_NAME_MAX = 64,
     ESTIMATE_SYMBOL_MAX = 12,
     ESTIMATE_NULLS_MAX = 4,

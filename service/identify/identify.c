@@ -16,6 +16,8 @@ static const struct way ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
     [MODEL_OF_COMMANDS] = {identify_arm_time_check, identify_arm_time},
     [MODEL_OF_WHEELS] = {identify_odometry_check, identify_odometry},
+    [MODEL_OF_JOINTS] = {identify_arm_friction_check, identify_arm_friction},
+    [MODEL_OF_POSES] = {identify_arm_kinematics_check, identify_arm_kinematics},
 };
 
 static enum status check_role(const struct model_row *row, const char *role, struct err *err)

@@ -23,8 +23,8 @@ MUST_USE enum status identify_run(const struct model_row *row,
 /* An error of reading held-out recordings names what it speaks of, where it does not yet. */
 void identify_blame_held_out(const struct identify_request *request, struct err *err);
 
-/* What is done with models of motion, of moves, of commanded moves, and of wheels: as the two
- * above. */
+/* What is done with models of motion, of moves, of commanded moves, of wheels, and of arms: as the
+ * two above. */
 MUST_USE enum status identify_dynamics_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);
@@ -49,5 +49,17 @@ MUST_USE enum status identify_odometry_check(const struct model_row *row,
 MUST_USE enum status identify_odometry(const struct model_row *row,
                                        const struct identify_request *request, FILE *out,
                                        struct err *err);
+MUST_USE enum status identify_arm_friction_check(const struct model_row *row,
+                                                 const struct identify_request *request,
+                                                 struct err *err);
+MUST_USE enum status identify_arm_friction(const struct model_row *row,
+                                           const struct identify_request *request, FILE *out,
+                                           struct err *err);
+MUST_USE enum status identify_arm_kinematics_check(const struct model_row *row,
+                                                   const struct identify_request *request,
+                                                   struct err *err);
+MUST_USE enum status identify_arm_kinematics(const struct model_row *row,
+                                             const struct identify_request *request, FILE *out,
+                                             struct err *err);
 
 #endif

@@ -60,7 +60,8 @@ enum {
     MOTION = 1 << MODEL_OF_MOTION,
     MOVES = 1 << MODEL_OF_MOVES | 1 << MODEL_OF_COMMANDS,
     WHEELS = 1 << MODEL_OF_WHEELS,
-    ALL = MOTION | MOVES | WHEELS
+    POSES = 1 << MODEL_OF_POSES,
+    ALL = MOTION | MOVES | WHEELS | POSES | 1 << MODEL_OF_JOINTS
 };
 
 enum { WORD = 31, LIST = 1023, NAME = 99 };
@@ -102,12 +103,14 @@ const struct identify_option identify_options[] = {
     {{"heading-m", 0, ARGUMENT_REAL, NULL, 0, 100, "M",
      "weigh a radian of heading like so many metres of position; 0: by the spread of what is left (odometry)"},
      "heading_m", 0, WHEELS, AT(heading_m)},
+    {{"arm", 0, ARGUMENT_TEXT, NULL, 0, 0, "NAME",
+     "the kind of arm whose links are corrected: ur5, ur5e, paper (ur5; arm_kinematics)"}, "arm", WORD, POSES, AT(arm)},
     {{"plausible", 0, ARGUMENT_TEXT, NULL, 0, 0, "on|off",
      "doubt values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons (on)"},
      "plausible", WORD, ALL, AT(plausible)},
     {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
-     "\"values\" as --json prints"}, "current", LIST, ALL, AT(current)},
+     "\"values\" as --json prints"}, "current", LIST, MOTION | MOVES | WHEELS | POSES, AT(current)},
     {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
      "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --current), "
      "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},

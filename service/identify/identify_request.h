@@ -53,6 +53,7 @@ struct identify_request {
     const char *name;              /* of a recording in memory */
     struct argument_list held_out; /* names of files for validate */
     double heading_m;              /* of struct odometry_set; for odometry only */
+    const char *arm;               /* kind of arm; for arm_kinematics only; NULL: ur5 */
     const char *plausible;         /* "off": values may be as large or small as they are */
     const char *current;           /* of current_parameters.h; NULL: compare with nothing */
     /* For models of motion only. */

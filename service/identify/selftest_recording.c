@@ -9,6 +9,7 @@
 #include "identification/travel/profile_fit.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
+#include "service/identify/selftest_arm.h"
 
 enum {
     FINE = 20,       /* steps of the simulated robot between two rows */
@@ -393,6 +394,10 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
     }
     if (fine && robot->model) {
         (journal ? write_journal : write_table)(&r, to);
+    } else if (fine && robot->data == MODEL_OF_JOINTS) {
+        selftest_write_joints(r.world, draws, to);
+    } else if (fine && robot->data == MODEL_OF_POSES) {
+        selftest_write_poses(r.world, draws, to);
     } else if (fine) {
         (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
     }

@@ -9,6 +9,7 @@
 
 #include "identification/travel/profile_fit.h"
 #include "service/identify/identify.h"
+#include "service/identify/selftest_arm.h"
 
 static const double ERROR_RATIO = 1e-3;
 static const double PASS_THOUGH_WRONG = 0.01;
@@ -118,6 +119,33 @@ const struct selftest_world selftest_worlds[] = {
     WORLD("half_speed", "arm_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
     WORLD("other_day", "travel_time", RIGHT, "held out: the same robot", .held_out = true),
     WORLD("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
+    WORLD("as_modelled", "arm_friction", RIGHT, "the world of the model", .off = 0.0),
+    WORLD("stribeck", "arm_friction", WRONG, "friction is half as great again near rest", .falls = 0.1, .at_rest = 0.5),
+    WORLD("asymmetric", "arm_friction", WRONG, "dry friction 30 % less one way", .backed = -0.3),
+    WORLD("gain_falls", "arm_friction", WRONG, "20 % less current from half time on", .at_half = -0.2),
+    WORLD("exchanged", "arm_friction", WRONG, "currents of joints 2 and 3 exchanged", .exchanged = true),
+    WORLD("angle_deg", "arm_friction", WRONG, "angles in degrees", .factor = {0, 57.29578}),
+    WORLD("current_ma", "arm_friction", WRONG, "currents in milliamperes", .factor = {0, 0, 1000.0}),
+    WORLD("time_ms", "arm_friction", WRONG, "times in milliseconds", .factor = {1000.0}),
+    WORLD("row_numbers", "arm_friction", WRONG, "row numbers for times", .counted = true),
+    WORLD("other_day", "arm_friction", RIGHT, "held out: the same arm", .held_out = true),
+    WORLD("other_friction", "arm_friction", WRONG, "held out: half as much viscous friction again", .held_out = true,
+          .drag = 0.5),
+    WORLD("as_modelled", "arm_kinematics", RIGHT, "the world of the model", .off = 0.0),
+    WORLD("few", "arm_kinematics", RIGHT, "twelve poses", .samples = 12),
+    WORLD("ros_base", "arm_kinematics", WRONG, "poses in ROS' base_link", .turned_rad = 3.14159265358979),
+    WORLD("leans", "arm_kinematics", WRONG, "a base that leans by 1 mrad", .leans_rad = 1e-3),
+    WORLD("tool", "arm_kinematics", WRONG, "poses of a tool of 150 mm", .tool_m = 0.15),
+    WORLD("small_tool", "arm_kinematics", WRONG, "poses of a tool of 5 mm", .tool_m = 0.005),
+    WORLD("eccentric", "arm_kinematics", WRONG, "encoders off by 0.5 mrad, once a turn", .eccentric_rad = 5e-4),
+    WORLD("ur5e", "arm_kinematics", WRONG, "poses of a UR5e", .arm = "ur5e"),
+    WORLD("exchanged", "arm_kinematics", WRONG, "angles of joints 2 and 3 exchanged", .exchanged = true),
+    WORLD("angle_deg", "arm_kinematics", WRONG, "angles in degrees", .factor = {57.29578}),
+    WORLD("place_mm", "arm_kinematics", WRONG, "positions in millimetres", .factor = {0, 1000.0}),
+    WORLD("turn_deg", "arm_kinematics", WRONG, "rotation vectors in degrees", .factor = {0, 0, 57.29578}),
+    WORLD("alike", "arm_kinematics", WRONG, "poses within 5 degrees", .gentle = 0.028),
+    WORLD("other_day", "arm_kinematics", RIGHT, "held out: the same arm", .held_out = true),
+    WORLD("other_arm", "arm_kinematics", WRONG, "held out: an arm with other links", .held_out = true, .drag = 0.5),
 };
 /* clang-format on */
 const size_t selftest_world_count = COUNT(selftest_worlds);
@@ -125,6 +153,12 @@ const size_t selftest_world_count = COUNT(selftest_worlds);
 /* The truth of a parameter by its number; its name into *name, NULL behind the last one. */
 static double truth_of(const struct model_row *row, size_t i, const char **name)
 {
+    if (row->data == MODEL_OF_JOINTS) {
+        return selftest_joints_truth(i, name);
+    }
+    if (row->data == MODEL_OF_POSES) {
+        return selftest_poses_truth(i, name);
+    }
     const bool is_arm = row->data == MODEL_OF_COMMANDS;
     const size_t count = row->model ? row->model->parameter_count
                          : is_arm   ? (size_t)PROFILE_P

@@ -11,11 +11,13 @@
 #include "identification/estimate.h"
 #include "service/identify/selftest_recording.h"
 
+enum { SELFTEST_P_MAX = 40 };
+
 struct selftest_world_result {
     size_t runs, count; /* parameters */
     size_t verdicts[ESTIMATE_VERDICTS];
     size_t refused;                 /* recordings that could not be read or fitted at all */
-    size_t covered[ESTIMATE_P_MAX]; /* by parameter: the 95 % interval holds the truth */
+    size_t covered[SELFTEST_P_MAX]; /* by parameter: the 95 % interval holds the truth */
     size_t wrong;                   /* verdicts that the claim forbids; of CLAIM_HELD none is */
     size_t wrong_most;              /* that chance allows, in 999 of 1000 self tests */
     bool well;

@@ -19,6 +19,8 @@ identification/data: base identification/numeric
 identification: base identification/numeric identification/data
 identification/travel: base identification/numeric identification
 identification/odometry: base identification/numeric identification
+twin/arm: base
+identification/arm: base identification/numeric identification twin/arm
 identification/simulation: base identification/numeric identification/data identification
 identification/dynamics: base identification/numeric identification/data identification identification/simulation
 identification/online: base identification/data identification
@@ -30,8 +32,8 @@ twin/pair: base logger/message identification identification/travel twin/efsm tw
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
-twin/report: twin/arm base logger/message identification/data identification identification/travel identification/odometry
-  identification/dynamics twin/models twin/pair twin/dynamics twin/following
+twin/report: base logger/message identification/data identification identification/travel identification/odometry
+  identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following
@@ -48,7 +50,7 @@ service/robots: base logger/message twin/arm twin/robots logger/storage config s
 service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
   service/cli
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
-  identification/dynamics twin/models twin/report logger/storage service/cli
+  identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
 service/replay: base logger/message twin/pair twin/report twin logger/storage config web/http service/cli
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay
 service/daemon: base logger/message twin/dynamics twin/report twin logger/storage config web/http web/server

@@ -38,10 +38,11 @@ NOT_SENT = {"line"}
 # A wrong value of each query parameter.
 WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
-         "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "current": "mass",
+         "biases": "perhaps", "plausible": "perhaps", "hold": "fast", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "arm": "snake", "current": "mass",
          "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag"}
 # What else a value needs to be right.
-WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"}}
+WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"},
+        ("postIdentify", "arm"): {"model": "arm_kinematics"}}
 # Declared answers that nothing here can bring about, and why.
 NOT_PROVOKED = {
     ("postCommand", "429"): "takes ten thousand commands under way; unit.test_web has it",

@@ -5,7 +5,7 @@ fail() { echo "selftest_worlds: $*" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for case in travel_time:40 arm_time:20 first_order:6 usv3:3; do
+for case in travel_time:40 arm_time:20 first_order:6 usv3:3 arm_kinematics:4 arm_friction:3; do
     "$TANDEM" selftest --model "${case%:*}" --runs "${case#*:}" --json >"$work/worlds" || fail "$case: $(cat "$work/worlds")"
     python3 - "$work/worlds" <<'END' || fail "$case: worlds"
 import json, sys

@@ -19,7 +19,7 @@ static void test_values(void)
         identify_query_read("model=usv3&method=pem&side=virtual&columns=u%3Da,v=b&biases=true"
                             "&name=trial%201.csv&pair=r1&robust=true&ridge=2.5e-3"
                             "&delay_max_s=10&heading_m=0.4&current=d1%3D5&hold=linear"
-                            "&plausible=off",
+                            "&plausible=off&arm=ur5e",
                             &words, &r, &err),
         STATUS_OK);
     CHECK_TEXT("model", r.model, "usv3");
@@ -35,6 +35,7 @@ static void test_values(void)
     CHECK_NEAR("heading_m", r.heading_m, 0.4, 0, 0);
     CHECK_TEXT("current", r.current, "d1=5");
     CHECK_TEXT("hold", r.hold, "linear");
+    CHECK_TEXT("arm", r.arm, "ur5e");
     CHECK("plausible", !identify_doubts(&r));
     CHECK_INT("nothing", identify_query_read("", &words, &r, &err), STATUS_OK);
     CHECK("nothing", !r.model && !r.method && !r.biases && r.delay_max_s < 0.0);

@@ -121,7 +121,7 @@ static void test_refusals(void)
          "bad-parameter",
          "this resource has model method columns side pair biases delay_max_s hold robust "
          "ridge "
-         "heading_m plausible current name"},
+         "heading_m arm plausible current name"},
         {"biases", "/api/v1/identify?model=usv3&biases=maybe", CSV, "x", 400, "bad-parameter",
          "true or false"},
         {"json", "/api/v1/identify?model=usv3", AUTH "Content-Type: application/json\r\n", "{}",

@@ -18,6 +18,8 @@ enum model_data {
     MODEL_OF_MOVES,    /* moves and how long they took */
     MODEL_OF_COMMANDS, /* moves, what was commanded of them, and how long they took */
     MODEL_OF_WHEELS,   /* wheel angles and poses over time */
+    MODEL_OF_JOINTS,   /* angles, speeds and currents of an arm's joints over time */
+    MODEL_OF_POSES,    /* an arm's joint angles and where its tool is then */
     MODEL_DATA_COUNT
 };
 

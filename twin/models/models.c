@@ -84,6 +84,53 @@ const struct model_row odometry_row = {
     .roles = odometry_roles,
 };
 
+static const char arm_friction_help[] =
+    "  an arm of six joints: of each its inertia, viscous and Coulomb friction, an offset and\n"
+    "  what weighs on it (A by rad/s^2, rad/s, 1), from angles (rad), speeds (rad/s) and\n"
+    "  currents (A) over time, all behind a low pass of 10 Hz:\n"
+    "    i = J qdd + Fv qd + Fc tanh(qd / 0.01) + o + gravity + coupling of joints 2 and 3\n"
+    "  Each joint has a verdict of its own. --validate foretells currents of other days.\n"
+    "  roles:   t q1 ... q6 qd1 ... qd6 i1 ... i6; columns t_s q1_rad qd1_radps i1_a,\n"
+    "           q1_actual_rad qd1_actual_radps i1_actual_a, and RTDE's timestamp actual_q_0\n"
+    "           actual_qd_0 actual_current_0, are found by themselves.\n"
+    "  example: tandem identify --model arm_friction --validate day2.csv day1.csv\n";
+
+static const char *const arm_friction_roles[] = {"t",   "q1",  "q2",  "q3",  "q4",  "q5",  "q6",
+                                                 "qd1", "qd2", "qd3", "qd4", "qd5", "qd6", "i1",
+                                                 "i2",  "i3",  "i4",  "i5",  "i6",  NULL};
+
+const struct model_row arm_friction_row = {
+    .name = "arm_friction",
+    .words = "friction and gravity of an arm's joints",
+    .help = arm_friction_help,
+    .data = MODEL_OF_JOINTS,
+    .roles = arm_friction_roles,
+};
+
+static const char arm_kinematics_help[] =
+    "  how the links of one arm differ from those of its kind (--arm): small shifts and "
+    "turns,\n"
+    "  from joint angles (rad) and the tool's pose then: x y z (m) and a rotation vector "
+    "(rad)\n"
+    "  in the frame of the base as UR's controllers have it, without a tool. Tells by how "
+    "many\n"
+    "  mm the nominal arm is off, and the corrected one, held out too.\n"
+    "  roles:   q1 ... q6 x y z rx ry rz; columns q1_rad x_m rx_rad, and RTDE's actual_q_0\n"
+    "           actual_TCP_pose_0 ... actual_TCP_pose_5, are found by themselves.\n"
+    "  example: tandem identify --model arm_kinematics --arm ur5 --validate more.csv "
+    "poses.csv\n";
+
+static const char *const arm_kinematics_roles[] = {"q1", "q2", "q3", "q4", "q5", "q6", "x",
+                                                   "y",  "z",  "rx", "ry", "rz", NULL};
+
+const struct model_row arm_kinematics_row = {
+    .name = "arm_kinematics",
+    .words = "corrections of an arm's links",
+    .help = arm_kinematics_help,
+    .data = MODEL_OF_POSES,
+    .roles = arm_kinematics_roles,
+};
+
 /* ---- the table ---- */
 
 #define MODEL(row) &(row),

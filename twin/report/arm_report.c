@@ -1,109 +1,144 @@
 #include "twin/report/arm_report.h"
 
-#include <math.h>
+#include "twin/report/fit_report.h"
 
-#include "twin/arm/arm_geometry.h"
+/* ---- friction ---- */
 
-/* As UR calls them. */
-static const char *const joint_names[ARM_JOINTS] = {"base",    "shoulder", "elbow",
-                                                    "wrist 1", "wrist 2",  "wrist 3"};
-
-static double round_m(double m)
+static void write_check(struct json_writer *w, const char *key,
+                        const struct arm_friction_check *check, bool known)
 {
-    return round(m * 1e5) / 1e5 + 0.0;
-}
-
-static void write_numbers(struct json_writer *w, const char *key, const double *v, size_t n)
-{
-    json_write_array(w, key);
-    for (size_t i = 0; i < n; i++) {
-        json_write_real(w, NULL, round_m(v[i]));
+#define CHECK(field) JSON_MEMBER(struct arm_friction_check, field)
+    static const struct json_member members[] = {CHECK(n), CHECK(rmse_a), CHECK(r2)};
+    if (json_write_known(w, key, known)) {
+        json_write_members(w, members, COUNT(members), check);
+        json_write_close(w);
     }
-    json_write_close(w);
 }
 
-/* Base, the far ends of the links, the tool; with the shoulder and elbow drawn where the links
- * stand beside the joint before. */
-static void write_links(struct json_writer *w, const struct arm_geometry *arm,
-                        const struct pair_side *side, const struct rigid *tool)
+static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit, size_t j)
 {
-    struct rigid frames[ARM_JOINTS + 1];
-    arm_frames(arm, side->pose, frames);
-    json_write_array(w, "links_m");
-    for (size_t i = 0; i <= ARM_JOINTS; i++) {
-        write_numbers(w, NULL, frames[i].at_m, 3);
-    }
-    write_numbers(w, NULL, tool->at_m, 3);
-    json_write_close(w);
-}
-
-static bool has_joints(const struct pair_side *side)
-{
-    bool all = side->telemetry > 0 && side->pose_count == ARM_JOINTS;
-    for (size_t i = 0; all && i < ARM_JOINTS; i++) {
-        all = isfinite(side->pose[i]);
-    }
-    return all;
-}
-
-static void write_side(struct json_writer *w, const struct arm_geometry *arm, enum side s,
-                       const struct pair_side *side)
-{
-    if (!has_joints(side)) {
-        json_write_null(w, side_name(s));
-        return;
-    }
-    double pose[6];
-    const struct rigid tool = arm_forward(arm, side->pose);
-    rigid_to_pose(&tool, pose);
-    json_write_object(w, side_name(s));
-    json_write_seconds(w, "t", side->seen_us);
-    write_numbers(w, "q_rad", side->pose, ARM_JOINTS);
-    write_numbers(w, "qd_radps", side->nu, side->nu_count);
-    write_links(w, arm, side, &tool);
-    write_numbers(w, "tool", pose, 6);
-    json_write_close(w);
-}
-
-static double find_gap_mm(const struct arm_geometry *arm, const struct pair *pair)
-{
-    const struct rigid real = arm_forward(arm, pair->side[SIDE_REAL].pose);
-    const struct rigid virtual = arm_forward(arm, pair->side[SIDE_VIRTUAL].pose);
-    return 1e3 * hypot(hypot(real.at_m[0] - virtual.at_m[0], real.at_m[1] - virtual.at_m[1]),
-                       real.at_m[2] - virtual.at_m[2]);
-}
-
-static void write_joints(struct json_writer *w, const struct arm_geometry *arm)
-{
-    json_write_array(w, "joints");
-    for (size_t i = 0; i < ARM_JOINTS; i++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", joint_names[i]);
-        json_write_real(w, "limit_rad", arm->q_max_rad[i]);
+#define JOINT(field) JSON_MEMBER(struct arm_friction_joint, field)
+    static const struct json_member members[] = {JOINT(speed_max_radps), JOINT(current_max_a),
+                                                 JOINT(rate_ratio), JOINT(rate_r2),
+                                                 JOINT(left_rho)};
+    const struct arm_friction_joint *joint = &fit->joint[j];
+    json_write_object(w, NULL);
+    json_write_int(w, "joint", (int64_t)j + 1);
+    estimate_report(w, &joint->estimate);
+    json_write_members(w, members, COUNT(members), joint);
+    write_check(w, "fit", &joint->own, true);
+    write_check(w, "held_out", &joint->held_out, fit->is_held_out);
+    if (json_write_known(w, "missing", joint->missing.term != NULL)) {
+        json_write_text(w, "term", joint->missing.term);
+        json_write_int(w, "joint",
+                       (int64_t)(joint->missing.joint < ARM_JOINTS ? joint->missing.joint : j) +
+                           1);
+        json_write_real(w, "share", joint->missing.share);
         json_write_close(w);
     }
     json_write_close(w);
 }
 
-void arm_report(struct json_writer *w, const char *key, const struct pair *pair,
-                const struct pair_params *p)
+static void write_values(struct json_writer *w, const char *key,
+                         const struct arm_friction_fit *fit, bool errors)
 {
-    struct arm_geometry arm;
-    const bool is_arm = pair_is_arm(p) && arm_geometry_find(p->arm, &arm);
     json_write_object(w, key);
-    json_write_text(w, "pair", p->id);
-    json_write_text(w, "arm", is_arm ? arm.name : NULL);
-    if (is_arm) {
-        json_write_real(w, "reach_m",
-                        round_m(fabs(arm.a2_m) + fabs(arm.a3_m) + arm.d5_m + arm.d6_m));
-        write_joints(w, &arm);
-        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            write_side(w, &arm, s, &pair->side[s]);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        const struct estimate *e = &fit->joint[j].estimate;
+        for (size_t i = 0; i < e->p; i++) {
+            json_write_real(w, e->name[i], errors ? e->se[i] : e->value[i]);
         }
-        const bool both =
-            has_joints(&pair->side[SIDE_REAL]) && has_joints(&pair->side[SIDE_VIRTUAL]);
-        json_write_real(w, "tool_gap_mm",
-                        both ? round(find_gap_mm(&arm, pair) * 1e3) / 1e3 : nan(""));
     }
     json_write_close(w);
+}
+
+static void write_intervals(struct json_writer *w, const struct arm_friction_fit *fit)
+{
+    json_write_object(w, "ci95");
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        const struct estimate *e = &fit->joint[j].estimate;
+        for (size_t i = 0; i < e->p; i++) {
+            json_write_array(w, e->name[i]);
+            json_write_real(w, NULL, e->lo[i]);
+            json_write_real(w, NULL, e->hi[i]);
+            json_write_close(w);
+        }
+    }
+    json_write_close(w);
+}
+
+void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit)
+{
+    const struct estimate *whole = &fit->whole;
+    json_write_text(w, "model", "arm_friction");
+    json_write_array(w, "parameters");
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
+            json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
+        }
+    }
+    json_write_close(w);
+    write_values(w, "values", fit, false);
+    write_values(w, "se", fit, true);
+    write_intervals(w, fit);
+    json_write_text(w, "verdict", estimate_verdict_name(whole->verdict));
+    json_write_texts(w, "reasons", whole->reasons[0], ESTIMATE_TEXT_MAX, whole->reason_count);
+    json_write_texts(w, "advice", whole->advice[0], ESTIMATE_TEXT_MAX, whole->advice_count);
+    json_write_array(w, "joints");
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        write_joint(w, fit, j);
+    }
+    json_write_close(w);
+}
+
+void arm_report_friction_card(struct json_writer *w, const struct arm_friction_card *card)
+{
+#define CARD(field) JSON_MEMBER(struct arm_friction_card, field)
+    static const struct json_member members[] = {
+        CARD(rows),       CARD(used), CARD(incomplete), CARD(back_rows), CARD(gaps),
+        CARD(short_rows), CARD(runs), CARD(duration_s), CARD(rate_hz),   CARD(uneven_ratio)};
+    json_write_members(w, members, COUNT(members), card);
+}
+
+/* ---- kinematics ---- */
+
+static void write_distances(struct json_writer *w, const char *key,
+                            const struct arm_kinematics_check *check, bool known)
+{
+#define FAR(field) JSON_MEMBER(struct arm_kinematics_check, field)
+    static const struct json_member members[] = {FAR(n),     FAR(mean_m),  FAR(rms_m),
+                                                 FAR(max_m), FAR(rms_rad), FAR(max_rad)};
+    if (json_write_known(w, key, known)) {
+        json_write_members(w, members, COUNT(members), check);
+        json_write_close(w);
+    }
+}
+
+void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit)
+{
+#define FIT(field) JSON_MEMBER(struct arm_kinematics_fit, field)
+    static const struct json_member found[] = {FIT(n), FIT(outliers), FIT(iterations),
+                                               FIT(converged)};
+    static const struct json_member more[] = {FIT(noise_m), FIT(noise_rad), FIT(tool_se_m),
+                                              FIT(neighbour_rho)};
+    const bool known = fit->converged;
+    json_write_text(w, "model", "arm_kinematics");
+    json_write_members(w, found, COUNT(found), fit);
+    estimate_report(w, &fit->estimate);
+    if (known) {
+        json_write_members(w, more, COUNT(more), fit);
+    }
+    json_write_array(w, "corrections");
+    for (size_t i = 0; i < ARM_JOINTS && known; i++) {
+        json_write_array(w, NULL);
+        for (size_t k = 0; k < 6; k++) {
+            json_write_real(w, NULL, fit->correction[6 * i + k]);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+    write_distances(w, "nominal", &fit->nominal, true);
+    write_distances(w, "fit", &fit->own, known);
+    write_distances(w, "crossed", &fit->crossed, known);
+    write_distances(w, "held_out", &fit->held_out, fit->is_held_out && known);
 }

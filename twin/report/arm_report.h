@@ -1,16 +1,21 @@
-/* twin/report/arm_report.h - where the links of an arm and of its twin are, for who draws them.
- * Pure. */
+/* twin/report/arm_report.h - fits of an arm as JSON: friction of its joints, corrections of its
+ * links (docs/model/arm.md, sections 6 and 7). What is not known is null. Pure.
+ */
 #ifndef TWIN_REPORT_ARM_REPORT_H
 #define TWIN_REPORT_ARM_REPORT_H
 
+#include "identification/arm/arm_friction.h"
+#include "identification/arm/arm_kinematics.h"
 #include "logger/message/json_write.h"
-#include "twin/pair/pair.h"
 
-/* {"pair", "arm": "ur5" or null of a pair without one, "reach_m", "joints": [{"name",
- * "limit_rad"}, ...], "real": {"t", "q_rad": [6], "qd_radps": [..6], "links_m": [[x, y, z],
- * ...], "tool": [x, y, z, rx, ry, rz]} or null before telemetry of six joints, "virtual": ...,
- * "tool_gap_mm": between both, or null}. By twin/arm/arm_geometry.h (1). */
-void arm_report(struct json_writer *w, const char *key, const struct pair *pair,
-                const struct pair_params *p);
+/* Each adds members to an object that is open. */
+
+/* "parameters" "values" "se" "ci95" of all joints, "verdict" "reasons" "advice" of the whole,
+ * and "joints", each with what every fit has. */
+void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit);
+void arm_report_friction_card(struct json_writer *w, const struct arm_friction_card *card);
+
+/* What every fit has, "corrections" as a robot takes them, and how far the tool is. */
+void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fit *fit);
 
 #endif

@@ -1,4 +1,4 @@
-#include "twin/report/arm_report.h"
+#include "twin/report/arm_links_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/pair_report.h"
 #include "web/resources/handlers.h"
@@ -56,5 +56,5 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
 
 void get_arm(const struct web_request *request, struct web_response *response)
 {
-    arm_report(web_tagged_json(response), NULL, request->shown, request->params);
+    arm_links_report(web_tagged_json(response), NULL, request->shown, request->params);
 }

@@ -1,0 +1,603 @@
+#include "identification/arm/arm_friction.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_matrix.h>
+
+#include "base/constants.h"
+#include "identification/arm/arm_friction_parts.h"
+#include "identification/numeric/hac_covariance.h"
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/numeric/residual_test.h"
+
+enum { P = ARM_FRICTION_P_MAX, GRAVITY_MAX = 4, OWN = 4 };
+
+static const double TURN_OVER_RADPS = 0.01; /* of dry friction, as docs/model/joint.md has it */
+static const double STRIBECK_RADPS = 0.1;
+static const double RANK_RATIO = 1e-5;
+static const double NULL_SHARE = 1e-3; /* of a column in what the data leave free */
+/* What is left counts as one where it hangs together by more than that, for no longer than a
+ * move. */
+static const double MEMORY = 0.1;
+static const double MEMORY_S_MAX = 5.0;
+static const double RATE_S = 0.2; /* angles are held against speeds over so long */
+
+/* ---- the terms ---- */
+
+/* "inertia1_as2", "gravity2_c23_a": a stem, the joint's number, the rest; as a simulated arm
+ * calls its parameters. */
+struct term_name {
+    const char *stem, *rest, *symbol;
+};
+
+static const struct term_name own_names[OWN] = {{"inertia", "as2", "J"},
+                                                {"viscous", "as", "Fv"},
+                                                {"coulomb", "a", "Fc"},
+                                                {"offset", "a", "o"}};
+
+enum gravity { C2, C23, S234, C234_S5, S234_C5, GRAVITIES };
+static const struct term_name gravity_names[GRAVITIES] = {{"gravity", "c2_a", "Ga"},
+                                                          {"gravity", "c23_a", "Gb"},
+                                                          {"gravity", "s234_a", "Gc"},
+                                                          {"gravity", "c234s5_a", "Gd"},
+                                                          {"gravity", "s234c5_a", "Ge"}};
+static const struct term_name coupled_names[] = {{"coupled", "c3_as2", "Jc"},
+                                                 {"coupled", "as2", "Jp"}};
+
+/* The arm's plane is that of joints 2 to 4: what hangs behind a joint weighs on it. */
+static const struct joint_terms {
+    size_t gravity_count;
+    enum gravity gravity[GRAVITY_MAX];
+    size_t partner; /* whose acceleration moves it too; ARM_JOINTS: nobody's */
+} joint_terms[ARM_JOINTS] = {
+    {0, {C2}, ARM_JOINTS},        {4, {C2, C23, S234, C234_S5}, 2},
+    {3, {C23, S234, C234_S5}, 1}, {2, {S234, C234_S5}, ARM_JOINTS},
+    {1, {S234_C5}, ARM_JOINTS},   {0, {C2}, ARM_JOINTS},
+};
+
+static size_t count_terms(size_t joint)
+{
+    const struct joint_terms *terms = &joint_terms[joint];
+    return OWN + terms->gravity_count + (terms->partner < ARM_JOINTS ? 2 : 0);
+}
+
+static void name_term(struct estimate *e, size_t joint, size_t i, const struct term_name *name)
+{
+    char long_name[ESTIMATE_NAME_MAX];
+    char symbol[32];
+    (void)snprintf(long_name, sizeof long_name, "%s%zu_%s", name->stem, joint + 1, name->rest);
+    (void)snprintf(symbol, sizeof symbol, "%s%zu", name->symbol, joint + 1);
+    estimate_name(e, i, long_name, symbol);
+}
+
+void arm_friction_fit_start(struct arm_friction_fit *fit)
+{
+    memset(fit, 0, sizeof *fit);
+    estimate_start(&fit->whole, 0);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        const struct joint_terms *terms = &joint_terms[j];
+        struct estimate *e = &fit->joint[j].estimate;
+        size_t i = 0;
+        estimate_start(e, count_terms(j));
+        for (size_t k = 0; k < OWN; k++) {
+            name_term(e, j, i++, &own_names[k]);
+        }
+        for (size_t k = 0; k < terms->gravity_count; k++) {
+            name_term(e, j, i++, &gravity_names[terms->gravity[k]]);
+        }
+        for (size_t k = 0; k < COUNT(coupled_names) && terms->partner < ARM_JOINTS; k++) {
+            name_term(e, j, i++, &coupled_names[k]);
+        }
+    }
+}
+
+static double gravity_at(const struct arm_friction_set *set, enum gravity term, size_t k)
+{
+    const double q2 = set->q_rad[1][k];
+    const double q23 = q2 + set->q_rad[2][k];
+    const double q234 = q23 + set->q_rad[3][k];
+    const double q5 = set->q_rad[4][k];
+    switch (term) {
+    case C2:
+        return cos(q2);
+    case C23:
+        return cos(q23);
+    case S234:
+        return sin(q234);
+    case C234_S5:
+        return cos(q234) * sin(q5);
+    case S234_C5:
+        return sin(q234) * cos(q5);
+    case GRAVITIES:
+        break;
+    }
+    return 0.0;
+}
+
+/* ---- one joint ---- */
+
+/* Columns of the regression, behind the low pass: terms, one more that is tried, the current.
+ */
+struct work {
+    const struct arm_friction_set *set;
+    gsl_matrix *memory; /* [P + 3 + ARM_JOINTS x n] */
+    size_t p;
+    double *x[P], *tried, *y, *left;
+    double *qdd[ARM_JOINTS];
+    double beta[P];
+    struct svd svd;
+    double rest_squares; /* of what is left, over the rows in use */
+    size_t used;
+};
+
+/* Rows of run r in use: first .. end - 1. */
+static size_t begin_run(const struct arm_friction_set *set, size_t r)
+{
+    return set->run_start[r] + set->edge;
+}
+
+static size_t end_run(const struct arm_friction_set *set, size_t r)
+{
+    return set->run_start[r + 1] - set->edge;
+}
+
+static size_t count_rows(const struct arm_friction_set *set)
+{
+    size_t rows = 0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        rows += end_run(set, r) - begin_run(set, r);
+    }
+    return rows;
+}
+
+static enum status open_work(struct work *w, const struct arm_friction_set *set)
+{
+    memset(w, 0, sizeof *w);
+    w->set = set;
+    w->memory = gsl_matrix_alloc(P + 3 + ARM_JOINTS, set->n);
+    if (!w->memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t i = 0; i < P; i++) {
+        w->x[i] = gsl_matrix_ptr(w->memory, i, 0);
+    }
+    w->tried = gsl_matrix_ptr(w->memory, P, 0);
+    w->y = gsl_matrix_ptr(w->memory, P + 1, 0);
+    w->left = gsl_matrix_ptr(w->memory, P + 2, 0);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        w->qdd[j] = gsl_matrix_ptr(w->memory, P + 3 + j, 0);
+        memcpy(w->left, set->qd_radps[j], set->n * sizeof *w->left);
+        arm_friction_smooth(set, w->left);
+        arm_friction_rate(set, w->left, w->qdd[j]);
+    }
+    w->used = count_rows(set);
+    return STATUS_OK;
+}
+
+static double dry_at(const struct arm_friction_set *set, size_t joint, size_t k)
+{
+    return tanh(set->qd_radps[joint][k] / TURN_OVER_RADPS);
+}
+
+static void fill_columns(struct work *w, size_t joint)
+{
+    const struct arm_friction_set *set = w->set;
+    const struct joint_terms *terms = &joint_terms[joint];
+    const size_t bytes = set->n * sizeof(double);
+    size_t i = OWN;
+    w->p = count_terms(joint);
+    memcpy(w->x[0], w->qdd[joint], bytes);
+    memcpy(w->x[1], set->qd_radps[joint], bytes);
+    memcpy(w->y, set->current_a[joint], bytes);
+    for (size_t k = 0; k < set->n; k++) {
+        w->x[2][k] = dry_at(set, joint, k);
+        w->x[3][k] = 1.0;
+    }
+    for (size_t g = 0; g < terms->gravity_count; g++, i++) {
+        for (size_t k = 0; k < set->n; k++) {
+            w->x[i][k] = gravity_at(set, terms->gravity[g], k);
+        }
+    }
+    for (size_t c = 1; c < i; c++) {
+        arm_friction_smooth(set, w->x[c]); /* accelerations have been */
+    }
+    arm_friction_smooth(set, w->y);
+    if (terms->partner < ARM_JOINTS) {
+        for (size_t k = 0; k < set->n; k++) {
+            w->x[i + 1][k] = w->qdd[terms->partner][k];
+            w->x[i][k] = w->qdd[terms->partner][k] * cos(set->q_rad[2][k]);
+        }
+    }
+}
+
+/* The triangle of rows lo .. hi - 1 of those in use: terms, one that is tried, the current. */
+static void make_triangle(const struct work *w, size_t lo, size_t hi, bool with_tried,
+                          struct qr_accumulator *qr)
+{
+    size_t at = 0;
+    qr_start(qr, w->p + (with_tried ? 2 : 1));
+    for (size_t r = 0; r < w->set->run_count; r++) {
+        const size_t rows = end_run(w->set, r) - begin_run(w->set, r);
+        const size_t from = lo > at ? lo - at : 0;
+        const size_t to = hi < at + rows ? (hi > at ? hi - at : 0) : rows;
+        const double *column[P + 2];
+        const size_t first = begin_run(w->set, r) + from;
+        size_t c = 0;
+        for (; c < w->p; c++) {
+            column[c] = w->x[c] + first;
+        }
+        if (with_tried) {
+            column[c++] = w->tried + first;
+        }
+        column[c] = w->y + first;
+        if (to > from) {
+            qr_add_columns(qr, column, to - from);
+        }
+        at += rows;
+    }
+    qr_flush(qr);
+}
+
+static enum status solve_triangle(const struct qr_accumulator *qr, size_t p, struct svd *svd,
+                                  double beta[P])
+{
+    double length[P];
+    double rhs[P];
+    qr_lengths(qr, p, length);
+    const enum status st = qr_decompose(qr, p, length, RANK_RATIO, svd);
+    for (size_t i = 0; i < p && st == STATUS_OK; i++) {
+        rhs[i] = qr->r[i][p];
+    }
+    if (st == STATUS_OK) {
+        svd_solve(svd, rhs, beta);
+    }
+    return st;
+}
+
+static double left_at(const struct work *w, const double beta[P], size_t k)
+{
+    double left = w->y[k];
+    for (size_t i = 0; i < w->p; i++) {
+        left -= beta[i] * w->x[i][k];
+    }
+    return left;
+}
+
+/* Over how many samples what is left hangs together, twice. */
+static size_t find_reach(const struct work *w, double *rho)
+{
+    const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
+    double squares = 0.0;
+    size_t lag = 0;
+    double share = 1.0;
+    for (size_t r = 0; r < w->set->run_count; r++) {
+        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
+            squares += w->left[k] * w->left[k];
+        }
+    }
+    *rho = 0.0;
+    while (share > MEMORY && lag < most && squares > 0.0) {
+        double products = 0.0;
+        lag++;
+        for (size_t r = 0; r < w->set->run_count; r++) {
+            for (size_t k = begin_run(w->set, r) + lag; k < end_run(w->set, r); k++) {
+                products += w->left[k] * w->left[k - lag];
+            }
+        }
+        share = products / squares;
+        *rho = lag == 1 ? share : *rho;
+    }
+    return 2 * lag;
+}
+
+/* Covariance of the parameters from rows lo .. hi - 1, whose residuals are in place; the
+ * freedom with which it is known. */
+static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
+                              const struct svd *svd, double covariance[P * P])
+{
+    struct hac_covariance hac;
+    double bread[P * P];
+    size_t at = 0;
+    const size_t rows = hi - lo;
+    reach = reach < rows ? reach : rows;
+    hac_start(&hac, w->p, reach, false);
+    for (size_t r = 0; r < w->set->run_count; r++) {
+        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
+            double g[P];
+            for (size_t i = 0; i < w->p; i++) {
+                g[i] = w->x[i][k] * w->left[k];
+            }
+            if (at >= lo && at < hi) {
+                hac_add(&hac, g);
+            }
+        }
+        hac_break(&hac);
+    }
+    square_multiply(svd->inverse, svd->inverse, true, w->p, bread);
+    square_sandwich(bread, hac.robust, w->p, covariance);
+    return hac_freedom(fmin((double)reach / (double)rows, 1.0));
+}
+
+static void set_left(struct work *w)
+{
+    w->rest_squares = 0.0;
+    for (size_t k = 0; k < w->set->n; k++) {
+        w->left[k] = left_at(w, w->beta, k);
+    }
+    for (size_t r = 0; r < w->set->run_count; r++) {
+        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
+            w->rest_squares += w->left[k] * w->left[k];
+        }
+    }
+}
+
+static struct arm_friction_check check_currents(const struct work *w)
+{
+    double mean = 0.0;
+    double about = 0.0;
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t r = 0; r < w->set->run_count; r++) {
+            for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++) {
+                const double off = w->y[k] - mean;
+                about += pass == 0 ? w->y[k] : off * off;
+            }
+        }
+        if (pass == 0) {
+            mean = about / (double)w->used;
+            about = 0.0;
+        }
+    }
+    return (struct arm_friction_check){w->used, sqrt(w->rest_squares / (double)w->used),
+                                       about > 0.0 ? 1.0 - w->rest_squares / about
+                                                   : (double)NAN};
+}
+
+/* Whether the data leave a parameter free. */
+static bool is_open(const struct svd *svd, size_t i)
+{
+    double free_share = 0.0;
+    for (size_t k = svd->rank; k < svd->p; k++) {
+        free_share += svd->v[i * svd->p + k] * svd->v[i * svd->p + k];
+    }
+    return free_share > NULL_SHARE;
+}
+
+static void take_estimate(const struct work *w, double freedom, const double covariance[P * P],
+                          struct estimate *e)
+{
+    const size_t p = w->p;
+    const double white = w->rest_squares / (double)w->used;
+    e->rank = w->svd.rank;
+    e->condition = w->svd.condition;
+    for (size_t i = 0; i < p; i++) {
+        double inverse = 0.0;
+        e->identifiable[i] = !is_open(&w->svd, i);
+        if (!e->identifiable[i]) {
+            continue;
+        }
+        for (size_t k = 0; k < p; k++) {
+            inverse += w->svd.inverse[i * p + k] * w->svd.inverse[i * p + k];
+            e->covariance[i][k] = is_open(&w->svd, k) ? (double)NAN : covariance[i * p + k];
+        }
+        estimate_set(e, i, w->beta[i], sqrt(covariance[i * p + i]), freedom);
+        e->se_white[i] = sqrt(white * inverse);
+    }
+}
+
+/* The same from each third of the rows. */
+static enum status fit_thirds(const struct work *w, size_t reach,
+                              struct arm_friction_thirds *thirds)
+{
+    struct work part = *w;
+    enum status st = STATUS_OK;
+    memset(thirds, 0, sizeof *thirds);
+    for (size_t k = 0; k < ARM_FRICTION_PARTS && st == STATUS_OK; k++) {
+        const size_t lo = w->used * k / ARM_FRICTION_PARTS;
+        const size_t hi = w->used * (k + 1) / ARM_FRICTION_PARTS;
+        struct qr_accumulator qr;
+        double covariance[P * P];
+        make_triangle(w, lo, hi, false, &qr);
+        st = solve_triangle(&qr, w->p, &part.svd, part.beta);
+        if (st != STATUS_OK || part.svd.rank < w->p || hi - lo <= 2 * reach) {
+            continue;
+        }
+        set_left(&part);
+        const double freedom = find_covariance(&part, lo, hi, reach, &part.svd, covariance);
+        for (size_t i = 0; i < w->p; i++) {
+            thirds->each[i][thirds->count] = (struct estimate_of_one){
+                part.beta[i], fmax(sqrt(covariance[i * w->p + i]), 1e-12), freedom};
+        }
+        thirds->count++;
+    }
+    return st;
+}
+
+/* What a parameter of size 1 does to the current, and how far the current goes. */
+static void find_effects(const struct work *w, const struct arm_friction_check *own,
+                         struct arm_friction_thirds *thirds)
+{
+    struct qr_accumulator qr;
+    double length[P];
+    make_triangle(w, 0, w->used, false, &qr);
+    qr_lengths(&qr, w->p, length);
+    thirds->current_sd_a =
+        own->r2 < 1.0 ? own->rmse_a / sqrt(fmax(1.0 - own->r2, 1e-9)) : own->rmse_a;
+    for (size_t i = 0; i < w->p; i++) {
+        thirds->effect_a[i] = length[i] / sqrt((double)w->used);
+    }
+}
+
+/* ---- what the model lacks ---- */
+
+/* The share of what is left that one more column explains. */
+static double try_column(struct work *w)
+{
+    struct qr_accumulator qr;
+    arm_friction_smooth(w->set, w->tried);
+    make_triangle(w, 0, w->used, true, &qr);
+    const double gain = qr.r[w->p][w->p + 1] * qr.r[w->p][w->p + 1];
+    const double rest = qr.r[w->p + 1][w->p + 1] * qr.r[w->p + 1][w->p + 1];
+    return gain + rest > 0.0 ? gain / (gain + rest) : 0.0;
+}
+
+enum lacking { STRIBECK, ASYMMETRIC, BY_LOAD, FASTER, DRIFT, LACKINGS };
+static const char *const lacking_words[LACKINGS] = {
+    [STRIBECK] = "friction that is greater near rest",
+    [ASYMMETRIC] = "friction that differs by direction",
+    [BY_LOAD] = "friction that grows with the load",
+    [FASTER] = "friction with the square of the speed",
+    [DRIFT] = "a current that drifts",
+};
+
+static double lacking_at(const struct work *w, enum lacking term, size_t joint, size_t k)
+{
+    const struct arm_friction_set *set = w->set;
+    const double qd = set->qd_radps[joint][k];
+    double load = 0.0;
+    switch (term) {
+    case STRIBECK:
+        return dry_at(set, joint, k) * exp(-pow(qd / STRIBECK_RADPS, 2.0));
+    case ASYMMETRIC:
+        return fabs(dry_at(set, joint, k));
+    case BY_LOAD:
+        for (size_t i = OWN; i < OWN + joint_terms[joint].gravity_count; i++) {
+            load += w->beta[i] * w->x[i][k];
+        }
+        return dry_at(set, joint, k) * fabs(load);
+    case FASTER:
+        return qd * fabs(qd);
+    case DRIFT:
+        return set->t_s[k] - set->t_s[0];
+    case LACKINGS:
+        break;
+    }
+    return 0.0;
+}
+
+static void find_missing(struct work *w, size_t joint, struct arm_friction_missing *found)
+{
+    *found = (struct arm_friction_missing){.joint = ARM_JOINTS};
+    for (enum lacking term = 0; term < LACKINGS; term++) {
+        for (size_t k = 0; k < w->set->n; k++) {
+            w->tried[k] = lacking_at(w, term, joint, k);
+        }
+        const double share = try_column(w);
+        if (share > found->share) {
+            *found = (struct arm_friction_missing){lacking_words[term], ARM_JOINTS, share};
+        }
+    }
+    for (size_t other = 0; other < ARM_JOINTS; other++) {
+        for (size_t k = 0; k < w->set->n; k++) {
+            w->tried[k] = dry_at(w->set, other, k);
+        }
+        const double share = other == joint ? 0.0 : try_column(w);
+        if (share > found->share) {
+            *found = (struct arm_friction_missing){"friction of another joint", other, share};
+        }
+    }
+}
+
+/* ---- angles and speeds ---- */
+
+static void find_rate(const struct arm_friction_set *set, size_t joint,
+                      struct arm_friction_joint *out)
+{
+    const size_t span = (size_t)fmax(RATE_S * set->rate_hz, 1.0);
+    double changed = 0.0;
+    double made = 0.0;
+    double both = 0.0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r]; k + span < set->run_start[r + 1]; k += span) {
+            const double change = set->q_rad[joint][k + span] - set->q_rad[joint][k];
+            double way = 0.0;
+            for (size_t l = k; l < k + span; l++) {
+                way += 0.5 * (set->qd_radps[joint][l] + set->qd_radps[joint][l + 1]) *
+                       (set->t_s[l + 1] - set->t_s[l]);
+            }
+            changed += change * change;
+            made += way * way;
+            both += change * way;
+        }
+    }
+    out->rate_ratio = made > 0.0 ? both / made : (double)NAN;
+    out->rate_r2 = both * both / (changed * made);
+    for (size_t k = 0; k < set->n; k++) {
+        out->speed_max_radps = fmax(out->speed_max_radps, fabs(set->qd_radps[joint][k]));
+        out->current_max_a = fmax(out->current_max_a, fabs(set->current_a[joint][k]));
+        out->angle_max_rad = fmax(out->angle_max_rad, fabs(set->q_rad[joint][k]));
+    }
+}
+
+/* ---- all ---- */
+
+static enum status fit_joint(struct work *w, size_t joint, bool doubt_units,
+                             struct arm_friction_joint *out)
+{
+    struct qr_accumulator qr;
+    struct arm_friction_thirds thirds;
+    double covariance[P * P];
+    find_rate(w->set, joint, out);
+    fill_columns(w, joint);
+    make_triangle(w, 0, w->used, false, &qr);
+    enum status st = solve_triangle(&qr, w->p, &w->svd, w->beta);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    set_left(w);
+    out->own = check_currents(w);
+    const size_t reach = find_reach(w, &out->left_rho);
+    const double freedom = find_covariance(w, 0, w->used, reach, &w->svd, covariance);
+    take_estimate(w, freedom, covariance, &out->estimate);
+    st = fit_thirds(w, reach, &thirds);
+    if (st == STATUS_OK) {
+        find_effects(w, &out->own, &thirds);
+        find_missing(w, joint, &out->missing);
+        arm_friction_judge_joint(out, joint, &thirds, doubt_units);
+    }
+    return st;
+}
+
+enum status arm_friction_fit_run(const struct arm_friction_set *set,
+                                 const struct arm_friction_card *card, bool doubt_units,
+                                 struct arm_friction_fit *fit)
+{
+    struct work w;
+    enum status st = open_work(&w, set);
+    arm_friction_fit_start(fit);
+    for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
+        st = fit_joint(&w, j, doubt_units, &fit->joint[j]);
+    }
+    if (st == STATUS_OK) {
+        arm_friction_judge_whole(fit, card);
+    }
+    if (w.memory) {
+        gsl_matrix_free(w.memory);
+    }
+    return st;
+}
+
+enum status arm_friction_hold_out(const struct arm_friction_set *set,
+                                  struct arm_friction_fit *fit)
+{
+    struct work w;
+    const enum status st = open_work(&w, set);
+    for (size_t j = 0; j < ARM_JOINTS && st == STATUS_OK; j++) {
+        const struct estimate *e = &fit->joint[j].estimate;
+        fill_columns(&w, j);
+        for (size_t i = 0; i < w.p; i++) {
+            w.beta[i] = isfinite(e->value[i]) ? e->value[i] : 0.0;
+        }
+        set_left(&w);
+        fit->joint[j].held_out = check_currents(&w);
+    }
+    fit->is_held_out = st == STATUS_OK;
+    if (fit->is_held_out) {
+        arm_friction_judge_held_out(fit);
+    }
+    if (w.memory) {
+        gsl_matrix_free(w.memory);
+    }
+    return st;
+}

@@ -1,0 +1,231 @@
+#include "identification/arm/arm_friction_data.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/constants.h"
+
+enum { COLUMNS = 1 + 3 * ARM_JOINTS };
+
+static const double HUGE_VALUE = 1e9;
+static const double GAP_PERIODS = 2.5;
+/* Slower rows say nothing of accelerations, and times beyond these are in another unit. */
+static const double DT_S_MIN = 1e-4;
+static const double DT_S_MAX = 0.1;
+static const double CUT_HZ = 10.0;
+static const double CUT_RATIO_MAX = 0.2; /* of the rate */
+static const double EDGE_PERIODS = 4.0;  /* of the cut */
+static const double RUN_S_MIN = 2.0;
+static const double ROOT_OF_2 = 1.41421356237309504880;
+
+static bool is_row(const struct arm_friction_raw *raw, size_t i)
+{
+    bool fine = isfinite(raw->t_s[i]);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        fine = fine && fabs(raw->q_rad[j][i]) <= HUGE_VALUE &&
+               fabs(raw->qd_radps[j][i]) <= HUGE_VALUE &&
+               fabs(raw->current_a[j][i]) <= HUGE_VALUE;
+    }
+    return fine;
+}
+
+static void copy_row(struct arm_friction_set *set, const struct arm_friction_raw *raw, size_t i,
+                     size_t at)
+{
+    set->t_s[at] = raw->t_s[i];
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        set->q_rad[j][at] = raw->q_rad[j][i];
+        set->qd_radps[j][at] = raw->qd_radps[j][i];
+        set->current_a[j][at] = raw->current_a[j][i];
+    }
+}
+
+/* The usual time between rows; NAN where there are none. */
+static enum status find_period(const struct arm_friction_raw *raw, double *period_s)
+{
+    size_t count = 0;
+    gsl_vector *steps = gsl_vector_alloc(raw->n + 1);
+    if (!steps) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t r = 0; r < raw->part_count; r++) {
+        for (size_t i = raw->part_start[r] + 1; i < raw->part_start[r + 1]; i++) {
+            const double step = raw->t_s[i] - raw->t_s[i - 1];
+            if (step > 0.0 && isfinite(step)) {
+                steps->data[count++] = step;
+            }
+        }
+    }
+    gsl_sort(steps->data, 1, count);
+    *period_s =
+        count > 0 ? gsl_stats_median_from_sorted_data(steps->data, 1, count) : (double)NAN;
+    gsl_vector_free(steps);
+    return STATUS_OK;
+}
+
+/* Ends a run at row n: it stays when it is long enough. */
+static void end_run(struct arm_friction_set *set, struct arm_friction_card *card,
+                    size_t rows_min)
+{
+    const size_t start = set->run_start[set->run_count];
+    const size_t length = set->n - start;
+    if (length >= rows_min && set->run_count < ARM_FRICTION_RUNS_MAX) {
+        card->duration_s += set->t_s[set->n - 1] - set->t_s[start];
+        set->run_start[++set->run_count] = set->n;
+    } else {
+        card->short_rows += length;
+        set->n = start;
+    }
+}
+
+static void take_part(struct arm_friction_set *set, const struct arm_friction_raw *raw,
+                      size_t part, double period_s, struct arm_friction_card *card)
+{
+    const size_t rows_min = (size_t)fmax(RUN_S_MIN / period_s, 4.0 * (double)set->edge);
+    double last_s = -HUGE_VAL;
+    for (size_t i = raw->part_start[part]; i < raw->part_start[part + 1]; i++) {
+        if (!is_row(raw, i)) {
+            card->incomplete++;
+            continue;
+        }
+        if (!(raw->t_s[i] > last_s)) {
+            card->back_rows++;
+            continue;
+        }
+        if (raw->t_s[i] - last_s > GAP_PERIODS * period_s && isfinite(last_s)) {
+            card->gaps++;
+            end_run(set, card, rows_min);
+        }
+        last_s = raw->t_s[i];
+        copy_row(set, raw, i, set->n++);
+    }
+    end_run(set, card, rows_min);
+}
+
+static double find_unevenness(const struct arm_friction_set *set, double period_s)
+{
+    double squares = 0.0;
+    size_t count = 0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t i = set->run_start[r] + 1; i < set->run_start[r + 1]; i++) {
+            const double off = (set->t_s[i] - set->t_s[i - 1]) / period_s - 1.0;
+            squares += off * off;
+            count++;
+        }
+    }
+    return count > 0 ? sqrt(squares / (double)count) : (double)NAN;
+}
+
+static void place_columns(struct arm_friction_set *set, size_t n)
+{
+    set->t_s = set->memory->data;
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        set->q_rad[j] = set->t_s + (1 + 3 * j) * n;
+        set->qd_radps[j] = set->q_rad[j] + n;
+        set->current_a[j] = set->qd_radps[j] + n;
+    }
+}
+
+enum status arm_friction_set_make(const struct arm_friction_raw *raw,
+                                  struct arm_friction_set *set, struct arm_friction_card *card,
+                                  struct err *err)
+{
+    double period_s;
+    memset(set, 0, sizeof *set);
+    memset(card, 0, sizeof *card);
+    card->rows = raw->n;
+    if (find_period(raw, &period_s) != STATUS_OK) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+    }
+    if (!(period_s >= DT_S_MIN && period_s <= DT_S_MAX)) {
+        return err_set(err, STATUS_E_PARSE, "data", 0, 0,
+                       "rows are %.3g s apart; times must be in seconds, %g to %g s apart",
+                       period_s, DT_S_MIN, DT_S_MAX);
+    }
+    gsl_vector *memory = gsl_vector_alloc(COLUMNS * raw->n);
+    if (!memory) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+    }
+    set->memory = memory;
+    place_columns(set, raw->n);
+    set->rate_hz = 1.0 / period_s;
+    set->cut_hz = fmin(CUT_HZ, CUT_RATIO_MAX * set->rate_hz);
+    set->edge = (size_t)ceil(EDGE_PERIODS * set->rate_hz / set->cut_hz);
+    for (size_t r = 0; r < raw->part_count; r++) {
+        take_part(set, raw, r, period_s, card);
+    }
+    card->used = set->n;
+    card->runs = set->run_count;
+    card->rate_hz = set->rate_hz;
+    card->uneven_ratio = find_unevenness(set, period_s);
+    if (set->run_count > 0) {
+        return STATUS_OK;
+    }
+    arm_friction_set_free(set);
+    return err_set(err, STATUS_E_PARSE, "data", 0, 0,
+                   "no %g s in a row with angles, speeds and currents of all joints: %zu rows, "
+                   "%zu incomplete, %zu not later than the one before, %zu gaps",
+                   RUN_S_MIN, card->rows, card->incomplete, card->back_rows, card->gaps);
+}
+
+void arm_friction_set_free(struct arm_friction_set *set)
+{
+    if (set->memory) {
+        gsl_vector_free(set->memory);
+    }
+    memset(set, 0, sizeof *set);
+}
+
+/* ---- the low pass ---- */
+
+struct biquad {
+    double b0, b1, b2, a1, a2;
+};
+
+static struct biquad make_butterworth(double cut_hz, double rate_hz)
+{
+    const double k = tan(PI * cut_hz / rate_hz);
+    const double norm = 1.0 / (1.0 + ROOT_OF_2 * k + k * k);
+    const double b = k * k * norm;
+    return (struct biquad){b, 2.0 * b, b, 2.0 * (k * k - 1.0) * norm,
+                           (1.0 - ROOT_OF_2 * k + k * k) * norm};
+}
+
+/* From x[0] in steps of `step`, as if it had been there before for ever. */
+static void run_biquad(const struct biquad *f, double *x, size_t n, ptrdiff_t step)
+{
+    double z2 = (f->b2 - f->a2) * x[0];
+    double z1 = (f->b1 - f->a1) * x[0] + z2;
+    for (size_t k = 0; k < n; k++, x += step) {
+        const double in = *x;
+        *x = f->b0 * in + z1;
+        z1 = f->b1 * in - f->a1 * *x + z2;
+        z2 = f->b2 * in - f->a2 * *x;
+    }
+}
+
+void arm_friction_smooth(const struct arm_friction_set *set, double *x)
+{
+    const struct biquad filter = make_butterworth(set->cut_hz, set->rate_hz);
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t n = set->run_start[r + 1] - set->run_start[r];
+        run_biquad(&filter, x + set->run_start[r], n, 1);
+        run_biquad(&filter, x + set->run_start[r + 1] - 1, n, -1);
+    }
+}
+
+void arm_friction_rate(const struct arm_friction_set *set, const double *x, double *out)
+{
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t first = set->run_start[r];
+        const size_t last = set->run_start[r + 1] - 1;
+        for (size_t i = first; i <= last; i++) {
+            const size_t a = i > first ? i - 1 : i;
+            const size_t b = i < last ? i + 1 : i;
+            out[i] = (x[b] - x[a]) / (set->t_s[b] - set->t_s[a]);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+/* What a fit of friction is worth, joint by joint, and what to do next. */
+#include <math.h>
+
+#include "identification/arm/arm_friction_parts.h"
+#include "identification/plausible.h"
+
+enum { INERTIA, VISCOUS, COULOMB };
+
+static const double SPEED_MIN_RADPS = 0.05; /* of a joint that moves */
+static const double R2_MARGINAL = 0.7;
+static const double R2_FAIL = 0.2;
+/* Angles and speeds are of one joint, in one unit. */
+static const double RATE_R2_MIN = 0.95;
+static const double RATE_OFF_MAX = 0.03;
+/* Of what is left, by one more term. */
+static const double MISSING_OWN = 0.2;
+static const double MISSING_OTHER = 0.25;
+static const double OTHER_FAIL = 0.6;
+/* Thirds that differ beyond their errors, by so much of the current. */
+static const double PARTS_CHANCE = 1e-3;
+static const double PARTS_EFFECT = 0.03;
+static const double SE_RATIO_MARGINAL = 0.25; /* of inertia and friction */
+static const double SE_EFFECT = 0.05;         /* … or so much of the current */
+static const double HELD_OUT_MARGINAL = 1.3;  /* times the error of the fit */
+static const double HELD_OUT_FAIL = 3.0;
+static const double LOST_RATIO_MARGINAL = 0.2;
+static const double UNEVEN_MAX = 0.3;
+
+/* Arms of a few kilograms to a few hundred; angles beyond several turns are in degrees. */
+static const struct plausible_range plausible[] = {
+    {"the fastest speed", 0.0, 12.0, 0, PLAUSIBLE_ANGLE, 0.0},
+    {"the largest angle", 0.0, 26.0, 0, PLAUSIBLE_ANGLE, 0.0},
+};
+static const double CURRENT_A_MAX = 80.0;
+
+static void judge_rate(struct arm_friction_joint *joint, size_t number)
+{
+    struct estimate *e = &joint->estimate;
+    const double ratio = joint->rate_ratio;
+    if (!(joint->rate_r2 >= RATE_R2_MIN)) {
+        estimate_reason(
+            e, ESTIMATE_FAIL,
+            "joint %zu: the speed is not the rate of the angle (R2 %.3f): exchanged "
+            "columns, or a column of another joint?",
+            number + 1, joint->rate_r2);
+    } else if (fabs(ratio - 1.0) > RATE_OFF_MAX) {
+        static const struct {
+            double factor;
+            const char *words;
+        } usual[] = {{57.29577951308232, "angles in degrees"},
+                     {1.0 / 57.29577951308232, "speeds in degrees per second"},
+                     {1e-3, "times in milliseconds, or speeds in mrad/s"},
+                     {1e3, "angles in mrad"},
+                     {-1.0, "a sign"}};
+        const char *words = "units, or a clock";
+        for (size_t k = 0; k < COUNT(usual); k++) {
+            words = fabs(ratio / usual[k].factor - 1.0) < RATE_OFF_MAX ? usual[k].words : words;
+        }
+        estimate_reason(e, ESTIMATE_FAIL,
+                        "joint %zu: the angle changes by %.4g of what its speed makes: %s?",
+                        number + 1, ratio, words);
+    } else {
+        return;
+    }
+    estimate_advise(e, "check columns and units: s, rad, rad/s, A, in the order of the joints");
+}
+
+/* An error matters that moves the current. */
+static void judge_parameters(struct estimate *e, size_t number,
+                             const struct arm_friction_thirds *thirds)
+{
+    static const char *const words[] = {"inertia", "viscous friction", "Coulomb friction"};
+    for (size_t i = 0; i < e->p; i++) {
+        if (!e->identifiable[i]) {
+            estimate_reason(e, i <= COULOMB ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                            "these moves do not determine %s", e->name[i]);
+            estimate_advise(e, "move all joints at the same time, over much of their range, at "
+                               "several speeds");
+        }
+    }
+    for (size_t i = 0; i <= COULOMB; i++) {
+        if (!e->identifiable[i]) {
+            continue;
+        }
+        if (e->hi[i] < 0.0) {
+            estimate_reason(e, ESTIMATE_FAIL,
+                            "joint %zu: %s is below zero: no joint's, exchanged columns or "
+                            "signs?",
+                            number + 1, words[i]);
+            estimate_advise(e, "look for exchanged columns, and for signs of currents");
+        } else if (!(e->se[i] <= SE_RATIO_MARGINAL * fabs(e->value[i])) &&
+                   !(e->se[i] * thirds->effect_a[i] <= SE_EFFECT * thirds->current_sd_a)) {
+            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.0f %% only", e->name[i],
+                            100.0 * e->se[i] / fabs(e->value[i]));
+            estimate_advise(e, i == INERTIA ? "accelerate harder, more often"
+                                            : "move at several speeds, both ways");
+        }
+    }
+}
+
+static void judge_thirds(struct estimate *e, const struct arm_friction_thirds *thirds)
+{
+    for (size_t i = 0; i < e->p && thirds->count > 1; i++) {
+        struct agreement found;
+        agreement_find(thirds->each[i], thirds->count, &found);
+        if (found.p < PARTS_CHANCE / (double)(e->p * ARM_JOINTS) &&
+            found.between_sd * thirds->effect_a[i] > PARTS_EFFECT * thirds->current_sd_a) {
+            estimate_reason(
+                e, ESTIMATE_MARGINAL,
+                "thirds of the recording disagree about %s, by %.2g: it changed, or "
+                "something else acts",
+                e->name[i], found.between_sd);
+            estimate_advise(e, "record again when the arm is warm, the same moves repeated");
+        }
+    }
+}
+
+static void judge_missing(struct arm_friction_joint *joint, size_t number)
+{
+    const struct arm_friction_missing *missing = &joint->missing;
+    struct estimate *e = &joint->estimate;
+    if (missing->joint < ARM_JOINTS && missing->share > MISSING_OTHER) {
+        const bool wrong = missing->share > OTHER_FAIL;
+        estimate_reason(e, wrong ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "joint %zu: %.0f %% of what is left goes with the motion of joint "
+                        "%zu%s",
+                        number + 1, 100.0 * missing->share, missing->joint + 1,
+                        wrong ? ": exchanged columns?" : "");
+        estimate_advise(e, "check that currents stand in the order of the joints");
+    } else if (missing->joint == ARM_JOINTS && missing->share > MISSING_OWN) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "joint %zu: %s explains %.0f %% of what is left: the model lacks it",
+                        number + 1, missing->term, 100.0 * missing->share);
+        estimate_advise(e, "use the values within the speeds and loads of this recording");
+    }
+}
+
+static void judge_units(struct arm_friction_joint *joint)
+{
+    struct estimate *e = &joint->estimate;
+    (void)plausible_judge(e, &plausible[0], joint->speed_max_radps, "rad/s");
+    (void)plausible_judge(e, &plausible[1], joint->angle_max_rad, "rad");
+    if (joint->current_max_a > CURRENT_A_MAX) {
+        plausible_doubt(e, "a current of %.3g A is implausible (0 to %g): milliamperes?",
+                        joint->current_max_a, CURRENT_A_MAX);
+    }
+}
+
+void arm_friction_judge_joint(struct arm_friction_joint *joint, size_t number,
+                              const struct arm_friction_thirds *thirds, bool doubt_units)
+{
+    struct estimate *e = &joint->estimate;
+    if (!(joint->speed_max_radps > SPEED_MIN_RADPS)) {
+        estimate_reason(e, ESTIMATE_FAIL, "joint %zu does not move", number + 1);
+        estimate_advise(e, "move all joints, over much of their range");
+        return;
+    }
+    judge_rate(joint, number);
+    judge_parameters(e, number, thirds);
+    if (!(joint->own.r2 >= R2_MARGINAL)) {
+        estimate_reason(e, joint->own.r2 >= R2_FAIL ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+                        "joint %zu: the model explains %.0f %% of the current only (%.3g A are "
+                        "left)",
+                        number + 1, 100.0 * fmax(joint->own.r2, 0.0), joint->own.rmse_a);
+        estimate_advise(e, "a joint that carries no load is explained better with one, and by "
+                           "faster moves");
+    }
+    judge_missing(joint, number);
+    judge_thirds(e, thirds);
+    if (doubt_units) {
+        judge_units(joint);
+    }
+}
+
+static void tell_whole(struct estimate *whole, const struct estimate *e)
+{
+    for (size_t k = 0; k < e->reason_count; k++) {
+        estimate_reason(whole, e->reason_verdicts[k], "%s", e->reasons[k]);
+    }
+    for (size_t k = 0; k < e->advice_count; k++) {
+        estimate_advise(whole, "%s", e->advice[k]);
+    }
+}
+
+void arm_friction_judge_whole(struct arm_friction_fit *fit,
+                              const struct arm_friction_card *card)
+{
+    struct estimate *whole = &fit->whole;
+    const double lost = (double)(card->incomplete + card->back_rows + card->short_rows);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        tell_whole(whole, &fit->joint[j].estimate);
+        estimate_advise_worst(&fit->joint[j].estimate);
+    }
+    if (lost > LOST_RATIO_MARGINAL * (double)card->rows) {
+        estimate_reason(whole, ESTIMATE_MARGINAL, "%.0f of %zu rows could not be used", lost,
+                        card->rows);
+    }
+    if (card->uneven_ratio > UNEVEN_MAX) {
+        estimate_reason(whole, ESTIMATE_MARGINAL,
+                        "sampling is uneven: times between rows vary by %.0f %%",
+                        100.0 * card->uneven_ratio);
+    }
+}
+
+void arm_friction_judge_held_out(struct arm_friction_fit *fit)
+{
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        struct arm_friction_joint *joint = &fit->joint[j];
+        const double ratio = joint->held_out.rmse_a / joint->own.rmse_a;
+        if (ratio > HELD_OUT_MARGINAL) {
+            struct estimate *e = &joint->estimate;
+            const enum estimate_verdict at_best =
+                ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL;
+            estimate_reason(
+                e, at_best,
+                "joint %zu: held out, %.3g A are left, %.1f times as much as of the "
+                "fit's own",
+                j + 1, joint->held_out.rmse_a, ratio);
+            estimate_advise(e, "look what differs between both recordings: load, temperature, "
+                               "mounting");
+            tell_whole(&fit->whole, e);
+        }
+    }
+}

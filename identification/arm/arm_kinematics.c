@@ -1,0 +1,500 @@
+#include "identification/arm/arm_kinematics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/arm/arm_kinematics_parts.h"
+#include "identification/numeric/qr_accumulator.h"
+
+enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15 };
+
+static const double RANK_RATIO = 1e-4;
+static const double NULL_SHARE = 1e-4;
+static const double STEP_ENOUGH = 1e-10; /* m and rad */
+static const double ASTRAY = 1.0;        /* no link is so far off */
+/* What a pose's last digit leaves. */
+static const double NOISE_MIN_M = 1e-7;
+static const double NOISE_MIN_RAD = 1e-7;
+static const double OUTLIER_SD = 6.0;
+/* One more term is there when it is beyond chance, and more than a trace. */
+static const double MISSING_T = 5.0;
+static const double MISSING_SHARE = 0.02;
+
+size_t arm_kinematics_place(size_t i)
+{
+    /* Of a link: x, y, z, rx, ry, rz. */
+    static const size_t sought[] = {0, 1, 3, 4};
+    return i < 4 * (ARM_JOINTS - 1) ? 6 * (i / 4) + sought[i % 4]
+                                    : 6 * (ARM_JOINTS - 1) + i - 4 * (ARM_JOINTS - 1);
+}
+
+void arm_kinematics_fit_start(struct arm_kinematics_fit *fit)
+{
+    static const char *const names[6] = {"x_m", "y_m", "z_m", "rx_rad", "ry_rad", "rz_rad"};
+    static const char *const symbols[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    memset(fit, 0, sizeof *fit);
+    fit->tool_m = (double)NAN;
+    estimate_start(&fit->estimate, P);
+    for (size_t i = 0; i < P; i++) {
+        const size_t at = arm_kinematics_place(i);
+        char name[ESTIMATE_NAME_MAX];
+        char symbol[32];
+        (void)snprintf(name, sizeof name, "link%zu_%s", at / 6 + 1, names[at % 6]);
+        (void)snprintf(symbol, sizeof symbol, "%s%zu", symbols[at % 6], at / 6 + 1);
+        estimate_name(&fit->estimate, i, name, symbol);
+    }
+}
+
+/* ---- the search ---- */
+
+struct work {
+    const struct arm_geometry *nominal;
+    const struct arm_pairs *pairs;
+    double *weight;          /* [n] 1, or 0: left out */
+    double *left;            /* [n][ROWS] measured - model, weighed */
+    struct arm_geometry arm; /* where the search stands */
+    double x[P];
+    double weight_m, weight_rad; /* of a row: 1 / sd */
+    struct svd svd;
+    double squares_m, squares_rad; /* of what is left, not weighed */
+    size_t used;
+};
+
+static void put_arm(struct work *w)
+{
+    double correction[ARM_CORRECTIONS] = {0.0};
+    for (size_t i = 0; i < P; i++) {
+        correction[arm_kinematics_place(i)] = w->x[i];
+    }
+    w->arm = *w->nominal;
+    arm_geometry_correct(&w->arm, correction);
+}
+
+/* What is left of a pose: place, then turn, in the base's axes. */
+static void find_left(const struct arm_geometry *arm, const struct arm_pair *pair,
+                      double left[ROWS])
+{
+    const struct rigid there = arm_forward(arm, pair->q_rad);
+    const struct rigid measured = rigid_from_pose(pair->pose);
+    rigid_difference(&there, &measured, left);
+}
+
+/* What a small motion behind each link does to the tool, [ROWS][P]. */
+static void find_slopes(const struct arm_geometry *arm, const double q[ARM_JOINTS],
+                        double slope[ROWS][P])
+{
+    struct rigid frames[ARM_JOINTS + 1];
+    arm_frames(arm, q, frames);
+    const struct rigid tool = rigid_multiply(&frames[ARM_JOINTS], &arm->tool);
+    for (size_t i = 0; i < P; i++) {
+        const size_t at = arm_kinematics_place(i);
+        const struct rigid *f = &frames[at / 6 + 1];
+        const size_t axis = at % 3;
+        const double e[3] = {f->turn[0][axis], f->turn[1][axis], f->turn[2][axis]};
+        const double r[3] = {tool.at_m[0] - f->at_m[0], tool.at_m[1] - f->at_m[1],
+                             tool.at_m[2] - f->at_m[2]};
+        const bool turns = at % 6 >= 3;
+        for (size_t k = 0; k < 3; k++) {
+            const size_t k1 = (k + 1) % 3;
+            const size_t k2 = (k + 2) % 3;
+            slope[k][i] = turns ? e[k1] * r[k2] - e[k2] * r[k1] : e[k];
+            slope[3 + k][i] = turns ? e[k] : 0.0;
+        }
+    }
+}
+
+/* What one more term does to the tool, per unit. */
+typedef void tried_term(const struct arm_geometry *arm, const double q[ARM_JOINTS],
+                        size_t which, double out[ROWS]);
+
+/* Rows of all poses but lo .. hi - 1 into a triangle. */
+static void make_triangle(struct work *w, size_t lo, size_t hi, tried_term *term, size_t which,
+                          struct qr_accumulator *qr)
+{
+    const size_t columns = P + 1 + (term ? 1 : 0);
+    qr_start(qr, columns);
+    w->squares_m = w->squares_rad = 0.0;
+    w->used = 0;
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        double slope[ROWS][P];
+        double left[ROWS];
+        double more[ROWS] = {0.0};
+        if (!(w->weight[n] > 0.0) || (n >= lo && n < hi)) {
+            continue;
+        }
+        find_left(&w->arm, &w->pairs->pair[n], left);
+        find_slopes(&w->arm, w->pairs->pair[n].q_rad, slope);
+        if (term) {
+            term(&w->arm, w->pairs->pair[n].q_rad, which, more);
+        }
+        for (size_t k = 0; k < ROWS; k++) {
+            const double weight = k < 3 ? w->weight_m : w->weight_rad;
+            double row[P + 2];
+            for (size_t i = 0; i < P; i++) {
+                row[i] = weight * slope[k][i];
+            }
+            row[P] = weight * more[k];
+            row[columns - 1] = weight * left[k];
+            qr_add(qr, row);
+            *(k < 3 ? &w->squares_m : &w->squares_rad) += left[k] * left[k];
+        }
+        w->used++;
+    }
+    qr_flush(qr);
+}
+
+/* Gauss and Newton, from where it stands, without the poses lo .. hi - 1. */
+static enum status search_links(struct work *w, size_t lo, size_t hi, size_t *iterations,
+                                bool *converged)
+{
+    struct qr_accumulator qr;
+    double length[P];
+    double rhs[P];
+    double step[P];
+    *converged = false;
+    for (size_t k = 0; k < STEPS_MAX && !*converged; k++) {
+        double far = 0.0;
+        double largest = 0.0;
+        put_arm(w);
+        make_triangle(w, lo, hi, NULL, 0, &qr);
+        qr_lengths(&qr, P, length);
+        const enum status st = qr_decompose(&qr, P, length, RANK_RATIO, &w->svd);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        for (size_t i = 0; i < P; i++) {
+            rhs[i] = qr.r[i][P];
+        }
+        svd_solve(&w->svd, rhs, step);
+        for (size_t i = 0; i < P; i++) {
+            w->x[i] += step[i];
+            largest = fmax(largest, fabs(step[i]));
+            far = fmax(far, fabs(w->x[i]));
+        }
+        (*iterations)++;
+        *converged = largest < STEP_ENOUGH;
+        if (!(far < ASTRAY)) {
+            break;
+        }
+    }
+    put_arm(w);
+    make_triangle(w, lo, hi, NULL, 0, &qr);
+    return STATUS_OK;
+}
+
+/* Noise from what is left; true when the weights hardly changed. */
+static bool weigh_rows(struct work *w, struct arm_kinematics_fit *fit)
+{
+    const double rows = 6.0 * (double)w->used;
+    const double free_rows = fmax(rows - (double)w->svd.rank, 1.0);
+    const double share = rows / free_rows / (3.0 * (double)w->used);
+    const double noise_m = fmax(sqrt(w->squares_m * share), NOISE_MIN_M);
+    const double noise_rad = fmax(sqrt(w->squares_rad * share), NOISE_MIN_RAD);
+    const bool same =
+        fabs(log(noise_m * w->weight_m)) < 0.01 && fabs(log(noise_rad * w->weight_rad)) < 0.01;
+    w->weight_m = 1.0 / noise_m;
+    w->weight_rad = 1.0 / noise_rad;
+    fit->noise_m = noise_m;
+    fit->noise_rad = noise_rad;
+    return same;
+}
+
+/* Leaves out poses far from the others; how many it is that are out. */
+static size_t strike_poses(struct work *w, double *scratch)
+{
+    size_t out = 0;
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        double *left = w->left + ROWS * n;
+        find_left(&w->arm, &w->pairs->pair[n], left);
+        scratch[n] = hypot(hypot(left[0], left[1]), left[2]) * w->weight_m +
+                     hypot(hypot(left[3], left[4]), left[5]) * w->weight_rad;
+        w->weight[n] = scratch[n];
+    }
+    gsl_sort(scratch, 1, w->pairs->n);
+    /* In sd of the noise, which is never less than a digit. */
+    const double usual = fmax(gsl_stats_median_from_sorted_data(scratch, 1, w->pairs->n), 1.0);
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        const bool far = w->weight[n] > OUTLIER_SD / 2.0 * usual;
+        w->weight[n] = far ? 0.0 : 1.0;
+        out += far ? 1 : 0;
+    }
+    return out;
+}
+
+/* ---- terms that the model lacks ---- */
+
+/* The base tilts or stands elsewhere, x y rx ry. */
+static void move_base(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
+                      double out[ROWS])
+{
+    const struct rigid tool = arm_forward(arm, q);
+    const size_t axis = which % 2;
+    if (which < 2) {
+        out[axis] = 1.0;
+        return;
+    }
+    out[3 + axis] = 1.0;
+    out[(axis + 1) % 3] = -tool.at_m[(axis + 2) % 3];
+    out[(axis + 2) % 3] = tool.at_m[(axis + 1) % 3];
+}
+
+/* A joint turns by the which-th share more: of its angle, of its sine or its cosine. */
+static void turn_joint(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
+                       double out[ROWS])
+{
+    const struct arm_slope slope = arm_jacobian(arm, q);
+    const size_t joint = which % ARM_JOINTS;
+    const double by = which < ARM_JOINTS       ? q[joint]
+                      : which < 2 * ARM_JOINTS ? sin(q[joint])
+                                               : cos(q[joint]);
+    for (size_t k = 0; k < ROWS; k++) {
+        out[k] = by * slope.d[k][joint];
+    }
+}
+
+/* Joints 2 and 3 give way under what hangs on them. */
+static void sag_joint(const struct arm_geometry *arm, const double q[ARM_JOINTS], size_t which,
+                      double out[ROWS])
+{
+    const struct arm_slope slope = arm_jacobian(arm, q);
+    const double by = which == 0 ? cos(q[1]) : cos(q[1] + q[2]);
+    const size_t joint = which == 2 ? 2 : 1;
+    for (size_t k = 0; k < ROWS; k++) {
+        out[k] = by * slope.d[k][joint];
+    }
+}
+
+static const struct {
+    const char *words;
+    tried_term *term;
+    size_t count;
+} tried[] = {
+    {"the base stands or leans otherwise than the poses' frame", move_base, 4},
+    {"joint angles of another scale, or eccentric encoders", turn_joint, 3 * ARM_JOINTS},
+    {"links give way under their weight", sag_joint, 3},
+};
+
+static void find_missing(struct work *w, struct arm_kinematics_fit *fit)
+{
+    struct qr_accumulator qr;
+    double best = MISSING_SHARE;
+    if (!(fit->noise_m > NOISE_MIN_M || fit->noise_rad > NOISE_MIN_RAD)) {
+        return; /* nothing is left but digits */
+    }
+    for (size_t k = 0; k < COUNT(tried); k++) {
+        for (size_t which = 0; which < tried[k].count; which++) {
+            make_triangle(w, 0, 0, tried[k].term, which, &qr);
+            const double gain = qr.r[P][P + 1] * qr.r[P][P + 1];
+            const double rest = qr.r[P + 1][P + 1] * qr.r[P + 1][P + 1];
+            const double freedom = 6.0 * (double)w->used - (double)P - 1.0;
+            const double share = gain / (gain + rest);
+            if (freedom > 0.0 && gain > MISSING_T * MISSING_T * rest / freedom &&
+                share > best) {
+                best = share;
+                fit->missing = tried[k].words;
+                fit->missing_m = fit->noise_m * sqrt(gain / (3.0 * (double)w->used));
+            }
+        }
+    }
+}
+
+/* ---- what comes out ---- */
+
+static void add_check(struct arm_kinematics_check *check, const double left[ROWS])
+{
+    const double off_m = hypot(hypot(left[0], left[1]), left[2]);
+    const double off_rad = hypot(hypot(left[3], left[4]), left[5]);
+    check->n++;
+    check->mean_m += off_m;
+    check->rms_m += off_m * off_m;
+    check->max_m = fmax(check->max_m, off_m);
+    check->rms_rad += off_rad * off_rad;
+    check->max_rad = fmax(check->max_rad, off_rad);
+}
+
+static void end_check(struct arm_kinematics_check *check)
+{
+    const double n = (double)check->n;
+    check->mean_m /= n;
+    check->rms_m = sqrt(check->rms_m / n);
+    check->rms_rad = sqrt(check->rms_rad / n);
+}
+
+void arm_kinematics_compare(const struct arm_geometry *arm, const struct arm_pairs *pairs,
+                            struct arm_kinematics_check *check)
+{
+    memset(check, 0, sizeof *check);
+    for (size_t n = 0; n < pairs->n; n++) {
+        double left[ROWS];
+        find_left(arm, &pairs->pair[n], left);
+        add_check(check, left);
+    }
+    end_check(check);
+}
+
+/* Each fifth foretold by a fit to the others. */
+static enum status cross_validate(const struct work *w, struct arm_kinematics_check *check)
+{
+    struct work part = *w;
+    enum status st = STATUS_OK;
+    memset(check, 0, sizeof *check);
+    for (size_t k = 0; k < PARTS && st == STATUS_OK; k++) {
+        const size_t lo = w->pairs->n * k / PARTS;
+        const size_t hi = w->pairs->n * (k + 1) / PARTS;
+        size_t iterations = 0;
+        bool converged;
+        memcpy(part.x, w->x, sizeof part.x);
+        st = search_links(&part, lo, hi, &iterations, &converged);
+        for (size_t n = lo; n < hi && st == STATUS_OK; n++) {
+            double left[ROWS];
+            find_left(&part.arm, &w->pairs->pair[n], left);
+            if (w->weight[n] > 0.0) {
+                add_check(check, left);
+            }
+        }
+    }
+    end_check(check);
+    return st;
+}
+
+/* Correlation of what is left with the row before, over all coordinates. */
+static double find_neighbours(const struct work *w)
+{
+    double products = 0.0;
+    double squares = 0.0;
+    for (size_t n = 1; n < w->pairs->n; n++) {
+        for (size_t k = 0; k < ROWS; k++) {
+            const double weight = k < 3 ? w->weight_m : w->weight_rad;
+            const double now = weight * w->left[ROWS * n + k];
+            const double before = weight * w->left[ROWS * (n - 1) + k];
+            if (w->weight[n] > 0.0 && w->weight[n - 1] > 0.0) {
+                products += now * before;
+                squares += now * now;
+            }
+        }
+    }
+    return squares > 0.0 ? products / squares : 0.0;
+}
+
+static bool is_open(const struct svd *svd, size_t i)
+{
+    double free_share = 0.0;
+    for (size_t k = svd->rank; k < P; k++) {
+        free_share += svd->v[i * P + k] * svd->v[i * P + k];
+    }
+    return free_share > NULL_SHARE;
+}
+
+static void take_estimate(const struct work *w, struct arm_kinematics_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    double covariance[P * P];
+    double squares = 0.0;
+    const double freedom = 6.0 * (double)w->used - (double)w->svd.rank;
+    /* Rows are weighed by the noise. */
+    square_multiply(w->svd.inverse, w->svd.inverse, true, P, covariance);
+    e->rank = w->svd.rank;
+    e->condition = w->svd.condition;
+    for (size_t i = 0; i < P; i++) {
+        fit->correction[arm_kinematics_place(i)] = w->x[i];
+        e->identifiable[i] = !is_open(&w->svd, i);
+        for (size_t k = 0; k < P && e->identifiable[i]; k++) {
+            e->covariance[i][k] = is_open(&w->svd, k) ? (double)NAN : covariance[i * P + k];
+        }
+        if (e->identifiable[i]) {
+            const double se = sqrt(covariance[i * P + i]);
+            estimate_set(e, i, w->x[i], se, freedom);
+            e->se_white[i] = se;
+        }
+    }
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        double slope[ROWS][P];
+        find_slopes(&w->arm, w->pairs->pair[n].q_rad, slope);
+        for (size_t k = 0; k < 3; k++) {
+            squares += square_form(slope[k], covariance, P, P);
+        }
+    }
+    fit->tool_se_m = sqrt(squares / (double)w->pairs->n);
+}
+
+static enum status fit_pairs(struct work *w, double *scratch, struct arm_kinematics_fit *fit)
+{
+    enum status st = STATUS_OK;
+    bool settled = false;
+    w->weight_m = 1.0;
+    w->weight_rad = 0.5;
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        w->weight[n] = 1.0;
+    }
+    for (size_t pass = 0; pass < PASSES_MAX && !settled && st == STATUS_OK; pass++) {
+        const size_t outliers = fit->outliers;
+        st = search_links(w, 0, 0, &fit->iterations, &fit->converged);
+        settled = weigh_rows(w, fit);
+        if (st == STATUS_OK && fit->converged) {
+            fit->outliers = strike_poses(w, scratch);
+        }
+        settled = !fit->converged || (settled && fit->outliers == outliers);
+    }
+    if (st == STATUS_OK) {
+        st = search_links(w, 0, 0, &fit->iterations, &fit->converged);
+    }
+    if (st != STATUS_OK || !fit->converged) {
+        return st;
+    }
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        find_left(&w->arm, &w->pairs->pair[n], w->left + ROWS * n);
+    }
+    if (fit->noise_m > NOISE_MIN_M || fit->noise_rad > NOISE_MIN_RAD) {
+        fit->neighbour_rho = find_neighbours(w);
+    }
+    take_estimate(w, fit);
+    for (size_t n = 0; n < w->pairs->n; n++) {
+        if (w->weight[n] > 0.0) {
+            add_check(&fit->own, w->left + ROWS * n);
+        }
+    }
+    end_check(&fit->own);
+    find_missing(w, fit);
+    return cross_validate(w, &fit->crossed);
+}
+
+enum status arm_kinematics_fit_run(const struct arm_geometry *arm,
+                                   const struct arm_pairs *pairs, bool doubt_units,
+                                   struct arm_kinematics_fit *fit)
+{
+    struct work w = {.nominal = arm, .pairs = pairs};
+    arm_kinematics_fit_start(fit);
+    fit->n = pairs->n;
+    if (pairs->n < ARM_KINEMATICS_POSES_MIN) {
+        return STATUS_E_EMPTY;
+    }
+    gsl_vector *memory = gsl_vector_alloc((ROWS + 2) * pairs->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    w.weight = memory->data;
+    w.left = w.weight + 2 * pairs->n;
+    arm_kinematics_compare(arm, pairs, &fit->nominal);
+    arm_kinematics_explain(arm, pairs, fit);
+    const enum status st = fit_pairs(&w, w.weight + pairs->n, fit);
+    gsl_vector_free(memory);
+    if (st == STATUS_OK) {
+        arm_kinematics_judge(fit, doubt_units);
+    }
+    return st;
+}
+
+void arm_kinematics_hold_out(const struct arm_geometry *arm, const struct arm_pairs *pairs,
+                             struct arm_kinematics_fit *fit)
+{
+    struct arm_geometry corrected = *arm;
+    arm_geometry_correct(&corrected, fit->correction);
+    arm_kinematics_compare(&corrected, pairs, &fit->held_out);
+    fit->is_held_out = true;
+    arm_kinematics_judge_held_out(fit);
+}

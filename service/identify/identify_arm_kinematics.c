@@ -1,0 +1,318 @@
+/* tandem identify --model arm_kinematics: how the links of one arm differ from its kind's. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "identification/arm/arm_kinematics.h"
+#include "service/cli/json_file.h"
+#include "service/cli/version.h"
+#include "service/identify/current_parameters.h"
+#include "service/identify/estimate_page.h"
+#include "service/identify/identify.h"
+#include "twin/report/arm_report.h"
+#include "twin/report/fit_report.h"
+
+enum { CHANNELS = ARM_JOINTS + 6, NAMES = 5, ROWS_MAX = 1000000 };
+
+#define ANGLE(n, at)                                                                           \
+    {                                                                                          \
+        "q" #n, "q" #n "_rad", "q" #n "_actual_rad", "actual_q_" #at, NULL                     \
+    }
+/* What each channel may be called, where --columns does not say. */
+static const char *const names[CHANNELS][NAMES] = {
+    ANGLE(1, 0),
+    ANGLE(2, 1),
+    ANGLE(3, 2),
+    ANGLE(4, 3),
+    ANGLE(5, 4),
+    ANGLE(6, 5),
+    {"x", "x_m", "actual_TCP_pose_0", NULL},
+    {"y", "y_m", "actual_TCP_pose_1", NULL},
+    {"z", "z_m", "actual_TCP_pose_2", NULL},
+    {"rx", "rx_rad", "actual_TCP_pose_3", NULL},
+    {"ry", "ry_rad", "actual_TCP_pose_4", NULL},
+    {"rz", "rz_rad", "actual_TCP_pose_5", NULL},
+};
+
+static const char usual_arm[] = "ur5";
+static const double READING_SHARE = 0.7;
+/* Rows of an arm that rests, or hardly moved on, are one pose: their errors are not
+ * independent.
+ */
+static const double APART_RAD = 0.02;
+
+struct rows_in {
+    const struct identify_request *request;
+    struct table table;
+    size_t part_start[IDENTIFY_FILES_MAX + 1];
+};
+
+struct result {
+    struct arm_geometry arm;
+    struct arm_kinematics_fit fit;
+    struct rows_card {
+        size_t rows, incomplete, near;
+    } card, held_out_card;
+    struct current_values current;
+    bool is_compared;
+    struct current_comparison comparison;
+    struct identify_files files, held_out_files;
+};
+
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
+{
+    return identify_go_on(((const struct rows_in *)context)->request, READING_SHARE, done,
+                          total);
+}
+
+static bool is_near(const struct arm_pair *a, const struct arm_pair *b)
+{
+    double apart = 0.0;
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        apart = fmax(apart, fabs(a->q_rad[j] - b->q_rad[j]));
+    }
+    return apart < APART_RAD;
+}
+
+/* Rows with all numbers, apart from the one before, as pairs that are to be freed. */
+static enum status take_pairs(const struct table *table, struct arm_pair **pairs, size_t *n,
+                              struct rows_card *card, struct err *err)
+{
+    *n = 0;
+    *card = (struct rows_card){.rows = table->count};
+    *pairs = calloc(table->count + 1, sizeof **pairs);
+    if (!*pairs) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        struct arm_pair *pair = &(*pairs)[*n];
+        bool fine = true;
+        for (size_t c = 0; c < CHANNELS; c++) {
+            const double value = table->channel[c].values[i];
+            fine = fine && fabs(value) < 1e9;
+            *(c < ARM_JOINTS ? &pair->q_rad[c] : &pair->pose[c - ARM_JOINTS]) = value;
+        }
+        const bool near = fine && *n > 0 && is_near(pair, pair - 1);
+        card->incomplete += fine ? 0 : 1;
+        card->near += near ? 1 : 0;
+        *n += fine && !near ? 1 : 0;
+    }
+    return STATUS_OK;
+}
+
+static enum status load_pairs(const struct identify_request *request,
+                              const struct csv_source *inputs, size_t count,
+                              struct identify_files *files, struct arm_pair **pairs, size_t *n,
+                              struct rows_card *card, struct err *err)
+{
+    struct rows_in *in = calloc(1, sizeof *in);
+    if (!in) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+    }
+    in->request = request;
+    in->table.channels = CHANNELS;
+    in->table.rows_max = ROWS_MAX;
+    in->table.go_on = tell_reading;
+    in->table.context = in;
+    for (size_t c = 0; c < CHANNELS; c++) {
+        in->table.channel[c].names = names[c];
+        in->table.channel[c].given = identify_column(request, names[c][0]);
+    }
+    enum status st =
+        identify_read_tables(&in->table, inputs, count, in->part_start, files, err);
+    st = st == STATUS_OK ? take_pairs(&in->table, pairs, n, card, err) : st;
+    table_free(&in->table);
+    free(in);
+    return st;
+}
+
+static enum status hold_out(const struct identify_request *request, struct result *result,
+                            struct err *err)
+{
+    struct arm_pair *pairs = NULL;
+    size_t n = 0;
+    enum status st =
+        load_pairs(request, request->validate, request->validate_count, &result->held_out_files,
+                   &pairs, &n, &result->held_out_card, err);
+    if (st == STATUS_OK && n == 0) {
+        st = err_set(err, STATUS_E_EMPTY, "data", 0, 0, "no row with all angles and a pose");
+    }
+    if (st == STATUS_OK) {
+        arm_kinematics_hold_out(&result->arm, &(struct arm_pairs){n, pairs}, &result->fit);
+    } else {
+        identify_blame_held_out(request, err);
+    }
+    free(pairs);
+    return st;
+}
+
+static enum status fit_inputs(const struct identify_request *request, struct result *result,
+                              struct err *err)
+{
+    struct arm_pair *pairs = NULL;
+    size_t n = 0;
+    enum status st = load_pairs(request, request->files, request->file_count, &result->files,
+                                &pairs, &n, &result->card, err);
+    if (st == STATUS_OK && request->go_on &&
+        !request->go_on(request->context, "fitting", 0.8)) {
+        st = err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+    }
+    if (st == STATUS_OK) {
+        st = arm_kinematics_fit_run(&result->arm, &(struct arm_pairs){n, pairs},
+                                    identify_doubts(request), &result->fit);
+        if (st == STATUS_E_EMPTY) {
+            st = err_set(err, st, "data", 0, 0,
+                         "%zu rows with all angles and a pose, apart from each other by %g "
+                         "rad, %d are needed",
+                         n, APART_RAD, (int)ARM_KINEMATICS_POSES_MIN);
+        } else if (st != STATUS_OK) {
+            st = err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+        }
+    }
+    free(pairs);
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = hold_out(request, result, err);
+    }
+    return st;
+}
+
+static struct current_form name_current(struct arm_kinematics_fit *named)
+{
+    arm_kinematics_fit_start(named);
+    return (struct current_form){"arm_kinematics", &named->estimate, false};
+}
+
+enum status identify_arm_kinematics_check(const struct model_row *row,
+                                          const struct identify_request *request,
+                                          struct err *err)
+{
+    struct arm_kinematics_fit named;
+    struct arm_geometry arm;
+    const struct current_form form = name_current(&named);
+    (void)row;
+    if (request->arm && !arm_geometry_find(request->arm, &arm)) {
+        char known[64] = "";
+        for (size_t i = 0; arm_geometry_name(i); i++) {
+            names_append_new(known, sizeof known, arm_geometry_name(i));
+        }
+        return err_set(err, STATUS_E_ARG, "arm", 0, 0, "unknown arm '%s', known are %s",
+                       request->arm, known);
+    }
+    return current_parameters_check(request->current, &form, err);
+}
+
+static enum status find_result(const struct identify_request *request, struct result *result,
+                               struct err *err)
+{
+    struct estimate *e = &result->fit.estimate;
+    enum status st = STATUS_OK;
+    (void)arm_geometry_find(request->arm ? request->arm : usual_arm, &result->arm);
+    if (request->current) {
+        const struct current_form form = name_current(&result->fit);
+        result->is_compared = true;
+        st = current_parameters_read(request->current, &form, &result->current, err);
+    }
+    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
+    if (st == STATUS_OK && result->is_compared) {
+        current_compare(e, &result->current, &result->comparison);
+        current_judge(e, "arm_kinematics", e, &result->current, &result->comparison);
+    }
+    if (st == STATUS_OK) {
+        estimate_advise_worst(e);
+    }
+    return st;
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct result *result = what;
+    json_write_text(w, "arm", result->arm.name);
+    arm_report_kinematics(w, &result->fit);
+    current_report(w, &result->fit.estimate, &result->current,
+                   result->is_compared ? &result->comparison : NULL);
+    json_write_object(w, "data");
+    json_write_int(w, "rows", (int64_t)result->card.rows);
+    json_write_int(w, "incomplete", (int64_t)result->card.incomplete);
+    json_write_int(w, "near", (int64_t)result->card.near);
+    json_write_close(w);
+    json_write_object(w, "provenance");
+    json_write_text(w, "version", TANDEM_VERSION);
+    identify_files_json(w, "files", &result->files);
+    identify_files_json(w, "held_out", &result->held_out_files);
+    json_write_close(w);
+}
+
+static void print_check(const char *what, const struct arm_kinematics_check *check, FILE *out)
+{
+    (void)fprintf(out,
+                  "  %-22s %6zu poses: the tool %.4f mm off in the mean, at most %.4f mm; %.3f "
+                  "mrad (rms), at most %.3f\n",
+                  what, check->n, 1e3 * check->mean_m, 1e3 * check->max_m, 1e3 * check->rms_rad,
+                  1e3 * check->max_rad);
+}
+
+static void print_fit(const struct result *result, FILE *out)
+{
+    const struct arm_kinematics_fit *fit = &result->fit;
+    const struct estimate *e = &fit->estimate;
+    char outliers[64];
+    estimate_page_head(out);
+    for (size_t i = 0; i < e->p; i++) {
+        estimate_page_parameter(out, e, i, "");
+    }
+    if (result->is_compared) {
+        estimate_page_current(out, e, &result->current, &result->comparison);
+    }
+    (void)snprintf(outliers, sizeof outliers, ", %zu poses left out as outliers",
+                   fit->outliers);
+    estimate_page_rank(out, e, outliers);
+    (void)fprintf(out,
+                  "  noise of a coordinate %.3g m, %.3g rad; the tool's place is known to %.3g "
+                  "m\n\n",
+                  fit->noise_m, fit->noise_rad, fit->tool_se_m);
+}
+
+static void print_page(const struct result *result, FILE *out)
+{
+    const struct arm_kinematics_fit *fit = &result->fit;
+    (void)fprintf(out, "arm_kinematics of %zu poses of a %s: %s\n", fit->n, result->arm.name,
+                  estimate_verdict_name(fit->estimate.verdict));
+    estimate_page_verdict(out, &fit->estimate);
+    if (fit->converged) {
+        print_fit(result, out);
+    }
+    print_check("nominal arm", &fit->nominal, out);
+    if (fit->converged) {
+        print_check("fit", &fit->own, out);
+        print_check("each fifth, held out", &fit->crossed, out);
+    }
+    if (fit->converged && fit->is_held_out) {
+        print_check("held out", &fit->held_out, out);
+    }
+    (void)fprintf(out, "\ndata: %zu rows, %zu incomplete, %zu near the one before\n",
+                  result->card.rows, result->card.incomplete, result->card.near);
+    identify_files_print(out, "file: ", &result->files);
+}
+
+enum status identify_arm_kinematics(const struct model_row *row,
+                                    const struct identify_request *request, FILE *out,
+                                    struct err *err)
+{
+    (void)row;
+    struct result *result = calloc(1, sizeof *result);
+    if (!result) {
+        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    }
+    const enum status st = find_result(request, result, err);
+    if (st == STATUS_OK && request->json) {
+        json_file_print(out, write_members, result);
+    } else if (st == STATUS_OK) {
+        print_page(result, out);
+    }
+    if (st == STATUS_OK) {
+        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
+    }
+    free(result);
+    return st;
+}

@@ -1,0 +1,78 @@
+# tandem identify --model arm_kinematics and arm_friction: what they read, refuse, print, and say of wrong columns and units.
+set -eu
+fail() { echo "identify_arm: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+data=$SOURCE/examples/data
+
+# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
+refuse() {
+    want=$1 text=$2
+    shift 2
+    code=0
+    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
+    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail "output beside an error: $*"
+}
+# say VERDICT TEXT ARGUMENT...
+say() {
+    verdict=$1 text=$2
+    shift 2
+    "$TANDEM" identify "$@" >"$work/page" || fail "exit $?: $*"
+    head -1 "$work/page" | grep -q ": $verdict\$" || fail "not $verdict: $* $(head -3 "$work/page")"
+    grep -qF -- "$text" "$work/page" || fail "no '$text' from '$*': $(head -5 "$work/page")"
+}
+
+# The maker makes the same bytes.
+python3 "$data/make.py" "$work" && for f in arm_poses arm_poses2 arm_joints; do
+    cmp "$work/$f.csv" "$data/$f.csv" || fail "$f is not what make.py makes"
+done
+
+refuse 2 "unknown arm 'kuka', known are ur5, ur5e, paper" --model arm_kinematics --arm kuka "$data/arm_poses.csv"
+refuse 2 'arm is not for odometry' --model odometry --arm ur5 "$data/arm_poses.csv"
+refuse 2 'current is not for arm_friction' --model arm_friction --current a=1 "$data/arm_joints.csv"
+refuse 1 "there is no column 'q1_rad'" --model arm_kinematics "$data/moves.csv"
+refuse 1 "there is no column 'qd1_radps'" --model arm_friction "$data/arm_poses.csv" --columns t=q1_rad
+head -6 "$data/arm_poses.csv" >"$work/few.csv"
+refuse 1 '5 rows with all angles and a pose, apart from each other by 0.02 rad, 8 are needed' --model arm_kinematics "$work/few.csv"
+head -40 "$data/arm_joints.csv" >"$work/few.csv"
+refuse 1 'no 2 s in a row' --model arm_friction "$work/few.csv"
+refuse 1 'few.csv' --model arm_friction --validate "$work/few.csv" "$data/arm_joints.csv"
+
+say PASS 'held out ' --model arm_kinematics --validate "$data/arm_poses2.csv" "$data/arm_poses.csv"
+scale() { awk -F, -v OFS=, "NR > 1 { $1 } { print }" "$2" >"$work/bent.csv"; }
+scale '$7 *= 1000; $8 *= 1000; $9 *= 1000' "$data/arm_poses.csv"
+say FAIL 'positions in millimetres' --model arm_kinematics "$work/bent.csv"
+scale 'for (k = 1; k <= 6; k++) $k *= 57.29578' "$data/arm_poses.csv"
+say FAIL 'joint angles in degrees' --model arm_kinematics "$work/bent.csv"
+say FAIL 'q2 and q3 exchanged' --model arm_kinematics --columns q2=q3_rad,q3=q2_rad "$data/arm_poses.csv"
+say FAIL 'a ur5' --model arm_kinematics --arm ur5e "$data/arm_poses.csv"
+"$TANDEM" identify --model arm_kinematics --json --validate "$data/arm_poses2.csv" "$data/arm_poses.csv" >"$work/links.json"
+"$TANDEM" identify --model arm_kinematics --json --validate "$data/arm_poses2.csv" "$data/arm_poses.csv" | cmp - "$work/links.json" || fail 'other bytes'
+"$TANDEM" identify --model arm_kinematics --current "$work/links.json" --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || fail "another arm: $(cat "$work/page")"
+code=0
+"$TANDEM" identify --model arm_kinematics --current link3_rx_rad=0.001 --fail-if contradicts "$data/arm_poses2.csv" >"$work/page" || code=$?
+[ "$code" = 3 ] || fail "a link that is another: exit $code"
+
+say PASS 'joint 6: PASS' --model arm_friction "$data/arm_joints.csv"
+say FAIL 'goes with the motion of joint' --model arm_friction --columns i2=i3_a,i3=i2_a "$data/arm_joints.csv"
+scale 'for (k = 2; k <= 19; k += 3) $k *= 57.29578' "$data/arm_joints.csv"
+say FAIL 'angles in degrees' --model arm_friction "$work/bent.csv"
+scale '$1 *= 1000' "$data/arm_joints.csv"
+refuse 1 'times must be in seconds' --model arm_friction "$work/bent.csv"
+"$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
+python3 - "$work/links.json" "$work/joints.json" <<'END'
+import json, sys
+links, joints = (json.load(open(name)) for name in sys.argv[1:])
+assert links["verdict"] == "PASS" and links["arm"] == "ur5" and links["rank"] == 26 == len(links["parameters"])
+assert len(links["corrections"]) == 6 and all(len(row) == 6 for row in links["corrections"])
+assert all(row[2] == row[5] == 0 for row in links["corrections"][:5])
+assert abs(links["corrections"][2][3] - links["values"]["link3_rx_rad"]) == 0 and abs(links["values"]["link3_rx_rad"] - 2.7e-3) < 5e-5
+assert links["nominal"]["mean_m"] > 1.5e-3 and links["crossed"]["mean_m"] < 1e-4 and links["held_out"]["n"] == 40
+assert joints["verdict"] == "PASS" and len(joints["joints"]) == 6 and len(joints["values"]) == 38 == len(joints["parameters"])
+assert all(j["held_out"]["r2"] > 0.9 and j["verdict"] == "PASS" for j in joints["joints"])
+assert abs(joints["values"]["viscous1_as"] - 0.89) < 0.02 and joints["se"]["viscous1_as"] > 0
+lo, hi = joints["ci95"]["gravity2_c2_a"]
+assert lo < -3.4 < hi
+END
