@@ -372,6 +372,16 @@ static bool scan_values(struct json_scan *s, struct event *e)
                                                  : scan_value(s, &e->reply, &outermost);
 }
 
+/* Of a day at most. */
+static bool scan_held(struct json_scan *s, struct event *e)
+{
+    if (!json_scan_number(s, &e->reply.held_s)) {
+        return false;
+    }
+    return (e->reply.held_s >= 0.0 && e->reply.held_s <= 86400.0) ||
+           json_scan_fail(s, "0 to 86400 s was expected");
+}
+
 static bool scan_calibrate(struct json_scan *s, struct event *e)
 {
     bool calibrate = true;
@@ -393,8 +403,7 @@ static const struct payload_member reply_members[] = {
     {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(reply.sim_us, reply.has_sim)},
     {.name = "status", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(reply.status), .names = &reply_status_names,
      .expected = "a \"status\" out of done data blocked halted ignored error was expected"},
-    {.name = "held_s", .type = PAYLOAD_REAL, PAYLOAD_IN(reply.held_s), .min = 0.0, .max = 86400.0,
-     .expected = "0 to 86400 s was expected"},
+    {.name = "held_s", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.held_s), .scan = scan_held},
     {.name = "calibrate", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.uncalibrated), .scan = scan_calibrate},
     {.name = "commands", .type = PAYLOAD_OTHER, PAYLOAD_IN(reply.commands), .absent = -1.0, .scan = scan_commands},
     {.name = "values", .type = PAYLOAD_OTHER, .scan = scan_values},

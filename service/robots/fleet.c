@@ -169,8 +169,10 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
     }
     f->speaking = r;
     fleet_modbus_obey(f, r);
+    fleet_rtde_obey(f, r);
     f->options.kind->step(r->memory, fleet_tell_reply, f);
     fleet_modbus_show(f, r);
+    fleet_rtde_show(f, r);
     const int64_t next_us = f->sim_us + f->period_us;
     if (f->options.telemetry_hz > 0.0 && next_us >= r->telemetry_us) {
         fleet_tell_telemetry(f, r);
@@ -300,7 +302,7 @@ static int run_fleet(struct fleet *f)
     fleet_list_topics(f, &topics);
     client.topics = topics.topics;
     client.topic_count = topics.count;
-    if (!fleet_modbus_start(f) || !session_open(&f->session, client)) {
+    if (!fleet_modbus_start(f) || !fleet_rtde_start(f) || !session_open(&f->session, client)) {
         return EXIT_FAILED;
     }
     live_fleet(f);
@@ -330,6 +332,7 @@ static void finish_fleet(struct fleet *f)
 {
     struct outgoing *out = NULL;
     fleet_modbus_stop(f);
+    fleet_rtde_stop(f);
     while ((out = TAILQ_FIRST(&f->outbox))) {
         TAILQ_REMOVE(&f->outbox, out, link);
         free(out);

@@ -9,6 +9,7 @@
 
 #include "service/mqtt/broker_arguments.h"
 #include "service/wire/modbus_server.h"
+#include "service/wire/rtde_server.h"
 #include "twin/robots/robot.h"
 #include "twin/robots/world.h"
 
@@ -43,6 +44,8 @@ struct fleet_options {
 
     /* The one arm of the fleet speaks Modbus TCP; where: NULL: it does not. */
     struct modbus_options modbus;
+    struct tcp_listen rtde; /* and RTDE, likewise */
+    bool rtde_writes;       /* inputs from beyond loopback, too */
 };
 
 /* Run until the time is over or a signal asks to stop; prints what happened. Returns the exit

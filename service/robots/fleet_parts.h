@@ -66,6 +66,7 @@ struct fleet {
     uint64_t connections; /* seen so far */
     struct fleet_counts counts;
     struct fleet_modbus *modbus; /* NULL: nobody speaks it */
+    struct fleet_rtde *rtde;     /* likewise */
 };
 
 /* --- fleet_hear.c ------------------------------------------------------------------------ */
@@ -126,5 +127,13 @@ void fleet_modbus_write(const struct fleet *f, struct json_writer *w);
 
 /* Is this the answer to what came by Modbus? Registers tell it, MQTT does not. */
 bool fleet_modbus_answer(struct fleet *f, const struct robot_reply *reply);
+
+/* --- fleet_rtde.c ------------------------------------------------------------------------ */
+
+/* The same of RTDE. */
+bool fleet_rtde_start(struct fleet *f);
+void fleet_rtde_stop(struct fleet *f);
+void fleet_rtde_obey(struct fleet *f, struct fleet_robot *r);
+void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r);
 
 #endif

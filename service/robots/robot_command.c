@@ -30,7 +30,7 @@ static const struct {
 };
 
 struct given {
-    const char *kind, *side, *mode, *parameter_file, *map_file, *pose, *modbus;
+    const char *kind, *side, *mode, *parameter_file, *map_file, *pose, *modbus, *rtde;
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
@@ -139,21 +139,20 @@ static bool take_period(const struct given *g, struct fleet_options *o)
     return true;
 }
 
-/* Modbus is an arm's, and of one. */
-static bool take_modbus(const struct given *g, struct fleet_options *o)
+/* Modbus and RTDE are an arm's, and of one. */
+static bool take_wires(const struct given *g, struct fleet_options *o)
 {
-    if (!g->modbus) {
-        return true;
-    }
-    if (o->kind != &arm6_kind || o->pair_count > 1 ||
-        (o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL])) {
+    const bool one = o->pair_count == 1 && !(o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL]);
+    if ((g->modbus || g->rtde) && (o->kind != &arm6_kind || !one)) {
         (void)fprintf(stderr,
-                      "tandem: --modbus %s: one robot of kind arm6 was expected, of one side\n",
-                      g->modbus);
+                      "tandem: --%s %s: one robot of kind arm6 was expected, of one side\n",
+                      g->modbus ? "modbus" : "rtde", g->modbus ? g->modbus : g->rtde);
         return false;
     }
     o->modbus.listen = (struct tcp_listen){g->modbus, MODBUS_PORT, g->without_password};
     o->modbus.remote_writes = g->allow_writes;
+    o->rtde = (struct tcp_listen){g->rtde, RTDE_PORT, g->without_password};
+    o->rtde_writes = g->allow_writes;
     return true;
 }
 
@@ -187,7 +186,7 @@ static int run_robot(const struct given *g, struct fleet_options *o)
         return list_kinds();
     }
     if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
-        (g->pose && !read_pose(g->pose, o)) || !take_modbus(g, o)) {
+        (g->pose && !read_pose(g->pose, o)) || !take_wires(g, o)) {
         return EXIT_USAGE;
     }
     for (size_t s = 0; s < SIDE_COUNT; s++) {
@@ -267,6 +266,8 @@ int command_robot(int argc, char **argv)
         {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
         {"modbus", 0, ARGUMENT_TEXT, &g.modbus, 0, 0, "HOST[:PORT]",
          "an arm's registers over Modbus TCP, as UR's controllers have them (off; port 1502)"},
+        {"rtde", 0, ARGUMENT_TEXT, &g.rtde, 0, 0, "HOST[:PORT]",
+         "an arm tells by RTDE what it does, as UR's controllers do (off; port 30004)"},
         {"without-password", 0, ARGUMENT_FLAG, &g.without_password, 0, 0, NULL,
          "listen beyond loopback, too: who can reach the port is asked for no password"},
         {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
