@@ -52,7 +52,7 @@ struct bridge {
 
     /* the robot */
     char boot[EVENT_BOOT_MAX];
-    double clock_s;                 /* monotonic time minus the controller's */
+    double clock_s; /* monotonic time minus the controller's */
     bool clock_known, online;
     bool asked, told; /* the controller was tried; `online` stands at the broker */
     char reason[EVENT_ID_MAX];
@@ -81,8 +81,8 @@ struct bridge {
 /* ---- what it says -------------------------------------------------------------------------
  */
 
-static bool say(struct bridge *b, const char *word, int qos, bool retained,
-                struct json_writer *w)
+static bool say_word(struct bridge *b, const char *word, int qos, bool retained,
+                     struct json_writer *w)
 {
     char topic[MESSAGE_TOPIC_MAX];
     session_topic(topic, b->options.broker.prefix, b->options.pair, word);
@@ -104,7 +104,7 @@ static void say_connection(struct bridge *b)
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_connection(&w, b->online, b->boot, b->online ? "" : b->reason);
-    b->told = say(b, "real/connection", 1, true, &w);
+    b->told = say_word(b, "real/connection", 1, true, &w);
 }
 
 static void set_online(struct bridge *b, bool online, const char *reason)
@@ -132,7 +132,7 @@ static void say_telemetry(struct bridge *b, const struct rtde_outputs *v)
                                                               : v->timestamp + period_s;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_telemetry(&w, v, b->seq++, b->boot);
-    b->counts.telemetry += say(b, "real/telemetry", 0, false, &w);
+    b->counts.telemetry += say_word(b, "real/telemetry", 0, false, &w);
 }
 
 static void say_reply(struct bridge *b, const struct bridge_move *m, int64_t held_us)
@@ -141,7 +141,7 @@ static void say_reply(struct bridge *b, const struct bridge_move *m, int64_t hel
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_reply(&w, m, held_us);
-    b->counts.replies += say(b, "real/reply", 1, false, &w);
+    b->counts.replies += say_word(b, "real/reply", 1, false, &w);
 }
 
 /* ---- moves that are repeated --------------------------------------------------------------
@@ -166,7 +166,7 @@ static void begin_repeat(struct bridge *b, struct bridge_move *m, int64_t now_us
     (void)snprintf(m->id, sizeof m->id, "ur-%" PRIx64 "-%" PRIu64, b->run, ++b->number);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     bridge_write_command(&w, m, lab_clock_now_us());
-    b->counts.commands += say(b, "command", 1, false, &w);
+    b->counts.commands += say_word(b, "command", 1, false, &w);
     b->repeat = REPEAT_MOVING;
     b->virtual_answered = false;
     b->begun_us = now_us;
@@ -296,8 +296,8 @@ static void take_message(void *context, const struct message *m)
 static void note_clock(struct bridge *b, double timestamp)
 {
     const double clock_s = 1e-6 * (double)lab_clock_monotonic_us() - timestamp;
-    const bool same = b->clock_known && timestamp >= b->last_s &&
-                      fabs(clock_s - b->clock_s) < CLOCK_OFF_S;
+    const bool same =
+        b->clock_known && timestamp >= b->last_s && fabs(clock_s - b->clock_s) < CLOCK_OFF_S;
     if (!same) {
         b->counts.reboots += b->clock_known;
         const double since_s = 1e-6 * (double)lab_clock_now_us() - timestamp;
@@ -426,7 +426,7 @@ static void say_again(struct bridge *b)
     }
 }
 
-static void live(struct bridge *b)
+static void keep_going(struct bridge *b)
 {
     const int64_t end_us = b->options.for_s > 0.0
                                ? lab_clock_monotonic_us() + lab_us(b->options.for_s)
@@ -476,7 +476,7 @@ static int run_session(struct bridge *b)
         return EXIT_FAILED;
     }
     rtde_link_open(&b->link, b->options.host, b->options.port, &b->wish, &b->listener);
-    live(b);
+    keep_going(b);
     rtde_link_close(&b->link);
     session_close(&b->session, STOP_MS);
     print_summary(b);

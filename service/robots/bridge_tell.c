@@ -10,7 +10,7 @@ static const double LINE_LEAST_M = 1e-3;
 static const double TURN_LEAST_RAD = 2e-3;
 
 /* To a ten-millionth: a tenth of a micrometre at the tool, and short texts. */
-static double shorten(double value)
+static double round_number(double value)
 {
     return rint(value * 1e7) / 1e7 + 0.0;
 }
@@ -19,7 +19,7 @@ static void write_numbers(struct json_writer *w, const char *key, const double *
 {
     json_write_array(w, key);
     for (size_t i = 0; i < n; i++) {
-        json_write_real(w, NULL, shorten(v[i]));
+        json_write_real(w, NULL, round_number(v[i]));
     }
     json_write_close(w);
 }
@@ -70,14 +70,14 @@ static void write_line(struct json_writer *w, const struct arm_watched *m)
     json_write_text(w, "op", "movel");
     write_numbers(w, "pose", m->to_pose, 6);
     if (m->length_m >= LINE_LEAST_M) {
-        json_write_real(w, "v_mps", shorten(m->speed * m->length_m));
-        json_write_real(w, "a_mps2", shorten(m->acceleration * m->length_m));
-        json_write_real(w, "displacement_m", shorten(m->length_m));
+        json_write_real(w, "v_mps", round_number(m->speed * m->length_m));
+        json_write_real(w, "a_mps2", round_number(m->acceleration * m->length_m));
+        json_write_real(w, "displacement_m", round_number(m->length_m));
     }
     if (m->angle_rad >= TURN_LEAST_RAD) {
-        json_write_real(w, "v_radps", shorten(m->speed * m->angle_rad));
-        json_write_real(w, "a_radps2", shorten(m->acceleration * m->angle_rad));
-        json_write_real(w, "rotation_rad", shorten(m->angle_rad));
+        json_write_real(w, "v_radps", round_number(m->speed * m->angle_rad));
+        json_write_real(w, "a_radps2", round_number(m->acceleration * m->angle_rad));
+        json_write_real(w, "rotation_rad", round_number(m->angle_rad));
     }
 }
 
@@ -87,12 +87,12 @@ static void write_joints(struct json_writer *w, const struct arm_watched *m)
     write_numbers(w, "q_rad", m->to_q, 6);
     if (m->lacks) {
         /* Not on a trapezoid: it takes as long. */
-        json_write_real(w, "time_s", shorten(m->t_end_s - m->t_start_s));
+        json_write_real(w, "time_s", round_number(m->t_end_s - m->t_start_s));
     } else {
-        json_write_real(w, "v_radps", shorten(m->speed * m->size_rad));
-        json_write_real(w, "a_radps2", shorten(m->acceleration * m->size_rad));
+        json_write_real(w, "v_radps", round_number(m->speed * m->size_rad));
+        json_write_real(w, "a_radps2", round_number(m->acceleration * m->size_rad));
     }
-    json_write_real(w, "rotation_rad", shorten(m->size_rad));
+    json_write_real(w, "rotation_rad", round_number(m->size_rad));
 }
 
 void bridge_write_command(struct json_writer *w, const struct bridge_move *m, int64_t t_us)
@@ -129,10 +129,10 @@ void bridge_write_reply(struct json_writer *w, const struct bridge_move *m, int6
     json_write_text(w, "status", status_of(&m->seen, held_us > 0));
     json_write_object(w, "values");
     for (size_t i = 0; i < COUNT(joints); i++) {
-        json_write_real(w, joints[i], shorten(m->rest_q[i]));
+        json_write_real(w, joints[i], round_number(m->rest_q[i]));
     }
     for (size_t i = 0; i < COUNT(axes); i++) {
-        json_write_real(w, axes[i], shorten(m->rest_pose[i]));
+        json_write_real(w, axes[i], round_number(m->rest_pose[i]));
     }
     json_write_close(w);
     if (m->seen.lacks) {

@@ -94,7 +94,7 @@ def test_moves(rig, lab, controller):
             near(command["a_radps2"] / move.a, 1.0, 0.04, "acceleration")
     rig.wait(lambda: len(rig.records("arm", "entries")) == len(script), "entries", 20)
     for entry, move in zip(map(json.loads, rig.records("arm", "entries")), moves):
-        assert entry["verdict"] == "SYNC" or abs(entry["virtual_lap_s"] - move.seconds) > 0.08, entry
+        assert entry["verdict"] == "SYNC" or abs(entry["virtual_lap_s"] - move.seconds) > 0.03, entry
         assert -0.1 < entry["real_lap_s"] - entry["real_motion_s"] < 0.5, entry
         near(entry["real_motion_s"], move.seconds, 2 * PERIOD, "motion")
         assert entry["real_transport_s"] is None or entry["real_transport_s"] < 0.2, entry
