@@ -16,7 +16,9 @@ PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
     probe_interval_s: 1
     following: {{model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120",
       noise_sd: "0.0005, 0.0005, 0.0003", pose_per_s2: 4, window_s: 5}}
-  vessel: {{kind: usv3, dynamics: {{model: usv3, window: 400, window_s: 40, refit_s: 15, gap_s: 2}}}}
+  vessel:
+    kind: usv3
+    dynamics: {{model: usv3, method: weak_iv, window: 400, window_s: 40, refit_s: 60, gap_s: 2}}
   quiet: {{}}"""
 VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005,
   noise_r_radps: 0.0003}

@@ -4,7 +4,7 @@ import {el, svg} from "./ui.js";
 
 const WIDTH = 380;
 const HEIGHT = 260;
-const MARGIN = {left: 46, right: 12, top: 10, bottom: 38};
+const MARGIN = {left: 58, right: 12, top: 10, bottom: 38};
 
 // Round numbers from low to high, about n of them.
 export function ticks(low, high, n = 5) {
