@@ -421,14 +421,17 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
     return st;
 }
 
-/* What was to be simulated, and was not, knows of no delay. */
-static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
+/* What was to be simulated, and was not, may know of no delay. */
+static void tell_of_delay(enum dynamics_method method, const struct dynamics_options *options,
+                          struct dynamics_fit *fit)
 {
+    const bool sought = !(options->delay_max_s <= 0.0);
     if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
         !isfinite(fit->delay_s)) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "no delay was sought: efforts are taken to act at once, and where they "
-                        "act late these values are off");
+                        "no delay was %s: efforts are taken to act at once, and where they "
+                        "act late these values are off",
+                        sought ? "found" : "sought");
     }
 }
 
@@ -443,7 +446,7 @@ enum status estimate_plainly(const struct estimate_job *job, enum dynamics_metho
                                                 : choose_method(job, fit);
     }
     if (st == STATUS_OK) {
-        tell_of_delay(method, fit);
+        tell_of_delay(method, job->options, fit);
     }
     return st;
 }
