@@ -78,6 +78,7 @@ async function drawReplay(root, result, route, signal) {
     const odd = [["malformed", "not understood"], ["torn", "cut at the end"], ["other", "of other topics"],
         ["unknown_pair", "of pairs that are not in this lab"],
         ["redelivered", "delivered twice"], ["ambiguous", "may have been delivered twice"],
+        ["forgotten_early", "forgotten early, not known if delivered again"],
         ["out_of_order", "out of order"]].filter(([key]) => journal[key] > 0);
     const choice = el("select", {id: "pair", onchange: () => drawPair(body, result, choice.value, signal)},
         ids.map(id => el("option", {value: id}, id)));

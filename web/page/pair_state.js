@@ -43,6 +43,8 @@ const ADVICE = {
     clock_jump: "a robot's clock was set: was it meant to be?",
     drift: "a robot changed: look at Calibration or Dynamics, and promote a new set",
     parameters: "look at Parameters: what was refused or failed, and why",
+    lost: "messages are missing, or may be: the alarm says what tells, and whether a broker was killed",
+    ambiguous: "give commands and replies ids: then what came again is told from what is alike",
     correction: "the simulator did not take a pose: its answer says why",
 };
 

@@ -1,6 +1,6 @@
 // One pair: its name, how it is, and the tabs.
 
-import {known, labNow} from "./format.js";
+import {count, known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
@@ -53,6 +53,8 @@ function drawState(root, pair) {
     redraw(root, marked(sign, tone, `${reason || label}`),
         pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict, pair.last_consistent),
             known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
+        pair.values_left_out > 0 && el("span", {class: "muted"},
+            `${count(pair.values_left_out)} values of replies were not compared`),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
         pair.entries > 0 && verdictBar(pair.recent_verdicts));
