@@ -155,7 +155,7 @@ class Rig:
         headers.update({"Content-Type": kind} if kind else {})
         request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}{path}", method=method,
                                          data=body, headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.read().decode()
 
     def get(self, path):

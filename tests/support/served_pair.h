@@ -118,7 +118,7 @@ static inline void start(void)
 static inline bool wait_body(const char *text)
 {
     char body[8192];
-    for (int i = 0; i < 250; i++) {
+    for (int i = 0; i < 1000; i++) {
         (void)daemon_get(&served, "/readyz", body, sizeof body);
         if (strstr(body, text)) {
             return true;

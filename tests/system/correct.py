@@ -107,7 +107,7 @@ def silent_simulator(rig):
         for side, x_m in (("real", 1.0), ("virtual", 1.5)):
             rig.publish(f"tandem/v1/silent/{side}/reply", {"id": f"s{n}", "status": "done",
                                                            "values": {"x_m": x_m, "y_m": 0, "psi_rad": 0}})
-        rig.wait(lambda: rig.get("/api/v1/pairs/silent")["correction"]["unanswered"] == n + 1, "nobody answers")
+        rig.wait(lambda: rig.get("/api/v1/pairs/silent")["correction"]["unanswered"] == n + 1, "nobody answers", 30)
     alarms = [json.loads(text) for text in rig.records("silent", "alarms")]
     told = [alarm["detail"] for alarm in alarms if alarm["type"] == "correction"]
     assert len(told) == 1 and "(correction 1); not told again" in told[0], alarms
@@ -118,7 +118,7 @@ def silent_simulator(rig):
 
 def main():
     pairs = "free: {mode: link}\n  each: {mode: link, correct: each_move}\n" \
-            "  silent: {correct: after_inconsistency, timeout_s: 1}"
+            "  silent: {correct: after_inconsistency, timeout_s: 3}"
     with Rig(pairs=pairs) as rig:
         rig.start_daemon()
         heard = listen(rig)

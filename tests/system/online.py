@@ -94,7 +94,7 @@ def follow(rig, side, tolerance, seconds):
 
 def kill(rig):
     rig.daemon.send_signal(signal.SIGKILL)
-    rig.daemon.wait(10)
+    rig.daemon.wait(60)
     rig.start_daemon()
 
 
@@ -124,7 +124,7 @@ def main():
         robots.terminate()
         robots.wait(10)
         time.sleep(1)  # what is on its way arrives; then nothing begins any more
-        rig.wait(lambda: idle(rig), "no fit is under way", 60)
+        rig.wait(lambda: idle(rig), "no fit is under way", 180)
         live = cut_records(rig.fetch("/api/v1/pairs/boat/parameters/changes?order=oldest&limit=500"), "changes")
         want = member(rig.fetch("/api/v1/pairs/boat/dynamics"), "fit")
         rig.stop_daemon()

@@ -374,6 +374,16 @@ def hurry(lab):
     assert any(lab.send(status, want=(200, 429)).status == 429 for _ in range(1000)), "nobody is told to wait"
 
 
+def block_store(store):
+    """A folder in its place, which the daemon cannot make a store of; it makes a removed one anew within a moment."""
+    store.rename(store.with_name("hidden.db"))
+    while not store.is_dir():
+        try:
+            store.mkdir()
+        except FileExistsError:
+            store.unlink()
+
+
 def without_token_and_store(lab):
     """Another daemon, that may not write, does not find its store and takes few requests."""
     rig = lab.rig
@@ -381,13 +391,14 @@ def without_token_and_store(lab):
     text = re.sub(r", token_file: [^}]*", ", client_requests_per_s: 40", rig.lab.read_text()).replace("bind: 0.0.0.0, ", "")
     rig.lab.write_text(text)
     rig.start_daemon()
-    (rig.folder / "store.db").rename(rig.folder / "hidden.db")
+    block_store(rig.folder / "store.db")
     for operation in lab.contract.operations:
         if operation.writes:
             lab.send(operation, query=next(queries(operation)), body=list(operation.bodies())[-1][1], token=None, want=(403,))
         elif "503" in operation.responses and operation.id not in ("getReadyz", "getEvents"):
             lab.send(operation, token=None, want=(503,))
     hurry(lab)
+    (rig.folder / "store.db").rmdir()
 
 
 # ---- what was not seen ----

@@ -3,6 +3,7 @@
  * with a small file system of its own, which takes root. Uses threads. */
 #include "tests/support/check.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -17,7 +18,7 @@ static bool says_not_acknowledged(void)
 
 static void wait_refused(void)
 {
-    for (int i = 0; i < 200 && !says_not_acknowledged(); i++) {
+    for (int i = 0; i < 1000 && !says_not_acknowledged(); i++) {
         broker_sleep_ms(20);
     }
     CHECK("not acknowledged", says_not_acknowledged());
@@ -30,10 +31,21 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static int64_t stop_daemon(int *code)
+{
+    const int64_t began_ms = now_ms();
+    *code = daemon_end(&served, SIGTERM);
+    return now_ms() - began_ms;
+}
+
 static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(void))
 {
+    int code = 0;
     say_commands(20);
     CHECK(row, wait_for(stored_entries, 20));
+    const int64_t usual_ms = stop_daemon(&code);
+    CHECK_INT(row, code, 0);
+    CHECK(row, daemon_start_run(&served) && daemon_wait_ready(&served, 200, 10000));
     fill();
     say_commands(60);
     const unsigned during = commands;
@@ -54,9 +66,11 @@ static void fill_and_clear(const char *row, void (*fill)(void), void (*clear)(vo
     fill();
     say_commands(60);
     wait_refused();
-    const int64_t began_ms = now_ms();
-    const int code = daemon_end(&served, SIGTERM);
-    CHECK("stops in time", now_ms() - began_ms < 5000);
+    /* Within five seconds, beside what a busy machine takes for any stop. */
+    const int64_t took_ms = stop_daemon(&code);
+    CHECK("stops in time", took_ms < 5000 + 4 * usual_ms);
+    (void)printf("    %s: stopped after %" PRId64 " ms, usually %" PRId64 "\n", row, took_ms,
+                 usual_ms);
     CHECK("says what is where",
           code == 0 || strstr(daemon_log(&served), "the broker has them"));
     clear();
@@ -174,7 +188,7 @@ static void test_small_disk(void)
     CHECK("link", symlink("journal/store.db", daemon_path(&served, "store.db")) == 0);
     start();
     /* Less than is asked for by default: told, and ready all the same. */
-    CHECK("told", daemon_wait_log(&served, "space_low: little space is left", 2000));
+    CHECK("told", daemon_wait_log(&served, "space_low: little space is left", 10000));
     CHECK("in words", wait_body("\"journal\":{\"ok\":true,\"text\":\"little space is left"));
     CHECK("ready", daemon_wait_ready(&served, 200, 2000));
     const double free_bytes = daemon_metric(&served, "tandem_disk_free_bytes{file=\"store\"}");

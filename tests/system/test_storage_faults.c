@@ -163,7 +163,7 @@ static void test_taken_away(void)
         start_with_commands();
         wait_checkpoint();
         run_in(rows[i].damage);
-        CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 1000));
+        CHECK(rows[i].row, daemon_wait_log(&served, rows[i].event, 5000));
         say_commands(AFTER);
         CHECK(rows[i].row, !rows[i].store || daemon_wait_log(&served, "store_mended", 10000));
         CHECK(rows[i].row, daemon_wait_ready(&served, 200, 10000));
