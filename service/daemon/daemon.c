@@ -67,7 +67,7 @@ static enum status source_command(void *context, const char *pair, const char *p
     if (index < 0 || !lab_codec(d->lab, (size_t)index)->encode(&out, &m)) {
         return err_set(err, STATUS_E_ARG, "pair", 0, 0, "takes no commands");
     }
-    const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, 1, false);
+    const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, GATEWAY_SURE);
     return status == STATUS_OK ? status
                                : err_set(err, status, "broker", 0, 0, "not taken over: %s",
                                          status_name(status));

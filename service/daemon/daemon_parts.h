@@ -48,11 +48,17 @@ struct gateway {
 MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
 void gateway_close(struct daemon *daemon);
 
-/* A message under the prefix, "<prefix>/<rest>". What goes out at QoS 0 (efforts, probes,
- * fidelity) is worth nothing later: it is sent now or never. Any thread; errors as of
- * mqtt_client_publish() and mqtt_client_publish_now(). */
+enum gateway_way {
+    GATEWAY_SURE,     /* QoS 1: sent until the broker has acknowledged it */
+    GATEWAY_RETAINED, /* the same, retained */
+    GATEWAY_ONCE, /* QoS 1, and not again where the broker may have it: no robot moves twice */
+    GATEWAY_NOW   /* QoS 0, now or never: worth nothing later (efforts, probes, fidelity) */
+};
+
+/* A message under the prefix, "<prefix>/<rest>". Any thread; errors as of mqtt_client_publish()
+ * and its kin. */
 MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const char *payload,
-                                  size_t bytes, int qos, bool retained);
+                                  size_t bytes, enum gateway_way way);
 
 /* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
  * thread, as machines() of struct web_source. */

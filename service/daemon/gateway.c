@@ -211,7 +211,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
 }
 
 enum status gateway_send(struct daemon *d, const char *rest, const char *payload, size_t bytes,
-                         int qos, bool retained)
+                         enum gateway_way way)
 {
     char topic[MESSAGE_TOPIC_MAX];
     const int n = snprintf(topic, sizeof topic, "%s/%s", d->file->broker.prefix, rest);
@@ -219,9 +219,16 @@ enum status gateway_send(struct daemon *d, const char *rest, const char *payload
         return STATUS_E_ARG;
     }
     struct mqtt_client *client = d->gateway.client;
-    return qos == 0 && !retained
-               ? mqtt_client_publish_now(client, topic, payload, bytes)
-               : mqtt_client_publish(client, topic, payload, bytes, qos, retained);
+    switch (way) {
+    case GATEWAY_NOW:
+        return mqtt_client_publish_now(client, topic, payload, bytes);
+    case GATEWAY_ONCE:
+        return mqtt_client_publish_once(client, topic, payload, bytes);
+    case GATEWAY_SURE:
+    case GATEWAY_RETAINED:
+        break;
+    }
+    return mqtt_client_publish(client, topic, payload, bytes, 1, way == GATEWAY_RETAINED);
 }
 
 void gateway_close(struct daemon *d)

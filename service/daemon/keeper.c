@@ -439,7 +439,7 @@ static bool publish_finding(struct daemon *d, const struct view *view, enum keep
         event_hub_publish(d->events, kinds[what].event, (uint32_t)pair, 0, text, w.used);
     }
     (void)snprintf(rest, sizeof rest, "%s/%s", view->params[pair].id, kinds[what].topic);
-    done = done && gateway_send(d, rest, text, w.used, 1, true) == STATUS_OK;
+    done = done && gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK;
     free(text);
     return done;
 }

@@ -54,15 +54,15 @@ static const char *pair_id(const struct daemon *d, uint32_t pair)
 }
 
 static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, const char *payload,
-                         size_t bytes, int qos, bool retained)
+                         size_t bytes, enum gateway_way way)
 {
-    const enum status status = gateway_send(d, rest, payload, bytes, qos, retained);
+    const enum status status = gateway_send(d, rest, payload, bytes, way);
     if (status == STATUS_OK) {
         d->outbox.counts.published++;
     } else {
         d->outbox.counts.not_published++;
         /* That the link is down is told by itself, and parameters go out again. */
-        if (status != STATUS_E_STALE && !retained) {
+        if (status != STATUS_E_STALE && way != GATEWAY_RETAINED) {
             log_write(LOG_NOT_PUBLISHED, pair_id(d, pair), "%s: %s",
                       rest + strlen(pair_id(d, pair)) + 1, status_name(status));
         }
@@ -71,21 +71,21 @@ static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, cons
 
 /* What Tandem says of a pair: "<pair>/<what>". */
 static void publish_for(struct daemon *d, uint32_t pair, const char *what, const char *payload,
-                        size_t bytes, int qos)
+                        size_t bytes, enum gateway_way way)
 {
     char rest[MESSAGE_TOPIC_MAX];
     (void)snprintf(rest, sizeof rest, "%s/%s", pair_id(d, pair), what);
-    publish_rest(d, pair, rest, payload, bytes, qos, false);
+    publish_rest(d, pair, rest, payload, bytes, way);
 }
 
 /* What goes to its robots and to L1, in the words of its codec. */
 static void send_out(struct daemon *d, uint32_t pair, enum codec_kind kind, enum side side,
-                     const char *payload, size_t bytes, int qos)
+                     const char *payload, size_t bytes, enum gateway_way way)
 {
     const struct codec_out out = {kind, pair_id(d, pair), side, payload, bytes};
     struct codec_message m;
     if (lab_codec(d->lab, pair)->encode(&out, &m)) {
-        publish_rest(d, pair, m.topic, m.payload, m.bytes, qos, kind == CODEC_PARAMETERS);
+        publish_rest(d, pair, m.topic, m.payload, m.bytes, way);
     }
 }
 
@@ -164,7 +164,7 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
     if (d->events) {
         event_hub_publish(d->events, type_of(row), pair, row->seq, row->json, row->json_bytes);
     }
-    publish_for(d, pair, what, row->json, row->json_bytes, 1);
+    publish_for(d, pair, what, row->json, row->json_bytes, GATEWAY_SURE);
 }
 
 static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry)
@@ -255,7 +255,7 @@ static void emit_history(struct daemon *d, const struct effect *effect)
  * at every start. */
 static void send_parameters(struct daemon *d, uint32_t pair, const char *payload, size_t bytes)
 {
-    send_out(d, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, 1);
+    send_out(d, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, GATEWAY_RETAINED);
 }
 
 static void send_active(struct daemon *d, uint32_t pair)
@@ -335,7 +335,7 @@ static void emit_command(struct daemon *d, const struct effect *effect)
         return;
     }
     send_out(d, effect->pair, CODEC_COMMAND, effect->side, effect->payload.text,
-             effect->payload.bytes, 1);
+             effect->payload.bytes, GATEWAY_ONCE);
 }
 
 static void emit_probe(struct daemon *d, const struct effect *effect)
@@ -345,7 +345,7 @@ static void emit_probe(struct daemon *d, const struct effect *effect)
     json_write_start(&w, json, sizeof json, NULL, NULL);
     native_write_probe(&w, effect->probe, inbox_now_us(d->inbox));
     if (json_write_end(&w)) {
-        send_out(d, effect->pair, CODEC_PROBE, effect->side, json, w.used, 0);
+        send_out(d, effect->pair, CODEC_PROBE, effect->side, json, w.used, GATEWAY_NOW);
     }
 }
 
@@ -359,10 +359,10 @@ static void emit_message(struct daemon *d, const struct effect *effect)
         emit_probe(d, effect);
     } else if (effect->kind == EFFECT_POSE) {
         send_out(d, effect->pair, CODEC_POSE, effect->side, effect->payload.text,
-                 effect->payload.bytes, 1);
+                 effect->payload.bytes, GATEWAY_ONCE);
     } else {
         send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
-                 SIDE_COUNT, effect->payload.text, effect->payload.bytes, 1);
+                 SIDE_COUNT, effect->payload.text, effect->payload.bytes, GATEWAY_SURE);
     }
 }
 
@@ -387,7 +387,7 @@ static void emit_control(struct daemon *d, const struct effect *effect)
         return;
     }
     send_out(d, effect->pair, CODEC_CONTROL, SIDE_VIRTUAL, effect->payload.text,
-             effect->payload.bytes, 0);
+             effect->payload.bytes, GATEWAY_NOW);
 }
 
 static void emit_fidelity(struct daemon *d, const struct effect *effect)
@@ -404,7 +404,7 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
         if (d->events) {
             event_hub_publish(d->events, EVENT_TYPE_FIDELITY, effect->pair, 0, text, w.used);
         }
-        publish_for(d, effect->pair, "fidelity", text, w.used, 0);
+        publish_for(d, effect->pair, "fidelity", text, w.used, GATEWAY_NOW);
     }
 }
 

@@ -207,6 +207,13 @@ enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
     return mqtt_sender_add(client, topic, payload, bytes, way);
 }
 
+enum status mqtt_client_publish_once(struct mqtt_client *client, const char *topic,
+                                     const void *payload, size_t bytes)
+{
+    const struct mqtt_sender_way way = {.qos = 1, .once = true};
+    return mqtt_sender_add(client, topic, payload, bytes, way);
+}
+
 enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                     const void *payload, size_t bytes)
 {

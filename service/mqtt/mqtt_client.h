@@ -118,6 +118,11 @@ MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char 
                                          const void *payload, size_t bytes, int qos,
                                          bool retained);
 
+/* The same at QoS 1 for what must not come twice: where the link goes down before the broker
+ * has acknowledged it, which may have it all the same, it is given up. */
+MUST_USE enum status mqtt_client_publish_once(struct mqtt_client *client, const char *topic,
+                                              const void *payload, size_t bytes);
+
 /* The same at QoS 0 for what is worth nothing later, now or never: STATUS_E_STALE while the
  * link is down, given up when it goes down before the message has left. Any thread. */
 MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,

@@ -127,6 +127,7 @@ struct mqtt_sender_way {
     bool retained;
     bool urgent;   /* before all that waits, whatever the bounds */
     bool fleeting; /* with this connection or never */
+    bool once;     /* not again when the broker may have it */
 };
 /* Copy a message to the end of what is to be sent. Statuses as of mqtt_client_publish() and,
  * for what is fleeting, mqtt_client_publish_now(). */

@@ -218,7 +218,7 @@ void mqtt_sender_rewind(struct mqtt_client *client)
 {
     for (struct mqtt_outgoing *m = client->outgoing_first; m;) {
         struct mqtt_outgoing *next = m->next;
-        if (m->way.fleeting) {
+        if (m->way.fleeting || (m->way.once && m->handed > 0)) {
             give_up(client, m);
         }
         m = next;

@@ -198,6 +198,39 @@ static void test_now_or_never(void)
     broker_finish(&b, NULL);
 }
 
+/* What must not come twice waits for a broker, but does not go out again when one that was lost
+ * may have had it. */
+static void test_once(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b));
+    const struct mqtt_client_options options = options_for(&b, "once", &in);
+    struct mqtt_client *client = make("once", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK_INT("waits", mqtt_client_publish_once(client, "t/x", "5", 1), STATUS_OK);
+    CHECK("start", broker_start(&b) && mqtt_client_wait_sent(client, UP_MS));
+    CHECK("subscribed", mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK_INT("now", mqtt_client_publish_once(client, "t/x", "6", 1), STATUS_OK);
+    CHECK("comes", inbox_wait(&in, 1, UP_MS) && mqtt_client_wait_sent(client, UP_MS));
+    (void)kill(b.pid, SIGSTOP); /* it may have what it does not acknowledge */
+    CHECK_INT("in doubt", mqtt_client_publish_once(client, "t/x", "7", 1), STATUS_OK);
+    CHECK_INT("in doubt", say(client, "t/x", "8"), STATUS_OK);
+    broker_sleep_ms(3000);
+    broker_stop(&b, SIGKILL);
+    CHECK("again", broker_start(&b) && mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    mqtt_client_read_state(client, &state);
+    end(client);
+    CHECK_INT("given up", state.failed, 1);
+    CHECK_INT("not again", in.seen[7], 0);
+    CHECK_INT("others are", in.seen[8], 1);
+    CHECK_INT("once", in.seen[6], 1);
+    broker_finish(&b, NULL);
+}
+
 static void test_buffer_is_bounded(void)
 {
     struct broker b;
@@ -714,6 +747,7 @@ int main(int argc, char **argv)
     (void)CU_add_test(suite, "options are checked", test_options_are_checked);
     (void)CU_add_test(suite, "broker comes late", test_broker_comes_late);
     (void)CU_add_test(suite, "now or never", test_now_or_never);
+    (void)CU_add_test(suite, "once", test_once);
     (void)CU_add_test(suite, "buffer is bounded", test_buffer_is_bounded);
     (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
