@@ -131,8 +131,9 @@ def main():
             for target in panel["targets"]:
                 expression = fill_in(target["expr"])
                 selectors += check_names(expression, metrics)
-                result = prometheus.query(expression)
-                assert result, f"{panel['title']}: no data for {expression}"
+                # A scrape that came too late makes all of it stale until the next one.
+                result = []
+                rig.wait(lambda: result.extend(prometheus.query(expression)) or result, f"{panel['title']}: data for {expression}", 30)
                 for label in re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]):
                     assert all(label in series["metric"] for series in result), f"{panel['title']}: no label {label}"
                 queries += 1
