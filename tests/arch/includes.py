@@ -19,15 +19,14 @@ identification/data: base identification/numeric
 identification: base identification/numeric identification/data
 identification/travel: base identification/numeric identification
 identification/odometry: base identification/numeric identification
-twin/arm: base
+twin/efsm: base
+twin/control: base twin/efsm
+twin/arm: base twin/control
 identification/arm: base identification/numeric identification twin/arm
 identification/simulation: base identification/numeric identification/data identification
 identification/dynamics: base identification/numeric identification/data identification identification/simulation
 identification/online: base identification/data identification
-twin/efsm: base
 twin/models: base identification/data
-twin/control: base twin/efsm
-twin/arm: base twin/control
 twin/pair: base logger/message identification identification/travel twin/efsm twin/models twin/arm
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair

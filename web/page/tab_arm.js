@@ -1,4 +1,4 @@
-// An arm and its twin as lines: from the side, from above, and as one turns them; tools' trails, joints within their limits.
+// An arm and its twin as lines, from the side, from above, and as one turns them; tools' trails, joints within limits.
 
 import {get} from "./api.js";
 import {fixed, known, time, withUnit} from "./format.js";
@@ -100,7 +100,8 @@ function jointTable(data) {
         {label: "Joint", cell: row => row.joint.name},
         {label: "Real", numeric: true, cell: row => angle(row.angles[0])},
         {label: "Virtual", numeric: true, cell: row => angle(row.angles[1])},
-        {label: "Apart", numeric: true, cell: ({angles: [real, virtual]}) => angle(known(real) ? virtual - real : null)},
+        {label: "Apart", numeric: true,
+            cell: ({angles: [real, virtual]}) => angle(known(real) && known(virtual) ? virtual - real : null)},
         {label: "Within its limits", cell: row => jointBar(row.joint, row.angles)},
         {label: "Limits", numeric: true, cell: row => `±${fixed(row.joint.limit_rad * 180 / Math.PI, 0)}°`},
     ], rows);
@@ -155,7 +156,8 @@ export function mount(root, {pair, path, signal}) {
     let latest;
     const drawFree = () => latest && redraw(turned, drawing(...latest, free, "Turned freely",
         to => axes(to, latest[0].reach_m)));
-    const frame = el("figure", turner(free, drawFree), el("figcaption", {}, "Turned freely: drag, or arrow keys"), turned);
+    const frame = el("figure", turner(free, drawFree),
+        el("figcaption", {}, "Turned freely: drag, or arrow keys"), turned);
     const drawAll = () => {
         const [data] = latest;
         redraw(side, drawing(...latest, SIDE, "From the side", to => grid(to, data.reach_m,
@@ -184,7 +186,8 @@ export function mount(root, {pair, path, signal}) {
             show(root, section("Real and virtual arm over each other, in metres", legend([
                 ["✛", "real", "real arm and its tool's trail, solid"],
                 ["✛", "virtual", "virtual arm and trail, dashed"]]),
-            el("div", {class: "arms"}, el("figure", {}, el("figcaption", {}, "From the side: x to the right, z up"), side),
+            el("div", {class: "arms"},
+                el("figure", {}, el("figcaption", {}, "From the side: x to the right, z up"), side),
                 el("figure", {}, el("figcaption", {}, "From above: x to the right, y up"), top), frame),
             below));
         }

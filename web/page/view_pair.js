@@ -9,7 +9,8 @@ import {watch} from "./watch.js";
 
 // A tab is one module with mount(root, context) and one row here.
 //
-// of(pair): has such a pair this view? Its absence says: every one has. context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
+// of(pair): has such a pair this view? Every one, where that is absent.
+// context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
 
 const TABS = [
     {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},

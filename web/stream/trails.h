@@ -2,9 +2,9 @@
  * thinned.
  *
  * Fed from the snapshots, five times a second; a pose is kept when the robot has moved or
- * turned since the last one that was; of an arm, when its tool has. So a robot that stands does not push its way out. In
- * memory only: a restart forgets it. At most TRAIL_PAIRS_MAX pairs have a trail, those that
- * told a pose first: 29 kB each, 14 MB in all.
+ * turned since the last one that was; of an arm, when its tool has. So a robot that stands does
+ * not push its way out. In memory only: a restart forgets it. At most TRAIL_PAIRS_MAX pairs
+ * have a trail, those that told a pose first: 29 kB each, 14 MB in all.
  */
 #ifndef WEB_STREAM_TRAILS_H
 #define WEB_STREAM_TRAILS_H
