@@ -4,6 +4,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "base/constants.h"
+#include "base/random.h"
 #include "twin/arm/arm_servo.h"
 #include "twin/robots/arm6.h"
 #include "twin/robots/robot_kinds.h"
@@ -460,6 +461,73 @@ static void test_efforts(void)
     CHECK_NEAR("there", state.q_rad[0], 0.0, 0, 1e-5);
 }
 
+static unsigned draw_below(struct random_source *random, size_t count)
+{
+    return (unsigned)(random_uniform(random) * (double)count);
+}
+
+/* Whatever comes, with whatever numbers: each command has one answer, what is told is finite,
+ * and no joint leaves its range. */
+static void test_random(void)
+{
+    static const char *const ops[] = {"movej", "movel", "movec", "speedj", "speedl",
+                                      "stopj", "halt",  "mode",  "go"};
+    static const double wild[] = {0.0,      1e-300, 1e300, -1e9, NAN,
+                                  INFINITY, 7.0,    -0.5,  0.3,  0.05};
+    struct random_source random = {.state = 16};
+    size_t told = 0;
+    size_t answers = 0;
+    size_t streamed = 0;
+    begin_at(WORK, PERIOD_US);
+    for (int i = 0; i < 4000; i++) {
+        struct event_command c = {.id = "r"};
+        double *numbers[] = {c.arm.q_rad, c.arm.pose, c.arm.via, c.arm.qd_radps, c.arm.twist};
+        (void)snprintf(c.op, sizeof c.op, "%s", ops[draw_below(&random, COUNT(ops))]);
+        c.arm.told = (uint32_t)draw_below(&random, 1U << EVENT_ARM_MEMBER_COUNT);
+        c.arm.q_count = c.arm.pose_count = c.arm.qd_count = c.arm.twist_count = 6;
+        c.arm.via_count = draw_below(&random, 2) ? 3 : 6;
+        const bool mad = draw_below(&random, 4) == 0;
+        for (size_t k = 0; k < COUNT(numbers); k++) {
+            for (size_t j = 0; j < 6; j++) {
+                numbers[k][j] = mad ? wild[draw_below(&random, COUNT(wild))]
+                                    : random_between(&random, -0.8, 0.8);
+            }
+        }
+        c.arm.v_radps = c.arm.v_mps = mad ? wild[draw_below(&random, COUNT(wild))] : 2.0;
+        c.arm.a_radps2 = c.arm.a_mps2 = mad ? wild[draw_below(&random, COUNT(wild))] : 4.0;
+        c.arm.time_s = random_between(&random, -0.1, 2.0);
+        c.arm.turns = mad ? wild[draw_below(&random, COUNT(wild))] : 0.0;
+        c.arm.external = draw_below(&random, 4) == 0;
+        c.arm.dynamics = (int8_t)(draw_below(&random, ARM_DYNAMICS_COUNT));
+        set_parameter("busy", (double)(draw_below(&random, 2)));
+        heard_count = 0;
+        tell(&c);
+        told++;
+        streamed += arm6_stream(memory, c.arm.q_rad) == STATUS_OK;
+        (void)arm6_kind.effort(memory, c.arm.qd_radps, 6);
+        run_for(random_between(&random, 0.0, 0.3));
+        answers += heard_count;
+        for (size_t j = 0; j < 6; j++) {
+            CHECK("finite", isfinite(state.q_rad[j]) && isfinite(state.qd_sp_radps[j]) &&
+                                isfinite(state.tcp[j]) && isfinite(state.current_a[j]));
+            CHECK("within its range", fabs(state.q_sp_rad[j]) < 2.0 * PI + 0.1);
+        }
+        for (size_t k = 0; k < heard_count; k++) {
+            for (size_t v = 0; v < heard[k].value_count; v++) {
+                CHECK(heard[k].values[v].name, isfinite(heard[k].values[v].number));
+            }
+            CHECK("ends after it began", heard[k].end_us >= heard[k].start_us);
+        }
+    }
+    const struct event_command halt = {.id = "h", .op = "halt"};
+    heard_count = 0;
+    tell(&halt);
+    run_for(40.0);
+    answers += heard_count;
+    CHECK_INT("one answer each", answers, told + 1);
+    CHECK("set points, too", streamed > 10);
+}
+
 static void test_kind(void)
 {
     static const char *const lists[] = {"arm", "controller", "dynamics"};
@@ -526,6 +594,7 @@ int main(void)
     CU_add_test(suite, "jogs", test_jogs);
     CU_add_test(suite, "external", test_external);
     CU_add_test(suite, "efforts", test_efforts);
+    CU_add_test(suite, "random", test_random);
     CU_add_test(suite, "kind", test_kind);
     CU_add_test(suite, "geometry", test_geometry);
     const int failed = check_run();

@@ -8,6 +8,8 @@
 /* What is meant when a command does not say. */
 static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
 static const double JOG_MAX_S = 5.0;
+/* Nobody means speeds or accelerations beyond. */
+static const double JOG_RATE_MAX = 1e3;
 /* Values of replies, to a millionth: a tool is set up to hundredths of a millimetre. */
 static const double PER_UNIT = 1e6;
 
@@ -370,19 +372,20 @@ static bool begin_jog(struct arm6 *a, int64_t start_us)
     const struct event_arm *t = &task->told;
     const bool joints = task->op == ARM6_SPEEDJ;
     const double *speeds = joints ? t->qd_radps : t->twist;
+    const double a_radps2 = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
+    const double a_mps2 = read_number(t, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
     bool fine = (joints ? t->qd_count : t->twist_count) == ARM_JOINTS && t->time_s > 0.0 &&
-                t->time_s <= JOG_MAX_S &&
-                read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2) > 0.0 &&
-                read_number(t, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2) > 0.0;
+                t->time_s <= JOG_MAX_S && a_radps2 > 0.0 && a_radps2 <= JOG_RATE_MAX &&
+                a_mps2 > 0.0 && a_mps2 <= JOG_RATE_MAX;
     for (size_t i = 0; i < ARM_JOINTS; i++) {
-        fine = fine && isfinite(speeds[i]);
+        fine = fine && fabs(speeds[i]) <= JOG_RATE_MAX;
     }
     if (!fine) {
         refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN},
-                     joints ? "\"qd_radps\" with 6 numbers, \"time_s\" of 0 to 5 s and "
-                              "accelerations above 0 were expected"
-                            : "\"twist\" with 6 numbers, \"time_s\" of 0 to 5 s and "
-                              "accelerations above 0 were expected",
+                     joints ? "\"qd_radps\" with 6 numbers, \"time_s\" of 0 to 5 s, "
+                              "accelerations of 0 to 1000 were expected"
+                            : "\"twist\" with 6 numbers, \"time_s\" of 0 to 5 s, "
+                              "accelerations of 0 to 1000 were expected",
                      start_us);
         return false;
     }
@@ -396,7 +399,7 @@ static bool begin_jog(struct arm6 *a, int64_t start_us)
 static void begin_brake(struct arm6 *a, const struct event_arm *t)
 {
     const double asked = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, STOP_A_RADPS2);
-    a->brake_radps2 = isfinite(asked) && asked > 0.0 ? asked : STOP_A_RADPS2;
+    a->brake_radps2 = asked > 0.0 && asked <= JOG_RATE_MAX ? asked : STOP_A_RADPS2;
     a->jam = (struct arm_fault){.refusal = ARM_ACCEPTED};
     begin_work(a, ARM6_BRAKE);
 }
@@ -499,10 +502,12 @@ static void put_first(struct arm6 *a, const struct arm6_task *task)
     a->count++;
 }
 
+/* Nothing takes the place of a stop. */
 static bool makes_room(const struct arm6 *a, enum arm6_op op)
 {
     const bool jog_for_jog = jogs_arm(op) && a->count == 1 && a->drive == ARM6_JOG;
-    return a->working && (a->values[ARM6_WHEN_BUSY] > 0.0 || jog_for_jog);
+    return a->working && moves_arm(op) && moves_arm(a->queue[0].op) &&
+           (a->values[ARM6_WHEN_BUSY] > 0.0 || jog_for_jog);
 }
 
 bool arm6_take_command(void *memory, const struct event_command *command)
