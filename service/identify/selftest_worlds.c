@@ -109,6 +109,7 @@ const struct selftest_world selftest_worlds[] = {
     WORLD("exchanged", "travel_time", WRONG, "rotations and displacements exchanged", .exchanged = true),
     WORLD("as_modelled", "arm_time", RIGHT, "the law holds", .off = 0.0),
     WORLD("late_replies", "arm_time", RIGHT, "5 % of the replies 0.5 to 3 s late", .late = 0.05),
+    WORLD("often_late", "arm_time", WRONG, "40 % of the replies 0.5 to 3 s late", .late = 0.4),
     WORLD("slows_down", "arm_time", WRONG, "speeds fall by 15 % up to the last move", .trend = -0.15),
     WORLD("speed_step", "arm_time", WRONG, "speeds 12 % lower from half time on", .at_half = -0.12),
     WORLD("two_robots", "arm_time", WRONG, "moves of two arms, 25 % apart", .mixed = -0.25),

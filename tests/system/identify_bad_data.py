@@ -20,6 +20,9 @@ def models():
         if name == "travel_time":
             yield name, ["lap_s", "rotation_rad", "displacement_m"]
             continue
+        if name == "arm_time":  # all others may be missing
+            yield name, ["lap_s", "rotation_rad"]
+            continue
         if found:
             roles = re.split(r"[;:,]", found.group(1))[0].split()
             assert roles[0] == "t", (name, roles)
@@ -34,6 +37,10 @@ def record(name, roles):
     if name == "travel_time":
         moves = ((k % 5 * 0.7, k % 4 * 0.5) for k in range(40))
         return [[0.3 + (0.2 + turn / 1.2) * (turn > 0) + (0.1 + way / 0.2) * (way > 0) + draw.gauss(0, 0.01), turn, way] for turn, way in moves]
+    if name == "arm_time":
+        sizes = (0.1 + k * 7 % 40 * 0.06 for k in range(40))
+        times = ((size, size / 1.05 + 0.75 if size > 0.7875 else 2 * math.sqrt(size / 1.4)) for size in sizes)
+        return [[0.05 + time + draw.gauss(0, 0.004), size] for size, time in times]
     if name == "usv3":
         with open(os.path.join(SOURCE, "tests/golden/usv_W.csv")) as lines:
             return [[float(x) for x in line.split(",")[:7]] for line in lines if line[0] in "0123456789"][:600]
