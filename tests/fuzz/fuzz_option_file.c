@@ -56,11 +56,15 @@ static void fuzz_experiment(const char *text, size_t size)
 {
     struct any_experiment *e =
         fuzz_parse(&any_experiment_file, fuzz_memory(sizeof *e), text, size);
-    if (e && e->joint) {
+    if (e && e->kind == EXPERIMENT_JOINT) {
         assert(e->of_joint.lag_count > 0 && e->of_joint.lag_count <= JOINT_LAGS_MAX);
         for (size_t i = 0; i < e->of_joint.lag_count; i++) {
             assert(e->of_joint.lag_s[i] >= 0.0 && isfinite(e->of_joint.lag_s[i]));
         }
+    } else if (e && e->kind == EXPERIMENT_ARM) {
+        assert(e->of_arm.case_count > 0 && e->of_arm.case_count <= ARM_CASES_MAX);
+        assert(e->of_arm.move_count <= ARM_MOVES_MAX && e->of_arm.off_count <= ARM_CASES_MAX);
+        assert(e->of_arm.move_count > 0 || e->of_arm.recording_path[0] != '\0');
     } else if (e) {
         assert(e->follow.runs > 0 && e->follow.runs <= EXPERIMENT_RUNS_MAX);
         assert(e->follow.model && e->follow.lag_s >= 0.0);
