@@ -96,14 +96,14 @@ def stops(lab):
 
 def interrupts(lab):
     robot = lab.rig.start("robot", "--kind", "arm6", "--pair", "b1", "--parameters", lab.rig.folder / "busy.yaml",
-                          "--pose", "0,-1.5,-1.5,-1.5,1.5,0", stdout=subprocess.PIPE, text=True)
+                          "--pose", "0,-1.5,-1.5,-1.5,1.5,0", "--telemetry-rate", 25, stdout=subprocess.PIPE, text=True)
     lab.rig.wait(lambda: any(t == "b1/real/connection" for t, _ in lab.messages()), "another arm")
     lab.tell("b1/command", "i1", "movej", q_rad=[2, -1.5, -1.5, -1.5, 1.5, 0])
-    lab.rig.wait(lambda: any(t == "b1/real/machines" or t == "b1/real/connection" for t, _ in lab.messages()), "news")
+    lab.rig.wait(lambda: any(t == "b1/real/telemetry" and m["nu"][0] > 0.3 for t, m in lab.messages()), "it moves")
     lab.tell("b1/command", "i2", "movej", q_rad=[0, -1.5, -1.5, -1.5, 1.5, 0])
     first, second = lab.answer("b1/real/reply", "i1"), lab.answer("b1/real/reply", "i2")
     assert first["status"] == "halted" and second["status"] == "done", (first, second)
-    assert first["t"] <= second["t_start"] + 1e-6 and abs(second["values"]["q1_rad"]) < 1e-4, (first, second)
+    assert first["t"] <= second["t_start"] + 1e-6 and abs(second["values"]["q1_rad"]) < 1e-3, (first, second)
     robot.terminate()
     said = robot.communicate(timeout=10)[0]
     assert "2 commands, 2 replies" in said, said
