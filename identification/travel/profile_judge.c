@@ -158,6 +158,12 @@ static void judge_law(struct profile_fit *fit, const struct travel_law *law)
 {
     struct estimate *e = &fit->estimate;
     double percent;
+    if (!law->tested) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "%zu moves are too few to see whether they keep to the law", fit->n);
+        estimate_advise(e, "make more moves, a dozen at least");
+        return;
+    }
     if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
         const char *moves = changed_moves(law->step, &percent);
         estimate_reason(e, ESTIMATE_MARGINAL,
