@@ -203,8 +203,14 @@ def test_arm6(rig, lab):
     work = [0.0, -1.5708, -1.5708, -1.5708, 1.5708, 0.0]
     moves = [[0.5, -1.3, -1.7, -1.6, 1.4, 0.3], [0.45, -1.35, -1.7, -1.6, 1.4, 0.3], work]
 
+    def hellos():
+        return sum(m["state"] == "online" for m in lab.said("bench/real/connection"))
+
     def start_real():
-        return rig.start("robot", "--kind", "arm6", "--pair", "bench", "--rtde", f"127.0.0.1:{port}")
+        before = hellos()
+        robot = rig.start("robot", "--kind", "arm6", "--pair", "bench", "--rtde", f"127.0.0.1:{port}")
+        rig.wait(lambda: hellos() > before, "it hears commands")
+        return robot
 
     def command(name, **members):
         lab.client.publish("tandem/v1/bench/command", json.dumps({"id": name, **members}))
