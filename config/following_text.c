@@ -123,7 +123,8 @@ static enum status check_arm(const struct pair_following_params *p, const struct
     }
     return !model->joints || arm_geometry_find(p->arm, &arm)
                ? STATUS_OK
-               : err_set(err, STATUS_E_RANGE, "arm", 0, 0, "there is no %s: %s", p->arm, names);
+               : err_set(err, STATUS_E_RANGE, "model", 0, 0,
+                         "arms need the lengths that the pair's arm names, one of %s", names);
 }
 
 static enum status read_actuators(struct pair_following_params *p, const struct model *model,

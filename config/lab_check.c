@@ -218,9 +218,9 @@ static void check_dynamics(const struct option_reading *reading,
 void lab_check_following(const struct option_reading *reading, struct pair_following_params *p)
 {
     static const char *const keys[] = {
-        "following.active",   "following.real",   "following.virtual", "following.rate_hz",
-        "following.method",   "following.vessel", "following.limits",  "following.noise_sd",
-        "following.target_m", "following.arm"};
+        "following.active",  "following.real",     "following.virtual",
+        "following.rate_hz", "following.method",   "following.vessel",
+        "following.limits",  "following.noise_sd", "following.target_m"};
     char key[OPTION_PREFIX_MAX];
     struct err err = {0};
     if (is_idle(reading, pair_following_wanted(p), keys, COUNT(keys),

@@ -84,6 +84,8 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
     uint32_t given[OPTION_ROWS_MAX] = {0};
     const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
     option_read(r, &lab_pair_options, "", node, shown, pair, given);
+    (void)snprintf(pair->params.following.arm, sizeof pair->params.following.arm, "%s",
+                   pair->params.arm);
     lab_check_following(&reading, &pair->params.following);
     lab_check_pair(&reading, pair);
 }

@@ -273,8 +273,6 @@ static const struct option_row pair_rows[] = {
     PAIR(following.vessel, TEXT("", NO_RANGE),
      "Whose actuators push the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; without it every "
      "axis is pushed by itself."),
-    PAIR(following.arm, TEXT("ur5", NO_RANGE),
-     "Whose lengths arms have (model arm6): ur5, ur5e or paper. Their tools are what is near or apart."),
     PAIR(following.limits, TEXT("", NO_RANGE),
      "Largest effort on each axis, with commas; 0 for an axis that cannot be pushed. Without it there is no limit."),
     {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(params.following.noise),

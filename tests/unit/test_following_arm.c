@@ -93,6 +93,7 @@ static struct following_params describe(const struct course *c)
     lab_pair_defaults(&pair, "a1");
     struct pair_following_params *p = &pair.following;
     (void)snprintf(p->model, sizeof p->model, "arm6");
+    (void)snprintf(p->arm, sizeof p->arm, "ur5");
     (void)snprintf(p->real, sizeof p->real, "ur5");
     (void)snprintf(p->vessel, sizeof p->vessel, "ur5");
     char *at = p->simulated;

@@ -125,7 +125,7 @@ struct pair_following_params {
     char vessel[FOLLOWING_NAME_MAX]; /* whose thrusters push the simulated robot; "": none */
     char limits[FOLLOWING_TEXT_MAX]; /* "180, 0, 120": of each effort, 0 cannot be pushed */
     char noise[FOLLOWING_TEXT_MAX];  /* "0.03, 0.01": sd of each measured velocity */
-    char arm[FOLLOWING_NAME_MAX];    /* whose lengths arms have: of twin/arm/arm_geometry.h */
+    char arm[FOLLOWING_NAME_MAX];    /* whose lengths arms have: the pair's own */
     /* "wamv", "iacquabot", "ur5" or "d1=124.6, d2=…"; "": to be identified. */
     char real[FOLLOWING_TEXT_MAX], simulated[FOLLOWING_TEXT_MAX];
     int64_t stale_us, hold_us, ramp_us, latency_us;
