@@ -22,6 +22,7 @@ static const double NULL_SHARE = 1e-3; /* of a column in what the data leave fre
  * move. */
 static const double MEMORY = 0.1;
 static const double MEMORY_S_MAX = 5.0;
+static const double REACH_SHARE = 0.02;
 static const double RATE_S = 0.2; /* angles are held against speeds over so long */
 
 /* ---- the terms ---- */
@@ -265,7 +266,8 @@ static double left_at(const struct work *w, const double beta[P], size_t k)
     return left;
 }
 
-/* Over how many samples what is left hangs together, twice. */
+/* Four times the samples over which what is left hangs together, for Bartlett's weights fall
+ * over them and less makes errors too small; twice where that is much of the recording. */
 static size_t find_reach(const struct work *w, double *rho)
 {
     const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
@@ -289,7 +291,9 @@ static size_t find_reach(const struct work *w, double *rho)
         share = products / squares;
         *rho = lag == 1 ? share : *rho;
     }
-    return 2 * lag;
+    const size_t much = (size_t)(REACH_SHARE * (double)w->used);
+    const size_t most_reach = much > 2 * lag ? much : 2 * lag;
+    return most_reach < 4 * lag ? most_reach : 4 * lag;
 }
 
 /* Covariance of the parameters from rows lo .. hi - 1, whose residuals are in place; the

@@ -78,6 +78,13 @@ static void judge_parameters(struct estimate *e, size_t number,
                                "several speeds");
         }
     }
+    if (e->identifiable[INERTIA] && !isfinite(e->lo[INERTIA])) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "joint %zu: what is left hangs together for too much of the recording "
+                        "to tell errors by",
+                        number + 1);
+        estimate_advise(e, "record longer");
+    }
     for (size_t i = 0; i <= COULOMB; i++) {
         if (!e->identifiable[i]) {
             continue;

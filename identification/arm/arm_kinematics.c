@@ -8,10 +8,11 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "base/constants.h"
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/numeric/qr_accumulator.h"
 
-enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15 };
+enum { P = ARM_KINEMATICS_P, ROWS = 6, PARTS = 5, PASSES_MAX = 8, STEPS_MAX = 15, ROOM = 64 };
 
 static const double RANK_RATIO = 1e-4;
 static const double NULL_SHARE = 1e-4;
@@ -390,6 +391,19 @@ static bool is_open(const struct svd *svd, size_t i)
     return free_share > NULL_SHARE;
 }
 
+/* How well the tool's place is known at some joint angles. */
+static double find_tool_variance(const struct arm_geometry *arm, const double q[ARM_JOINTS],
+                                 const double covariance[P * P])
+{
+    double slope[ROWS][P];
+    double sum = 0.0;
+    find_slopes(arm, q, slope);
+    for (size_t k = 0; k < 3; k++) {
+        sum += square_form(slope[k], covariance, P, P);
+    }
+    return sum;
+}
+
 static void take_estimate(const struct work *w, struct arm_kinematics_fit *fit)
 {
     struct estimate *e = &fit->estimate;
@@ -413,13 +427,19 @@ static void take_estimate(const struct work *w, struct arm_kinematics_fit *fit)
         }
     }
     for (size_t n = 0; n < w->pairs->n; n++) {
-        double slope[ROWS][P];
-        find_slopes(&w->arm, w->pairs->pair[n].q_rad, slope);
-        for (size_t k = 0; k < 3; k++) {
-            squares += square_form(slope[k], covariance, P, P);
-        }
+        squares += find_tool_variance(&w->arm, w->pairs->pair[n].q_rad, covariance);
     }
     fit->tool_se_m = sqrt(squares / (double)w->pairs->n);
+    squares = 0.0;
+    for (size_t n = 1; n <= ROOM; n++) {
+        double q[ARM_JOINTS];
+        for (size_t k = 0; k < ARM_JOINTS; k++) {
+            /* Multiples of irrational numbers fill the room evenly. */
+            q[k] = PI * (2.0 * fmod((double)n * sqrt((double)(4 * k + 2)), 1.0) - 1.0);
+        }
+        squares += find_tool_variance(&w->arm, q, covariance);
+    }
+    fit->room_se_m = sqrt(squares / ROOM);
 }
 
 static enum status fit_pairs(struct work *w, double *scratch, struct arm_kinematics_fit *fit)

@@ -52,6 +52,7 @@ struct arm_kinematics_fit {
     /* Of the nominal arm, of the fit, and of fits that had not seen the poses (five parts). */
     struct arm_kinematics_check nominal, own, crossed, held_out;
     bool is_held_out;
+    double room_se_m;     /* as the next one, at poses all over the room */
     double tool_se_m;     /* how well the tool's place is known at these poses: rms */
     double neighbour_rho; /* correlation of what is left from row to row */
     const char *missing;  /* what the model lacks, in words; NULL: nothing was found */

@@ -94,9 +94,11 @@ static void judge_poses(struct arm_kinematics_fit *fit)
                         "poses are alike: corrections stand for each other (condition %.2g)",
                         e->condition);
     }
-    if (open == 0 && !(fit->tool_se_m <= TOOL_SE_M_MARGINAL)) {
-        estimate_reason(e, ESTIMATE_MARGINAL, "the tool's place is known to %.2g m only",
-                        fit->tool_se_m);
+    if (open == 0 && !(fit->room_se_m <= TOOL_SE_M_MARGINAL)) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "the tool's place is known to %.2g m only, away from these poses to "
+                        "%.2g m",
+                        fit->tool_se_m, fit->room_se_m);
     }
     if (!isfinite(estimate_reach(6.0 * (double)fit->n - (double)e->rank))) {
         estimate_reason(e, ESTIMATE_MARGINAL, "%zu poses are too few to tell errors by",

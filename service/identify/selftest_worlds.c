@@ -144,7 +144,7 @@ const struct selftest_world selftest_worlds[] = {
     WORLD("angle_deg", "arm_kinematics", WRONG, "angles in degrees", .factor = {57.29578}),
     WORLD("place_mm", "arm_kinematics", WRONG, "positions in millimetres", .factor = {0, 1000.0}),
     WORLD("turn_deg", "arm_kinematics", WRONG, "rotation vectors in degrees", .factor = {0, 0, 57.29578}),
-    WORLD("alike", "arm_kinematics", WRONG, "poses within 5 degrees", .gentle = 0.028),
+    WORLD("alike", "arm_kinematics", WRONG, "poses within 1.5 degrees", .gentle = 0.0083),
     WORLD("other_day", "arm_kinematics", RIGHT, "held out: the same arm", .held_out = true),
     WORLD("other_arm", "arm_kinematics", WRONG, "held out: an arm with other links", .held_out = true, .drag = 0.5),
 };

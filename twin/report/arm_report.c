@@ -120,7 +120,7 @@ void arm_report_kinematics(struct json_writer *w, const struct arm_kinematics_fi
     static const struct json_member found[] = {FIT(n), FIT(outliers), FIT(iterations),
                                                FIT(converged)};
     static const struct json_member more[] = {FIT(noise_m), FIT(noise_rad), FIT(tool_se_m),
-                                              FIT(neighbour_rho)};
+                                              FIT(room_se_m), FIT(neighbour_rho)};
     const bool known = fit->converged;
     json_write_text(w, "model", "arm_kinematics");
     json_write_members(w, found, COUNT(found), fit);
