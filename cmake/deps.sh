@@ -44,9 +44,9 @@ deps_to_test='
     python3-selenium    speaks to that driver
     mbpoll              a Modbus client, from the command line
     python3-pymodbus    another one, of the Python example
-    python3-serial-asyncio  without it pymodbus's clients cannot be imported (only recommended by it)
+    python3-serial-asyncio  clients of pymodbus cannot be imported without it (only recommended by it)
     patch               adds by each recipe of docs/adding.md what it says
-    python3-pykdl       another's word on where an arm's tool is
+    python3-pykdl       where the tool of an arm is, by others
 '
 deps_to_package='
     dpkg-dev            finds the libraries a package depends on

@@ -1,5 +1,6 @@
 """lab.py - a lab that lives, for the page to show: robots that answer, a base on a map, a vessel that follows, one that is
-learnt."""
+learnt, an arm."""
+import json
 import math
 import subprocess
 import threading
@@ -19,7 +20,9 @@ PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
   vessel:
     kind: usv3
     dynamics: {{model: usv3, method: weak_iv, window: 400, window_s: 40, refit_s: 60, gap_s: 2}}
+  ur: {{mode: link, arm: ur5}}
   quiet: {{}}"""
+WORK = (0, -1.5708, -1.5708, -1.5708, 1.5708, 0)  # of an arm
 VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005,
   noise_r_radps: 0.0003}
 virtual: {vessel: wamv, effort_timeout_s: 0.5}
@@ -55,27 +58,38 @@ class Lab(Rig):
                        "--telemetry-rate", "20")
             self.start("robot", "--kind", "usv3", "--pair", "vessel", "--side", side, "--parameters", vessels,
                        "--telemetry-rate", "10")
-        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat", "vessel")), "all robots are there", 40)
+            self.start("robot", "--kind", "arm6", "--pair", "ur", "--side", side, "--mode", "link", "--telemetry-rate", "10",
+                       "--pose", ",".join(map(str, WORK)))
+        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat", "vessel", "ur")), "all robots are there", 40)
         self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
         self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5",
                    "--turn-max", "2.4", "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
         self.pilots = [self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l",
-                                 "-t", f"tandem/v1/{robot}/control"], stdin=subprocess.PIPE, text=True)
-                       for robot in ("boat/real", "vessel/real", "vessel/virtual")]
+                                 "-t", f"tandem/v1/{topic}"], stdin=subprocess.PIPE, text=True)
+                       for topic in ("ur/command", "boat/real/control", "vessel/real/control", "vessel/virtual/control")]
         threading.Thread(target=self.steer, daemon=True).start()
 
     def steer(self):
         """Turns and straights that do not repeat."""
         begin = time.monotonic()
+        moves = 0
         while not self.piloting.wait(0.05):
             t = time.monotonic() - begin
+            if t > 3 * moves:
+                moves += 1
+                q = [angle + 0.4 * math.sin(2.4 * moves + k) for k, angle in enumerate(WORK)]
+                self.tell(self.pilots[0], json.dumps({"id": f"ur{moves}", "op": "movej", "q_rad": q}))
             tau = (50 + 15 * math.sin(t / 2.1), 0, 10 + 8 * math.sin(t / 1.4) + 4 * math.sin(2 * t))
-            try:
-                for pilot in self.pilots:
-                    pilot.stdin.write('{"tau":[%.3f,%.3f,%.3f]}\n' % tau)
-                    pilot.stdin.flush()
-            except (BrokenPipeError, ValueError):
-                return
+            for pilot in self.pilots[1:]:
+                self.tell(pilot, '{"tau":[%.3f,%.3f,%.3f]}' % tau)
+
+    @staticmethod
+    def tell(pilot, line):
+        try:
+            pilot.stdin.write(line + "\n")
+            pilot.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # the lab ends
 
     def online(self, pair):
         state = self.get(f"/api/v1/pairs/{pair}")

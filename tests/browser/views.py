@@ -14,7 +14,7 @@ from rig import SOURCE
 HERE = pathlib.Path(__file__).parent
 CONTRAST = (HERE / "contrast.js").read_text()
 TABS = {"lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "",
-        "following": "", "map": "From above", "machines": "Latest transitions", "alarms": ""}
+        "following": "", "map": "From above", "arm": "Real and virtual arm", "machines": "Latest transitions", "alarms": ""}
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 
 
@@ -52,11 +52,30 @@ def drawn(browser, pair, tab):
         && document.querySelector('.tab > *') && !document.querySelector('.tab .wait')""", f"{pair}: {tab}")
 
 
+def tabs_of(browser):
+    return set(browser.value(
+        "[...document.querySelectorAll('.tabs a')].map(a => a.getAttribute('href').split('/').pop())"))
+
+
+def check_arm(browser):
+    """Both arms in three views, one of them turned by keys, and how far the tools are apart."""
+    browser.open("#/pair/ur/arm")
+    drawn(browser, "ur", "arm")
+    browser.wait("document.querySelectorAll('.arms .links').length === 6", "two arms in three views")
+    browser.wait("document.querySelector('.arms .trail.real').getAttribute('points').split(' ').length > 3", "a trail")
+    browser.wait("/Tools apart\\s+[0-9.]+.mm/.test(document.querySelector('.tab').innerText)", "how far apart")
+    assert tabs_of(browser) == set(TABS) - {"map"}, tabs_of(browser)
+    drawing = "document.querySelectorAll('.arms svg')[2].querySelector('.tick line').getAttribute('x2')"
+    before = browser.value(drawing)
+    browser.run("document.querySelector('.arms figure[tabindex]').focus()")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.wait(f"{drawing} !== '{before}'", "it is turned")
+
+
 def check_tabs(browser):
-    names = browser.value("[...document.querySelectorAll('.tabs a')].map(a => a.getAttribute('href').split('/').pop())")
-    assert set(names) == set(TABS), names
+    assert tabs_of(browser) == set(TABS) - {"arm"}, tabs_of(browser)
     for tab, words in TABS.items():
-        pair = {"following": "boat", "map": "base", "machines": "base"}.get(tab, "r1")
+        pair = {"following": "boat", "map": "base", "machines": "base", "arm": "ur"}.get(tab, "r1")
         browser.open(f"#/pair/{pair}/{tab}")
         drawn(browser, pair, tab)
         browser.wait(f"document.querySelector('#content').innerText.includes({json.dumps(words)})", f"{tab}: {words}")
@@ -351,6 +370,7 @@ with Lab() as lab:
         timed("dynamics", check_dynamics, browser)
         timed("history", check_history, browser, lab)
         timed("aligned map", check_aligned_map, browser, lab)
+        timed("arm", check_arm, browser)
         timed("machines", check_machines, browser)
         timed("nothing there", check_quiet_pair, browser)
         timed("keyboard", check_keyboard, browser)

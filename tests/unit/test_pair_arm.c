@@ -239,6 +239,32 @@ static void test_told(void)
     script_close(&lab.s);
 }
 
+/* A move that the real arm has ended when it is told, for the virtual one to repeat. */
+static void test_repeated(void)
+{
+    static struct lab_of_arms lab;
+    static const double rest[ARM_JOINTS];
+    for (int told = 0; told < 2; told++) {
+        double q[ARM_JOINTS];
+        open_lab(&lab, &exact, &exact);
+        memcpy(q, WORK, sizeof q);
+        q[1] += 0.4;
+        struct event e = to_joints(&lab, q);
+        q[1] -= 1e-4; /* a servo's rest */
+        tell_telemetry(&lab, SIDE_REAL, -1.0, q, rest);
+        tell_telemetry(&lab, SIDE_VIRTUAL, -1.0, WORK, rest);
+        e.command.rotation_rad = told ? 0.4 : 0.0;
+        lab_step(lab.s.lab, &e, &lab.s.fx);
+        script_reply(&lab.s, "r1", AT(1.0), SIDE_REAL, e.command.id, REPLY_DONE);
+        script_reply(&lab.s, "r1", AT(1.0), SIDE_VIRTUAL, e.command.id, REPLY_DONE);
+        const struct pair *pair = lab_pair(lab.s.lab, 0);
+        CHECK_INT("it counts", pair->window_count, 1);
+        CHECK_NEAR("its size", (double)pair->window[0].speed,
+                   arm_rates_default.v_radps / (told ? 0.4 : 1e-4), 1e-6, 1e-6);
+        script_close(&lab.s);
+    }
+}
+
 /* One that waits begins where the one before it ends; one that was halted takes those behind it
  * out of the calibration, too. */
 static void test_waiting(void)
@@ -423,6 +449,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("pair_arm", NULL, NULL);
     CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "told", test_told);
+    CU_add_test(suite, "repeated", test_repeated);
     CU_add_test(suite, "waiting", test_waiting);
     CU_add_test(suite, "gaps", test_gaps);
     CU_add_test(suite, "bent line", test_bent_line);

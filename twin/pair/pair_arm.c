@@ -195,6 +195,34 @@ static bool is_behind_another(const struct pair *pair, const struct pair_slot *s
     return false;
 }
 
+/* By how much a plan goes further, or less far, than was told; rad and m alike. */
+static double size_error(const struct arm_move *move, const struct pair_slot *slot)
+{
+    const bool joints = move->path == ARM_JOINT_PATH;
+    return fabs((joints ? move->size_rad : move->angle_rad) - fabs(slot->rotation_rad)) +
+           fabs((joints ? 0.0 : move->length_m) - fabs(slot->displacement_m));
+}
+
+/* From where the real arm stands; but where the virtual one repeats a move that the real one
+ * has ended, it stands at the end of it already, and the size that is told says so. */
+static bool plan_way(const struct arm_geometry *geometry, const struct event_command *c,
+                     const struct pair_arm *arm, const struct pair_slot *slot, bool waits,
+                     struct arm_move *move)
+{
+    const struct arm_seen *virtual = &arm->seen[SIDE_VIRTUAL];
+    const bool told = fabs(slot->rotation_rad) > 0.0 || fabs(slot->displacement_m) > 0.0;
+    double from[ARM_JOINTS];
+    struct arm_move other;
+    bool known = find_start(arm, waits, from) && plan_move(geometry, c, from, move);
+    if (told && !waits && virtual->t_us != LAB_TIME_NONE &&
+        plan_move(geometry, c, virtual->q, &other) &&
+        (!known || size_error(&other, slot) < size_error(move, slot))) {
+        *move = other;
+        known = true;
+    }
+    return known;
+}
+
 void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
 {
     static const char *const moves[] = {"movej", "movel", "movec"};
@@ -202,7 +230,6 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
     struct pair_arm *arm = find_arm(run->pair, run->p);
     struct arm_geometry geometry;
     struct arm_move move;
-    double from[ARM_JOINTS];
     bool moves_it = strncmp(c->op, "speed", 5) == 0 || strcmp(c->op, "go") == 0;
     if (!arm || !find_geometry(run->p, &geometry)) {
         return;
@@ -216,7 +243,7 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
         return;
     }
     const bool waits = is_behind_another(run->pair, slot);
-    way->known = find_start(arm, waits, from) && plan_move(&geometry, c, from, &move);
+    way->known = plan_way(&geometry, c, arm, slot, waits, &move);
     /* Where it goes is known from where it is to be alone, where that is told in joints. */
     arm->target_known = way->known || c->arm.q_count == ARM_JOINTS;
     if (arm->target_known) {
