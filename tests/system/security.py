@@ -232,7 +232,8 @@ def limits():
         time.sleep(1.5)
         assert ask(rig, "/api/v1/status").status == 200
         held = [connect(rig) for _ in range(8)]
-        assert ask(rig, "/api/v1/status").problem() == "too-many-connections"
+        # One thread of the server may take this one in before another takes in those.
+        rig.wait(lambda: ask(rig, "/api/v1/status").raw.count(b"too-many-connections"), "the address is crowded")
         assert ask(rig, "/healthz").status == 200
         for s in held:
             s.close()

@@ -119,7 +119,12 @@ export class History {
             `No fit of the ${this.side} robot tells this one yet.`)
             : empty("No history yet", "Fits of both robots stand here with their 95 % intervals, promoted or not."));
         if (this.shown.length > 0) {
-            this.chart.draw(this.rows(), this.options());
+            const rows = this.rows();
+            const alone = rows.length === 1; // in the middle of a minute; with the second one all of them again
+            const at = Number(rows[0][0]);
+            this.chart.draw(rows, {...this.options(), ...(alone ? {dateWindow: [at - 30e3, at + 30e3]}
+                : this.alone ? {dateWindow: null} : {})});
+            this.alone = alone;
         }
         const fits = plural(this.shown.length, "fit");
         this.chart.describe(`${this.terms[this.term]} of the ${this.side} robot in ${fits}, with `

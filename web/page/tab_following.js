@@ -26,6 +26,12 @@ const STATES = {OFF: ["○", "unsure"], TRACKING: ["●", "sync"], LOST: ["✕",
 
 // ---- charts ----
 
+// As many digits as tell neighbouring ticks apart.
+function tickText(value, _granularity, _option, graph) {
+    const [low, high] = graph.yAxisRange();
+    return value === 0 ? "0" : fixed(value, Math.min(8, Math.max(0, Math.ceil(-Math.log10((high - low) / 8)))));
+}
+
 // The last minutes of one velocity, as this page has seen them.
 class Trace {
     constructor(root, name, kinds, signal) {
@@ -44,9 +50,8 @@ class Trace {
 
     options(labels, colours, more) {
         return {labels, colors: colours.map(colour), connectSeparatedPoints: false,
-            axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22,
-                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18, yRangePad: 8,
-            ...more};
+            axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22, axisLabelFormatter: tickText}}, xAxisHeight: 18,
+            yRangePad: 8, ...more};
     }
 
     take(t, now) {
