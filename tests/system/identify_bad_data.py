@@ -231,9 +231,12 @@ def look(model, what, want, path, good):
 def main():
     faults, count = [], 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        for model, roles in models():
+        for number, (model, roles) in enumerate(models()):
             rows, good, jobs = record(model, roles), None, []
             for i, (what, content, want) in enumerate(cases(roles, rows)):
+                # Of a model's variants each takes a third of the cases, together all of them; TANDEM_ALL: each takes all.
+                if model not in KNOWN and i % 3 != number % 3 and what != "good" and not os.environ.get("TANDEM_ALL"):
+                    continue
                 path = os.path.join(folder, f"{model}{i}.csv")
                 with open(path, "wb") as out:
                     out.write(content if isinstance(content, bytes) else content.encode())
