@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
 #include "identification/plausible.h"
@@ -26,13 +23,6 @@ static const double FLOOR_S = 1e-4;
 /* Estimates that differ by so many errors and such a share are others. */
 static const double APART_SE = 3.5;
 static const double APART_SHARE = 0.03;
-/* Held-out moves: residuals beside the fit's own, beyond chance; the mean off zero. */
-static const double LARGER_MARGINAL = 1.25;
-static const double LARGER_FAIL = 3.0;
-static const double CHANCE = 0.002;
-static const double OFF_SE = 4.0;
-static const double OFF_SHARE = 0.3;
-enum { HELD_MIN = 6 };
 
 /* What each class is called, and which moves show what is missing. */
 static const struct {
@@ -294,66 +284,21 @@ void profile_check_part(struct profile_fit *whole, const char *name,
     }
 }
 
-/* By the median, which late replies do not move. */
-static void judge_held(struct profile_fit *fit, const struct profile_held_out *held)
-{
-    const double own = fmax(fit->residual_s_sd, FLOOR_S);
-    const double size = 1.4826 * held->median_s;
-    const double expected = own * sqrt(1.0 + (double)fit->estimate.rank / (double)fit->n);
-    const double ratio = size / expected;
-    /* A median is worth about 0.37 of its values in degrees of freedom. */
-    const double count = fmax(0.37 * (double)held->n, 1.0);
-    if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
-        estimate_reason_first(&fit->estimate,
-                              ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                              "the held-out moves contradict the fit: it is off by %.3g s "
-                              "there, by %.3g s on its own moves",
-                              size, own);
-    }
-    if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
-        fabs(held->mean_s) > OFF_SHARE * own) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "held-out moves take %.3g s %s than foretold in the mean",
-                        fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
-    }
-}
-
 enum status profile_hold_out(struct profile_fit *fit, const struct profile_move *moves,
-                             size_t n, struct profile_held_out *held)
+                             size_t n, struct travel_held_out *held)
 {
-    struct profile_held_out out = {.rmse_s = NAN, .median_s = NAN, .mean_s = NAN};
-    double sum = 0.0;
-    double rss = 0.0;
-    gsl_vector *off = gsl_vector_alloc(n + 1);
-    if (!off) {
+    gsl_vector *laps = gsl_vector_alloc(2 * n + 1);
+    if (!laps) {
         return STATUS_E_NOMEM;
     }
+    double *foretold_s = laps->data + n;
     for (size_t i = 0; i < n; i++) {
-        const double left = profile_move_usable(&moves[i])
-                                ? moves[i].lap_s - profile_time_predict(fit, &moves[i])
-                                : (double)NAN;
-        if (isfinite(left)) {
-            gsl_vector_set(off, out.n++, fabs(left));
-            sum += left;
-            rss += left * left;
-        }
+        laps->data[i] = moves[i].lap_s;
+        foretold_s[i] =
+            profile_move_usable(&moves[i]) ? profile_time_predict(fit, &moves[i]) : (double)NAN;
     }
-    out.unpredicted = n - out.n;
-    if (out.n > 0) {
-        out.rmse_s = sqrt(rss / (double)out.n);
-        out.mean_s = sum / (double)out.n;
-        gsl_sort(off->data, 1, out.n);
-        out.median_s = gsl_stats_median_from_sorted_data(off->data, 1, out.n);
-    }
-    gsl_vector_free(off);
-    if (out.n >= HELD_MIN) {
-        judge_held(fit, &out);
-    } else {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "%zu held-out moves that can be foretold are too few to hold the fit "
-                        "against: %d are wanted",
-                        out.n, HELD_MIN);
-    }
-    *held = out;
+    travel_held_out_take(laps->data, foretold_s, n, held);
+    gsl_vector_free(laps);
+    (void)travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, held);
     return STATUS_OK;
 }

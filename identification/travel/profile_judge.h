@@ -7,6 +7,7 @@
 #define IDENTIFICATION_TRAVEL_PROFILE_JUDGE_H
 
 #include "identification/travel/profile_fit.h"
+#include "identification/travel/travel_held_out.h"
 
 /* Fill verdict, reasons and advice of an otherwise complete fit; moves [n] as they were given,
  * in the order in which they were made. STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH. */
@@ -22,11 +23,7 @@ void profile_check_part(struct profile_fit *whole, const char *name,
 
 /* Held against other moves [n]: how far off it is there, and a reason where that is more than
  * its own moves allow. */
-struct profile_held_out {
-    size_t n, unpredicted;
-    double rmse_s, median_s, mean_s; /* NaN without moves */
-};
 MUST_USE enum status profile_hold_out(struct profile_fit *fit, const struct profile_move *moves,
-                                      size_t n, struct profile_held_out *held);
+                                      size_t n, struct travel_held_out *held);
 
 #endif

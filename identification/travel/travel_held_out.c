@@ -64,26 +64,27 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
     }
 }
 
-/* Residuals into off [n]; their sums into *held. */
-static void predict_moves(const struct travel_fit *fit, const struct travel_move *moves,
-                          size_t n, double *off, struct travel_held_out *held)
+void travel_held_out_take(double *lap_s, const double *foretold_s, size_t n,
+                          struct travel_held_out *held)
 {
+    double *off = lap_s;
     double rss = 0.0;
     double sst = 0.0;
-    double lap_s = 0.0;
+    double mean_lap_s = 0.0;
     double sum = 0.0;
+    *held = (struct travel_held_out){.n = 0};
     for (size_t i = 0; i < n; i++) {
-        const double left = moves[i].lap_s - travel_time_predict(fit, moves[i].rotation_rad,
-                                                                 moves[i].displacement_m);
-        if (!travel_move_usable(&moves[i]) || !isfinite(left)) {
+        const double left = lap_s[i] - foretold_s[i];
+        const double beside = lap_s[i] - mean_lap_s;
+        if (!isfinite(left)) {
             continue;
         }
         off[held->n++] = fabs(left);
         sum += left;
         rss += left * left;
-        const double step = (moves[i].lap_s - lap_s) / (double)held->n;
-        sst += step * (moves[i].lap_s - lap_s) * (double)(held->n - 1);
-        lap_s += step;
+        const double step = beside / (double)held->n;
+        sst += step * beside * (double)(held->n - 1);
+        mean_lap_s += step;
     }
     const double count = (double)held->n;
     held->unpredicted = n - held->n;
@@ -95,29 +96,42 @@ static void predict_moves(const struct travel_fit *fit, const struct travel_move
 }
 
 /* By the median, which late replies do not move, in standard deviations of Gaussian noise. */
-static void judge_size(struct travel_fit *fit, const struct travel_held_out *held)
+static void judge_size(struct estimate *e, size_t n, double residual_s_sd,
+                       const struct travel_held_out *held)
 {
-    const double own = fmax(fit->residual_s_sd, 1e-4);
+    const double own = fmax(residual_s_sd, 1e-4);
     const double size = 1.4826 * held->median_s;
     /* The errors of the fit are a part of what a prediction is off by. */
-    const double expected =
-        own * sqrt(1.0 + (double)fit->estimate.rank / fmax((double)fit->n, 1.0));
+    const double expected = own * sqrt(1.0 + (double)e->rank / fmax((double)n, 1.0));
     const double ratio = size / expected;
     /* A median is worth about 0.37 of its values in degrees of freedom. */
     const double count = fmax(0.37 * (double)held->n, 1.0);
     if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
-        estimate_reason_first(&fit->estimate,
-                              ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason_first(e, ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                               "the held-out moves contradict the fit: it is off by %.3g s "
                               "there, by %.3g s on its own moves",
                               size, own);
     }
     if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
         fabs(held->mean_s) > OFF_SHARE * own) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "held-out moves take %.3g s %s than foretold in the mean",
                         fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
     }
+}
+
+bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
+                           const struct travel_held_out *held)
+{
+    if (held->n > DOF_TOLD) {
+        judge_size(e, n, residual_s_sd, held);
+        return true;
+    }
+    estimate_reason(e, ESTIMATE_PASS,
+                    "%zu held-out moves that can be foretold are too few to hold the fit "
+                    "against: %d are wanted",
+                    held->n, DOF_TOLD + 1);
+    return false;
 }
 
 static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs)
@@ -137,32 +151,34 @@ static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs
 enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *moves, size_t n,
                             struct travel_held_out *held)
 {
-    struct travel_held_out out = {.n = 0};
+    struct travel_held_out out;
     struct travel_fit theirs;
     const size_t before = fit->estimate.reason_count;
-    gsl_vector *off = gsl_vector_alloc(n + 1);
-    if (!off) {
+    gsl_vector *laps = gsl_vector_alloc(2 * n + 1);
+    if (!laps) {
         return STATUS_E_NOMEM;
     }
-    predict_moves(fit, moves, n, off->data, &out);
-    gsl_vector_free(off);
+    double *foretold_s = laps->data + n;
+    for (size_t i = 0; i < n; i++) {
+        laps->data[i] = moves[i].lap_s;
+        foretold_s[i] =
+            travel_move_usable(&moves[i])
+                ? travel_time_predict(fit, moves[i].rotation_rad, moves[i].displacement_m)
+                : (double)NAN;
+    }
+    travel_held_out_take(laps->data, foretold_s, n, &out);
+    gsl_vector_free(laps);
     const enum status st = travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs);
     if (st != STATUS_OK) {
         return st;
     }
-    if (out.n > DOF_TOLD) {
-        judge_size(fit, &out);
+    if (travel_held_out_judge(&fit->estimate, fit->n, fit->residual_s_sd, &out)) {
         judge_speeds(fit, &theirs);
-    } else {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "%zu held-out moves that can be foretold are too few to hold the fit "
-                        "against: %d are wanted",
-                        out.n, DOF_TOLD + 1);
-    }
-    if (out.n > DOF_TOLD && fit->estimate.reason_count > before) {
-        estimate_advise(&fit->estimate,
-                        "the held-out moves are not of the robot that was fitted: fit them by "
-                        "themselves, and look for what changed (battery, load, floor)");
+        if (fit->estimate.reason_count > before) {
+            estimate_advise(&fit->estimate,
+                            "the held-out moves are not of the robot that was fitted: fit them "
+                            "by themselves, and look for what changed (battery, load, floor)");
+        }
     }
     *held = out;
     return STATUS_OK;

@@ -5,9 +5,11 @@
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_HELD_OUT_H
 #define IDENTIFICATION_TRAVEL_TRAVEL_HELD_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
+#include "identification/estimate.h"
 #include "identification/travel/travel_fit.h"
 
 /* How well a fit predicts moves that it has not seen; NaN without any. */
@@ -15,6 +17,16 @@ struct travel_held_out {
     size_t n, unpredicted; /* usable and predicted; the others */
     double rmse_s, r2, median_s, mean_s;
 };
+
+/* Laps [n] beside what was foretold of them [n], NaN where that was not possible; writes over
+ * the laps. */
+void travel_held_out_take(double *lap_s, const double *foretold_s, size_t n,
+                          struct travel_held_out *held);
+
+/* Residuals larger than those of the fit's own moves allow, or off in the mean: a reason in *e,
+ * of a fit of n moves with such a standard deviation. False: too few to tell, and a note. */
+bool travel_held_out_judge(struct estimate *e, size_t n, double residual_s_sd,
+                           const struct travel_held_out *held);
 
 /* Predict, and judge: residuals larger than the fit's own allow, off in the mean, or speeds
  * that are others lower the verdict of *fit. Returns STATUS_OK, STATUS_E_NOMEM, STATUS_E_MATH

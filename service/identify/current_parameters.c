@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,6 +7,8 @@
 
 #include "base/number.h"
 #include "service/identify/current_parameters.h"
+#include "service/identify/estimate_page.h"
+#include "twin/report/fit_report.h"
 
 enum { DELAY = -1, UNKNOWN = -2, NAME_MAX_BYTES = 64 };
 
@@ -160,4 +163,38 @@ enum status current_parameters_check(const char *text, const struct current_form
         (void)snprintf(line, sizeof line, ":%u", why.line);
     }
     return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
+}
+
+enum status current_beside_read(const char *text, const struct current_form *form,
+                                struct current_beside *beside, struct err *err)
+{
+    beside->given = text != NULL;
+    return text ? current_parameters_read(text, form, &beside->values, err) : STATUS_OK;
+}
+
+void current_beside_judge(struct current_beside *beside, const char *model, struct estimate *e)
+{
+    struct current_values meant = beside->values;
+    if (!beside->given) {
+        return;
+    }
+    for (size_t i = 0; i < e->p; i++) {
+        meant.value[i] = e->identifiable[i] ? meant.value[i] : (double)NAN;
+    }
+    current_compare(e, &meant, &beside->comparison);
+    current_judge(e, model, e, &meant, &beside->comparison);
+}
+
+void current_beside_write(struct json_writer *w, const struct estimate *e,
+                          const struct current_beside *beside)
+{
+    current_report(w, e, &beside->values, beside->given ? &beside->comparison : NULL);
+}
+
+void current_beside_print(FILE *out, const struct estimate *e,
+                          const struct current_beside *beside)
+{
+    if (beside->given) {
+        estimate_page_current(out, e, &beside->values, &beside->comparison);
+    }
 }

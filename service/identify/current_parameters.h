@@ -9,8 +9,11 @@
 #ifndef SERVICE_IDENTIFY_CURRENT_PARAMETERS_H
 #define SERVICE_IDENTIFY_CURRENT_PARAMETERS_H
 
+#include <stdio.h>
+
 #include "base/err.h"
 #include "identification/current.h"
+#include "logger/message/json_write.h"
 
 /* What can be named. */
 struct current_form {
@@ -26,5 +29,26 @@ MUST_USE enum status current_parameters_read(const char *text, const struct curr
 /* The same as wrong usage, for before the recording is read: STATUS_E_ARG. text may be NULL. */
 MUST_USE enum status current_parameters_check(const char *text, const struct current_form *form,
                                               struct err *err);
+
+/* The parameters in use, if somebody told them, beside what was found. */
+struct current_beside {
+    bool given; /* the other two are valid */
+    struct current_values values;
+    struct current_comparison comparison;
+};
+
+/* Before the fit; text may be NULL. As current_parameters_read(). */
+MUST_USE enum status current_beside_read(const char *text, const struct current_form *form,
+                                         struct current_beside *beside, struct err *err);
+
+/* After it: compare, and a reason and advice in *e where they contradict. A value that the fit
+ * does not determine is not the one they mean. */
+void current_beside_judge(struct current_beside *beside, const char *model, struct estimate *e);
+
+/* Into the document, and on the page. */
+void current_beside_write(struct json_writer *w, const struct estimate *e,
+                          const struct current_beside *beside);
+void current_beside_print(FILE *out, const struct estimate *e,
+                          const struct current_beside *beside);
 
 #endif

@@ -2,11 +2,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
@@ -306,8 +304,9 @@ static void print_card(const struct model *model, const char *what,
     identify_files_print(out, "  file ", &data->files);
 }
 
-static void print_page(const struct identify_result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct identify_result *result = what;
     const struct model *model = result->kind->model;
     const struct estimate *e = &result->fit.estimate;
     char equations[48];
@@ -392,8 +391,7 @@ static void write_held_out(struct json_writer *w, const struct model *model,
 
 static void write_provenance(struct json_writer *w, const struct identify_result *result)
 {
-    json_write_object(w, "provenance");
-    json_write_text(w, "version", TANDEM_VERSION);
+    identify_open_provenance(w);
     json_write_object(w, "options");
     json_write_text(w, "method", result->asked);
     json_write_text(w, "hold", names_text(&effort_hold_names, result->hold.hold));
@@ -403,9 +401,7 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_real(w, "half_track_m", result->tuned.name ? result->tuned.width : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);
-    identify_files_json(w, "files", &result->own.files);
-    identify_files_json(w, "held_out", &result->held_out.files);
-    json_write_close(w);
+    identify_close_provenance(w, &result->own.files, &result->held_out.files);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -424,27 +420,27 @@ static void write_members(const void *what, struct json_writer *w)
     write_provenance(w, result);
 }
 
-enum status identify_dynamics(const struct model_row *row,
-                              const struct identify_request *request, FILE *out,
-                              struct err *err)
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *result,
+                               struct err *err)
 {
-    struct identify_result *result = calloc(1, sizeof *result);
-    if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    struct identify_result *found = result;
+    const enum status st = identify_dynamics_fit(row, request, found, err);
+    if (st != STATUS_OK) {
+        return st;
     }
-    enum status st = identify_dynamics_fit(row, request, result, err);
-    if (st == STATUS_OK) {
-        if (request->plot) {
-            st = identify_dynamics_plot(result, request->plot, err);
-        }
-        if (st == STATUS_OK && request->json) {
-            json_file_print(out, write_members, result);
-        } else if (st == STATUS_OK) {
-            print_page(result, out);
-        }
-        identify_tell(request, &result->fit.estimate, result->comparison.values.contradicts);
-        identify_result_free(result);
-    }
-    free(result);
-    return st;
+    identify_tell(request, &found->fit.estimate, found->comparison.values.contradicts);
+    return request->plot ? identify_dynamics_plot(found, request->plot, err) : st;
 }
+
+static void release_result(void *result)
+{
+    identify_result_free(result);
+}
+
+const struct identify_way identify_dynamics = {sizeof(struct identify_result),
+                                               identify_dynamics_check,
+                                               find_result,
+                                               write_members,
+                                               print_page,
+                                               release_result};

@@ -1,23 +1,15 @@
 #include "service/identify/identify.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What is done with each sort of model. */
-struct way {
-    enum status (*check)(const struct model_row *row, const struct identify_request *request,
-                         struct err *err);
-    enum status (*run)(const struct model_row *row, const struct identify_request *request,
-                       FILE *out, struct err *err);
-};
+#include "service/cli/json_file.h"
 
-static const struct way ways[MODEL_DATA_COUNT] = {
-    [MODEL_OF_MOTION] = {identify_dynamics_check, identify_dynamics},
-    [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
-    [MODEL_OF_COMMANDS] = {identify_arm_time_check, identify_arm_time},
-    [MODEL_OF_WHEELS] = {identify_odometry_check, identify_odometry},
-    [MODEL_OF_JOINTS] = {identify_arm_friction_check, identify_arm_friction},
-    [MODEL_OF_POSES] = {identify_arm_kinematics_check, identify_arm_kinematics},
+static const struct identify_way *const ways[MODEL_DATA_COUNT] = {
+    [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,
+    [MODEL_OF_COMMANDS] = &identify_arm_time,   [MODEL_OF_WHEELS] = &identify_odometry,
+    [MODEL_OF_JOINTS] = &identify_arm_friction, [MODEL_OF_POSES] = &identify_arm_kinematics,
 };
 
 static enum status check_role(const struct model_row *row, const char *role, struct err *err)
@@ -62,12 +54,13 @@ enum status identify_check(const struct model_row *row, const struct identify_re
                        "plausible is '%s', it must be on or off", request->plausible);
     }
     unsigned fail_if = 0;
+    const struct identify_way *way = ways[row->data];
     enum status st = refuse_others(row, request, err);
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
         st = check_role(row, request->columns[i].role, err);
     }
-    return st == STATUS_OK ? ways[row->data].check(row, request, err) : st;
+    return st == STATUS_OK && way->check ? way->check(row, request, err) : st;
 }
 
 /* Of a model that reads tables only. */
@@ -87,6 +80,26 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
                    row->name, models);
 }
 
+static enum status run_way(const struct identify_way *way, const struct model_row *row,
+                           const struct identify_request *request, FILE *out, struct err *err)
+{
+    void *result = calloc(1, way->bytes);
+    if (!result) {
+        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    }
+    const enum status st = way->find(row, request, result, err);
+    if (st == STATUS_OK && request->json) {
+        json_file_print(out, way->write, result);
+    } else if (st == STATUS_OK) {
+        way->print(result, out);
+    }
+    if (way->release) {
+        way->release(result);
+    }
+    free(result);
+    return st;
+}
+
 enum status identify_run(const struct model_row *row, const struct identify_request *request,
                          FILE *out, struct err *err)
 {
@@ -100,7 +113,7 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
             return refuse_journal(row, request->files[i].path, err);
         }
     }
-    return ways[row->data].run(row, request, out, err);
+    return run_way(ways[row->data], row, request, out, err);
 }
 
 void identify_blame_held_out(const struct identify_request *request, struct err *err)

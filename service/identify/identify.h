@@ -23,43 +23,21 @@ MUST_USE enum status identify_run(const struct model_row *row,
 /* An error of reading held-out recordings names what it speaks of, where it does not yet. */
 void identify_blame_held_out(const struct identify_request *request, struct err *err);
 
-/* What is done with models of motion, of moves, of commanded moves, of wheels, and of arms: as the
- * two above. */
-MUST_USE enum status identify_dynamics_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
-MUST_USE enum status identify_dynamics(const struct model_row *row,
-                                       const struct identify_request *request, FILE *out,
-                                       struct err *err);
-MUST_USE enum status identify_travel_time_check(const struct model_row *row,
-                                                const struct identify_request *request,
-                                                struct err *err);
-MUST_USE enum status identify_travel_time(const struct model_row *row,
-                                          const struct identify_request *request, FILE *out,
-                                          struct err *err);
-MUST_USE enum status identify_arm_time_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
-MUST_USE enum status identify_arm_time(const struct model_row *row,
-                                       const struct identify_request *request, FILE *out,
-                                       struct err *err);
-MUST_USE enum status identify_odometry_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
-MUST_USE enum status identify_odometry(const struct model_row *row,
-                                       const struct identify_request *request, FILE *out,
-                                       struct err *err);
-MUST_USE enum status identify_arm_friction_check(const struct model_row *row,
-                                                 const struct identify_request *request,
-                                                 struct err *err);
-MUST_USE enum status identify_arm_friction(const struct model_row *row,
-                                           const struct identify_request *request, FILE *out,
-                                           struct err *err);
-MUST_USE enum status identify_arm_kinematics_check(const struct model_row *row,
-                                                   const struct identify_request *request,
-                                                   struct err *err);
-MUST_USE enum status identify_arm_kinematics(const struct model_row *row,
-                                             const struct identify_request *request, FILE *out,
-                                             struct err *err);
+/* What is done with a sort of model. */
+struct identify_way {
+    size_t bytes; /* of a result, which begins as zeros */
+    /* Before anything is read; as identify_check(). NULL: nothing is to be checked. */
+    enum status (*check)(const struct model_row *row, const struct identify_request *request,
+                         struct err *err);
+    /* Read, fit, judge, and identify_tell(); as identify_run(). */
+    enum status (*find)(const struct model_row *row, const struct identify_request *request,
+                        void *result, struct err *err);
+    void (*write)(const void *result, struct json_writer *w); /* members of the document */
+    void (*print)(const void *result, FILE *out);             /* the page */
+    void (*release)(void *result); /* what it points to, found or not; NULL: nothing */
+};
+
+extern const struct identify_way identify_dynamics, identify_travel_time, identify_arm_time,
+    identify_odometry, identify_arm_friction, identify_arm_kinematics;
 
 #endif

@@ -1,13 +1,10 @@
 /* tandem identify --model arm_friction: inertia, friction and gravity of an arm's joints. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "identification/arm/arm_friction.h"
-#include "service/cli/json_file.h"
-#include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 
 enum { CHANNELS = 1 + 3 * ARM_JOINTS, NAMES = 6, ROWS_MAX = 4000000 };
@@ -42,13 +39,7 @@ static const char *const names[CHANNELS][NAMES] = {
     CURRENT(6, 5),
 };
 
-static const double READING_SHARE = 0.7;
-
-struct rows_in {
-    const struct identify_request *request;
-    struct table table;
-    size_t part_start[IDENTIFY_FILES_MAX + 1];
-};
+static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 
 struct result {
     struct arm_friction_fit fit;
@@ -56,53 +47,30 @@ struct result {
     struct identify_files files, held_out_files;
 };
 
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
+static enum status make_set(const struct table_rows *rows, struct arm_friction_set *set,
+                            struct arm_friction_card *card, struct err *err)
 {
-    return identify_go_on(((const struct rows_in *)context)->request, READING_SHARE, done,
-                          total);
-}
-
-static enum status make_set(const struct rows_in *in, size_t parts,
-                            struct arm_friction_set *set, struct arm_friction_card *card,
-                            struct err *err)
-{
-    struct arm_friction_raw raw = {.n = in->table.count,
-                                   .part_count = parts,
-                                   .part_start = in->part_start,
-                                   .t_s = in->table.channel[0].values};
+    const struct table_channel *channel = rows->table.channel;
+    struct arm_friction_raw raw = {.n = rows->table.count,
+                                   .part_count = rows->part_count,
+                                   .part_start = rows->part_start,
+                                   .t_s = channel[0].values};
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        raw.q_rad[j] = in->table.channel[1 + j].values;
-        raw.qd_radps[j] = in->table.channel[1 + ARM_JOINTS + j].values;
-        raw.current_a[j] = in->table.channel[1 + 2 * ARM_JOINTS + j].values;
+        raw.q_rad[j] = channel[1 + j].values;
+        raw.qd_radps[j] = channel[1 + ARM_JOINTS + j].values;
+        raw.current_a[j] = channel[1 + 2 * ARM_JOINTS + j].values;
     }
     return arm_friction_set_make(&raw, set, card, err);
 }
 
-static enum status load_rows(const struct identify_request *request,
-                             const struct csv_source *inputs, size_t count,
+static enum status load_rows(const struct identify_request *request, bool held_out,
                              struct identify_files *files, struct arm_friction_card *card,
                              struct arm_friction_set *set, struct err *err)
 {
-    struct rows_in *in = calloc(1, sizeof *in);
-    if (!in) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
-    }
-    in->request = request;
-    in->table.channels = CHANNELS;
-    in->table.rows_max = ROWS_MAX;
-    in->table.go_on = tell_reading;
-    in->table.context = in;
-    for (size_t c = 0; c < CHANNELS; c++) {
-        in->table.channel[c].names = names[c];
-        in->table.channel[c].given = identify_column(request, names[c][0]);
-    }
-    enum status st =
-        identify_read_tables(&in->table, inputs, count, in->part_start, files, err);
-    if (st == STATUS_OK) {
-        st = make_set(in, count, set, card, err);
-    }
-    table_free(&in->table);
-    free(in);
+    struct table_rows rows;
+    enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
+    st = st == STATUS_OK ? make_set(&rows, set, card, err) : st;
+    table_free(&rows.table);
     return st;
 }
 
@@ -110,8 +78,8 @@ static enum status hold_out(const struct identify_request *request, struct resul
                             struct err *err)
 {
     struct arm_friction_set set;
-    enum status st = load_rows(request, request->validate, request->validate_count,
-                               &result->held_out_files, &result->held_out_card, &set, err);
+    enum status st =
+        load_rows(request, true, &result->held_out_files, &result->held_out_card, &set, err);
     if (st != STATUS_OK) {
         identify_blame_held_out(request, err);
         return st;
@@ -123,18 +91,21 @@ static enum status hold_out(const struct identify_request *request, struct resul
                : err_set(err, st, "data", 0, 0, "the check failed: %s", status_name(st));
 }
 
-static enum status find_result(const struct identify_request *request, struct result *result,
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
                                struct err *err)
 {
+    struct result *result = what;
     struct arm_friction_set set;
-    enum status st = load_rows(request, request->files, request->file_count, &result->files,
-                               &result->card, &set, err);
+    enum status st = load_rows(request, false, &result->files, &result->card, &set, err);
+    (void)row;
     if (st != STATUS_OK) {
         return st;
     }
-    if (request->go_on && !request->go_on(request->context, "fitting", 0.8)) {
+    st = identify_ask_on(request, "fitting", 0.8, err);
+    if (st != STATUS_OK) {
         arm_friction_set_free(&set);
-        return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+        return st;
     }
     st = arm_friction_fit_run(&set, &result->card, identify_doubts(request), &result->fit);
     arm_friction_set_free(&set);
@@ -144,17 +115,9 @@ static enum status find_result(const struct identify_request *request, struct re
     st = request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
     if (st == STATUS_OK) {
         estimate_advise_worst(&result->fit.whole);
+        identify_tell(request, &result->fit.whole, false);
     }
     return st;
-}
-
-enum status identify_arm_friction_check(const struct model_row *row,
-                                        const struct identify_request *request, struct err *err)
-{
-    (void)row;
-    (void)request;
-    (void)err;
-    return STATUS_OK;
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -168,11 +131,8 @@ static void write_members(const void *what, struct json_writer *w)
         arm_report_friction_card(w, &result->held_out_card);
         json_write_close(w);
     }
-    json_write_object(w, "provenance");
-    json_write_text(w, "version", TANDEM_VERSION);
-    identify_files_json(w, "files", &result->files);
-    identify_files_json(w, "held_out", &result->held_out_files);
-    json_write_close(w);
+    identify_open_provenance(w);
+    identify_close_provenance(w, &result->files, &result->held_out_files);
 }
 
 static void print_joint(const struct result *result, size_t j, FILE *out)
@@ -191,8 +151,9 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
     }
 }
 
-static void print_page(const struct result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct result *result = what;
     const struct arm_friction_card *card = &result->card;
     (void)fprintf(out, "arm_friction of %zu rows in %zu run%s: %s\n", card->used, card->runs,
                   card->runs == 1 ? "" : "s", estimate_verdict_name(result->fit.whole.verdict));
@@ -208,24 +169,7 @@ static void print_page(const struct result *result, FILE *out)
     identify_files_print(out, "file: ", &result->files);
 }
 
-enum status identify_arm_friction(const struct model_row *row,
-                                  const struct identify_request *request, FILE *out,
-                                  struct err *err)
-{
-    (void)row;
-    struct result *result = calloc(1, sizeof *result);
-    if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
-    }
-    const enum status st = find_result(request, result, err);
-    if (st == STATUS_OK && request->json) {
-        json_file_print(out, write_members, result);
-    } else if (st == STATUS_OK) {
-        print_page(result, out);
-    }
-    if (st == STATUS_OK) {
-        identify_tell(request, &result->fit.whole, false);
-    }
-    free(result);
-    return st;
-}
+const struct identify_way identify_arm_friction = {.bytes = sizeof(struct result),
+                                                   .find = find_result,
+                                                   .write = write_members,
+                                                   .print = print_page};

@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "identification/arm/arm_kinematics.h"
-#include "service/cli/json_file.h"
-#include "service/cli/version.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/table_rows.h"
 #include "twin/report/arm_report.h"
 #include "twin/report/fit_report.h"
 
@@ -35,18 +34,12 @@ static const char *const names[CHANNELS][NAMES] = {
     {"rz", "rz_rad", "actual_TCP_pose_5", NULL},
 };
 
+static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 static const char usual_arm[] = "ur5";
-static const double READING_SHARE = 0.7;
 /* Rows of an arm that rests, or hardly moved on, are one pose: their errors are not
  * independent.
  */
 static const double APART_RAD = 0.02;
-
-struct rows_in {
-    const struct identify_request *request;
-    struct table table;
-    size_t part_start[IDENTIFY_FILES_MAX + 1];
-};
 
 struct result {
     struct arm_geometry arm;
@@ -54,17 +47,9 @@ struct result {
     struct rows_card {
         size_t rows, incomplete, near;
     } card, held_out_card;
-    struct current_values current;
-    bool is_compared;
-    struct current_comparison comparison;
+    struct current_beside current;
     struct identify_files files, held_out_files;
 };
-
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
-{
-    return identify_go_on(((const struct rows_in *)context)->request, READING_SHARE, done,
-                          total);
-}
 
 static bool is_near(const struct arm_pair *a, const struct arm_pair *b)
 {
@@ -101,29 +86,14 @@ static enum status take_pairs(const struct table *table, struct arm_pair **pairs
     return STATUS_OK;
 }
 
-static enum status load_pairs(const struct identify_request *request,
-                              const struct csv_source *inputs, size_t count,
+static enum status load_pairs(const struct identify_request *request, bool held_out,
                               struct identify_files *files, struct arm_pair **pairs, size_t *n,
                               struct rows_card *card, struct err *err)
 {
-    struct rows_in *in = calloc(1, sizeof *in);
-    if (!in) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
-    }
-    in->request = request;
-    in->table.channels = CHANNELS;
-    in->table.rows_max = ROWS_MAX;
-    in->table.go_on = tell_reading;
-    in->table.context = in;
-    for (size_t c = 0; c < CHANNELS; c++) {
-        in->table.channel[c].names = names[c];
-        in->table.channel[c].given = identify_column(request, names[c][0]);
-    }
-    enum status st =
-        identify_read_tables(&in->table, inputs, count, in->part_start, files, err);
-    st = st == STATUS_OK ? take_pairs(&in->table, pairs, n, card, err) : st;
-    table_free(&in->table);
-    free(in);
+    struct table_rows rows;
+    enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
+    st = st == STATUS_OK ? take_pairs(&rows.table, pairs, n, card, err) : st;
+    table_free(&rows.table);
     return st;
 }
 
@@ -132,9 +102,8 @@ static enum status hold_out(const struct identify_request *request, struct resul
 {
     struct arm_pair *pairs = NULL;
     size_t n = 0;
-    enum status st =
-        load_pairs(request, request->validate, request->validate_count, &result->held_out_files,
-                   &pairs, &n, &result->held_out_card, err);
+    enum status st = load_pairs(request, true, &result->held_out_files, &pairs, &n,
+                                &result->held_out_card, err);
     if (st == STATUS_OK && n == 0) {
         st = err_set(err, STATUS_E_EMPTY, "data", 0, 0, "no row with all angles and a pose");
     }
@@ -152,12 +121,8 @@ static enum status fit_inputs(const struct identify_request *request, struct res
 {
     struct arm_pair *pairs = NULL;
     size_t n = 0;
-    enum status st = load_pairs(request, request->files, request->file_count, &result->files,
-                                &pairs, &n, &result->card, err);
-    if (st == STATUS_OK && request->go_on &&
-        !request->go_on(request->context, "fitting", 0.8)) {
-        st = err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
-    }
+    enum status st = load_pairs(request, false, &result->files, &pairs, &n, &result->card, err);
+    st = st == STATUS_OK ? identify_ask_on(request, "fitting", 0.8, err) : st;
     if (st == STATUS_OK) {
         st = arm_kinematics_fit_run(&result->arm, &(struct arm_pairs){n, pairs},
                                     identify_doubts(request), &result->fit);
@@ -183,43 +148,38 @@ static struct current_form name_current(struct arm_kinematics_fit *named)
     return (struct current_form){"arm_kinematics", &named->estimate, false};
 }
 
-enum status identify_arm_kinematics_check(const struct model_row *row,
-                                          const struct identify_request *request,
-                                          struct err *err)
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
     struct arm_kinematics_fit named;
     struct arm_geometry arm;
-    const struct current_form form = name_current(&named);
+    const struct current_form known = name_current(&named);
     (void)row;
     if (request->arm && !arm_geometry_find(request->arm, &arm)) {
-        char known[64] = "";
+        char arms[64] = "";
         for (size_t i = 0; arm_geometry_name(i); i++) {
-            names_append_new(known, sizeof known, arm_geometry_name(i));
+            names_append_new(arms, sizeof arms, arm_geometry_name(i));
         }
         return err_set(err, STATUS_E_ARG, "arm", 0, 0, "unknown arm '%s', known are %s",
-                       request->arm, known);
+                       request->arm, arms);
     }
-    return current_parameters_check(request->current, &form, err);
+    return current_parameters_check(request->current, &known, err);
 }
 
-static enum status find_result(const struct identify_request *request, struct result *result,
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
                                struct err *err)
 {
+    struct result *result = what;
     struct estimate *e = &result->fit.estimate;
-    enum status st = STATUS_OK;
+    const struct current_form known = name_current(&result->fit);
+    enum status st = current_beside_read(request->current, &known, &result->current, err);
     (void)arm_geometry_find(request->arm ? request->arm : usual_arm, &result->arm);
-    if (request->current) {
-        const struct current_form form = name_current(&result->fit);
-        result->is_compared = true;
-        st = current_parameters_read(request->current, &form, &result->current, err);
-    }
     st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
-    if (st == STATUS_OK && result->is_compared) {
-        current_compare(e, &result->current, &result->comparison);
-        current_judge(e, "arm_kinematics", e, &result->current, &result->comparison);
-    }
     if (st == STATUS_OK) {
+        current_beside_judge(&result->current, row->name, e);
         estimate_advise_worst(e);
+        identify_tell(request, e, result->current.comparison.contradicts);
     }
     return st;
 }
@@ -229,18 +189,14 @@ static void write_members(const void *what, struct json_writer *w)
     const struct result *result = what;
     json_write_text(w, "arm", result->arm.name);
     arm_report_kinematics(w, &result->fit);
-    current_report(w, &result->fit.estimate, &result->current,
-                   result->is_compared ? &result->comparison : NULL);
+    current_beside_write(w, &result->fit.estimate, &result->current);
     json_write_object(w, "data");
     json_write_int(w, "rows", (int64_t)result->card.rows);
     json_write_int(w, "incomplete", (int64_t)result->card.incomplete);
     json_write_int(w, "near", (int64_t)result->card.near);
     json_write_close(w);
-    json_write_object(w, "provenance");
-    json_write_text(w, "version", TANDEM_VERSION);
-    identify_files_json(w, "files", &result->files);
-    identify_files_json(w, "held_out", &result->held_out_files);
-    json_write_close(w);
+    identify_open_provenance(w);
+    identify_close_provenance(w, &result->files, &result->held_out_files);
 }
 
 static void print_check(const char *what, const struct arm_kinematics_check *check, FILE *out)
@@ -261,9 +217,7 @@ static void print_fit(const struct result *result, FILE *out)
     for (size_t i = 0; i < e->p; i++) {
         estimate_page_parameter(out, e, i, "");
     }
-    if (result->is_compared) {
-        estimate_page_current(out, e, &result->current, &result->comparison);
-    }
+    current_beside_print(out, e, &result->current);
     (void)snprintf(outliers, sizeof outliers, ", %zu poses left out as outliers",
                    fit->outliers);
     estimate_page_rank(out, e, outliers);
@@ -273,8 +227,9 @@ static void print_fit(const struct result *result, FILE *out)
                   fit->noise_m, fit->noise_rad, fit->tool_se_m);
 }
 
-static void print_page(const struct result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct result *result = what;
     const struct arm_kinematics_fit *fit = &result->fit;
     (void)fprintf(out, "arm_kinematics of %zu poses of a %s: %s\n", fit->n, result->arm.name,
                   estimate_verdict_name(fit->estimate.verdict));
@@ -295,24 +250,8 @@ static void print_page(const struct result *result, FILE *out)
     identify_files_print(out, "file: ", &result->files);
 }
 
-enum status identify_arm_kinematics(const struct model_row *row,
-                                    const struct identify_request *request, FILE *out,
-                                    struct err *err)
-{
-    (void)row;
-    struct result *result = calloc(1, sizeof *result);
-    if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
-    }
-    const enum status st = find_result(request, result, err);
-    if (st == STATUS_OK && request->json) {
-        json_file_print(out, write_members, result);
-    } else if (st == STATUS_OK) {
-        print_page(result, out);
-    }
-    if (st == STATUS_OK) {
-        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
-    }
-    free(result);
-    return st;
-}
+const struct identify_way identify_arm_kinematics = {.bytes = sizeof(struct result),
+                                                     .check = check_request,
+                                                     .find = find_result,
+                                                     .write = write_members,
+                                                     .print = print_page};

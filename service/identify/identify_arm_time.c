@@ -1,18 +1,14 @@
 /* tandem identify --model arm_time: how long moves take by what was commanded of them. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/profile_time.h"
-#include "service/cli/json_file.h"
-#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/move_list.h"
 #include "twin/report/fit_report.h"
 
-/* Reading is most of the work. */
-static const double READING_SHARE = 0.9;
 /* No move at all. */
 static const double NO_MOVE = 1e-6;
 
@@ -33,18 +29,16 @@ static const struct {
 };
 
 struct loader {
-    const struct identify_request *request;
+    struct move_list list; /* first: it is what header and rows are called with */
     const struct csv *csv; /* the table at hand */
     int at[COLUMNS];       /* -1: it is not there */
     int op, status;
-    struct profile_move *moves;
-    size_t count, room, skipped;
 };
 
 static enum status find_column(const struct loader *loader, const char *role, bool needed,
                                int *column, struct err *err)
 {
-    const char *named = identify_column(loader->request, role);
+    const char *named = identify_column(loader->list.request, role);
     const char *name = named ? named : role;
     size_t ignored = 0;
     *column = csv_find(loader->csv, name);
@@ -55,7 +49,7 @@ static enum status find_column(const struct loader *loader, const char *role, bo
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
-    const bool real = strcmp(loader->request->side, "real") == 0;
+    const bool real = strcmp(loader->list.request->side, "real") == 0;
     enum status st = STATUS_OK;
     loader->csv = csv;
     for (enum column c = ROTATION; c < COLUMNS && st == STATUS_OK; c++) {
@@ -115,44 +109,24 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     struct profile_move move;
     const enum status st = read_numbers(loader, value, err);
     if (st != STATUS_OK || !make_move(loader, value, &move)) {
-        loader->skipped += st == STATUS_OK;
+        loader->list.skipped += st == STATUS_OK;
         return st;
     }
-    if (loader->count == loader->room) {
-        const size_t room = loader->room ? 2 * loader->room : 1024;
-        struct profile_move *more = room <= SIZE_MAX / 2 / sizeof *more
-                                        ? realloc(loader->moves, room * sizeof *more)
-                                        : NULL;
-        if (!more) {
-            return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0,
-                           "no memory for more than %zu moves", loader->count);
-        }
-        loader->moves = more;
-        loader->room = room;
-    }
-    loader->moves[loader->count++] = move;
-    return STATUS_OK;
-}
-
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
-{
-    return identify_go_on(((const struct loader *)context)->request, READING_SHARE, done,
-                          total);
+    return move_list_add(&loader->list, &move, csv, err);
 }
 
 /* Everything there is to tell. */
 struct result {
     struct profile_fit fit;
     size_t skipped;
-    bool is_held_out, is_compared;
-    struct profile_held_out held;
-    struct current_values current;
-    struct current_comparison comparison;
+    bool is_held_out;
+    struct travel_held_out held;
+    struct current_beside current;
 };
 
 static void write_members(const void *what, struct json_writer *w)
 {
-#define HELD(field) JSON_MEMBER(struct profile_held_out, field)
+#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
     static const struct json_member held[] = {HELD(n), HELD(unpredicted), HELD(rmse_s),
                                               HELD(median_s), HELD(mean_s)};
     const struct result *result = what;
@@ -163,39 +137,30 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_members(w, held, COUNT(held), &result->held);
         json_write_close(w);
     }
-    current_report(w, &result->fit.estimate, &result->current,
-                   result->is_compared ? &result->comparison : NULL);
+    current_beside_write(w, &result->fit.estimate, &result->current);
 }
 
-static void print_report(const struct result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
     static const char *const words[PROFILE_TERMS] = {
         "delay of every move", "to the speed commanded", "to the acceleration commanded"};
+    const struct result *result = what;
     const struct profile_fit *fit = &result->fit;
-    const struct profile_held_out *held = &result->held;
+    const struct travel_held_out *held = &result->held;
+    const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
+                                        fit->r2};
     (void)fprintf(out, "times of %zu moves as commanded, method %s: %s\n", fit->n,
                   travel_method_name(fit->method),
                   estimate_verdict_name(fit->estimate.verdict));
-    estimate_page_verdict(out, &fit->estimate);
-    if (result->skipped > 0) {
-        (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
-                      result->skipped);
-    }
+    move_list_print_verdict(out, &fit->estimate, result->skipped);
     estimate_page_head(out);
     for (size_t i = 0; i < PROFILE_P; i++) {
         if (fit->law[i / PROFILE_TERMS].n > 0) {
             estimate_page_parameter(out, &fit->estimate, i, words[i % PROFILE_TERMS]);
         }
     }
-    if (result->is_compared) {
-        estimate_page_current(out, &fit->estimate, &result->current, &result->comparison);
-    }
-    (void)fputc('\n', out);
-    estimate_page_rank(out, &fit->estimate, "");
-    if (fit->n > 0) {
-        (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
-                      fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
-    }
+    current_beside_print(out, &fit->estimate, &result->current);
+    move_list_print_residuals(out, &fit->estimate, &left);
     if (result->is_held_out) {
         (void)fprintf(out,
                       "held out:  rmse %.4g s, median error %.4g s, mean %+.4g s on %zu moves, "
@@ -204,70 +169,36 @@ static void print_report(const struct result *result, FILE *out)
     }
 }
 
-static enum status load_table(struct loader *loader, const struct csv_source *input,
-                              struct err *err)
-{
-    const struct csv_lines lines = {take_header, take_row, tell_reading, loader};
-    return csv_file_read(input, &lines, NULL, err);
-}
-
-static enum status set_fit_error(enum status st, struct err *err)
-{
-    return st == STATUS_OK
-               ? st
-               : err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
-}
-
-static enum travel_method method_of(const struct identify_request *request)
-{
-    return request->method
-               ? (enum travel_method)names_value(&travel_method_names, request->method)
-               : TRAVEL_AUTO;
-}
-
 /* All files together, then each alone to see whether the whole stands for it. */
-static enum status fit_files(struct loader *loader, struct result *result, struct err *err)
+static enum status fit_files(const struct move_list *list, struct profile_fit *whole,
+                             struct err *err)
 {
-    const struct identify_request *request = loader->request;
-    enum status st = STATUS_OK;
-    for (size_t i = 0; i < request->file_count && st == STATUS_OK; i++) {
-        st = load_table(loader, &request->files[i], err);
-    }
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st = profile_time_fit(loader->moves, loader->count, method_of(request), &result->fit);
-    result->skipped = loader->skipped;
+    const struct identify_request *request = list->request;
+    const struct profile_move *moves = list->moves;
+    const enum travel_method method = move_list_method(request);
+    enum status st = profile_time_fit(moves, list->count, method, whole);
     for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
          i++) {
         struct profile_fit part;
-        loader->count = 0;
-        st = load_table(loader, &request->files[i], err);
-        st = st == STATUS_OK
-                 ? profile_time_fit(loader->moves, loader->count, method_of(request), &part)
-                 : st;
+        st = profile_time_fit(moves + list->starts[i], list->starts[i + 1] - list->starts[i],
+                              method, &part);
         if (st == STATUS_OK) {
-            profile_check_part(&result->fit, identify_base_name(request->files[i].path), &part);
+            profile_check_part(whole, identify_base_name(request->files[i].path), &part);
         }
     }
-    return set_fit_error(st, err);
+    return move_list_fitted(st, err);
 }
 
-static enum status hold_out(struct loader *loader, struct result *result, struct err *err)
+static enum status hold_out(struct move_list *list, struct result *result, struct err *err)
 {
-    const struct identify_request *request = loader->request;
-    if (request->validate_count == 0) {
-        return STATUS_OK;
-    }
-    loader->count = 0;
-    enum status st = load_table(loader, &request->validate[0], err);
+    enum status st = move_list_read_held_out(list, err);
     if (st == STATUS_OK) {
         result->is_held_out = true;
-        st = set_fit_error(
-            profile_hold_out(&result->fit, loader->moves, loader->count, &result->held), err);
+        st = move_list_fitted(
+            profile_hold_out(&result->fit, list->moves, list->count, &result->held), err);
     }
     if (st != STATUS_OK) {
-        identify_blame_held_out(request, err);
+        identify_blame_held_out(list->request, err);
     }
     return st;
 }
@@ -279,52 +210,51 @@ static struct current_form name_current(struct profile_fit *names)
     return (struct current_form){"arm_time", &names->estimate, false};
 }
 
-enum status identify_arm_time_check(const struct model_row *row,
-                                    const struct identify_request *request, struct err *err)
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
     struct profile_fit names;
-    const struct current_form form = name_current(&names);
-    if (request->validate_count > 1) {
-        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
-                       "more than one --validate is not for %s", row->name);
-    }
-    return method_of(request) < TRAVEL_METHOD_COUNT
-               ? current_parameters_check(request->current, &form, err)
-               : err_set(err, STATUS_E_ARG, "method", 0, 0,
-                         "unknown method '%s', ols, huber, tukey and auto are known",
-                         request->method);
+    const struct current_form known = name_current(&names);
+    return move_list_check(row, request, &known, err);
 }
 
-enum status identify_arm_time(const struct model_row *row,
-                              const struct identify_request *request, FILE *out,
-                              struct err *err)
+static enum status load_and_fit(struct loader *loader, struct result *result, struct err *err)
 {
-    struct loader loader = {.request = request};
-    struct result result = {.is_compared = request->current != NULL};
-    enum status st = STATUS_OK;
-    if (result.is_compared) {
-        const struct current_form form = name_current(&result.fit);
-        st = current_parameters_read(request->current, &form, &result.current, err);
+    struct move_list *list = &loader->list;
+    enum status st = move_list_read(list, err);
+    st = st == STATUS_OK ? fit_files(list, &result->fit, err) : st;
+    if (st == STATUS_OK && identify_doubts(list->request)) {
+        profile_judge_units(&result->fit);
     }
-    st = st == STATUS_OK ? fit_files(&loader, &result, err) : st;
-    struct estimate *e = &result.fit.estimate;
-    if (st == STATUS_OK && identify_doubts(request)) {
-        profile_judge_units(&result.fit);
-    }
-    st = st == STATUS_OK ? hold_out(&loader, &result, err) : st;
-    if (st == STATUS_OK && result.is_compared) {
-        current_compare(e, &result.current, &result.comparison);
-        current_judge(e, row->name, e, &result.current, &result.comparison);
-    }
+    result->skipped = list->skipped;
+    return st == STATUS_OK && list->request->validate_count > 0 ? hold_out(list, result, err)
+                                                                : st;
+}
+
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
+                               struct err *err)
+{
+    struct result *result = what;
+    struct estimate *e = &result->fit.estimate;
+    struct loader loader = {.list = {.request = request,
+                                     .each = sizeof(struct profile_move),
+                                     .take_header = take_header,
+                                     .take_row = take_row}};
+    const struct current_form known = name_current(&result->fit);
+    enum status st = current_beside_read(request->current, &known, &result->current, err);
+    st = st == STATUS_OK ? load_and_fit(&loader, result, err) : st;
     if (st == STATUS_OK) {
+        current_beside_judge(&result->current, row->name, e);
         estimate_advise_worst(e);
-        if (request->json) {
-            json_file_print(out, write_members, &result);
-        } else {
-            print_report(&result, out);
-        }
-        identify_tell(request, e, result.comparison.contradicts);
+        identify_tell(request, e, result->current.comparison.contradicts);
     }
-    free(loader.moves);
+    move_list_free(&loader.list);
     return st;
 }
+
+const struct identify_way identify_arm_time = {.bytes = sizeof(struct result),
+                                               .check = check_request,
+                                               .find = find_result,
+                                               .write = write_members,
+                                               .print = print_page};

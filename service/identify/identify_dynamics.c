@@ -81,18 +81,6 @@ static bool search_on(void *context, enum dynamics_method stage, size_t iteratio
                           share_of(stage, iteration));
 }
 
-static enum status give_up(struct err *err)
-{
-    return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
-}
-
-static enum status ask_on(const struct identify_request *request, const char *stage,
-                          double share, struct err *err)
-{
-    return !request->go_on || request->go_on(request->context, stage, share) ? STATUS_OK
-                                                                             : give_up(err);
-}
-
 /* What efforts do between rows; held-out ones do the same. */
 static enum status take_efforts(const struct identify_request *request,
                                 struct identify_result *result, struct err *err)
@@ -209,7 +197,7 @@ static enum status narrow_variant(struct identify_result *result)
 static enum status fit_data(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
-    enum status st = ask_on(request, "starting", 0.1, err);
+    enum status st = identify_ask_on(request, "starting", 0.1, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -222,7 +210,7 @@ static enum status fit_data(const struct identify_request *request,
         st = narrow_variant(result);
     }
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
-        return give_up(err);
+        return identify_give_up(err);
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
@@ -252,10 +240,10 @@ static enum status check_own(const struct identify_request *request,
     enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
                                               result->fit.delay_s, &result->sensitivity);
     if (search.ended) {
-        return give_up(err);
+        return identify_give_up(err);
     }
     if (st == STATUS_OK) {
-        st = ask_on(request, "checking", 0.9, err);
+        st = identify_ask_on(request, "checking", 0.9, err);
         if (st != STATUS_OK) {
             return st;
         }

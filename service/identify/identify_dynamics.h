@@ -28,6 +28,11 @@ struct identify_result {
     struct dynamics_comparison comparison;
 };
 
+/* Before anything is read, as identify_check(). */
+MUST_USE enum status identify_dynamics_check(const struct model_row *row,
+                                             const struct identify_request *request,
+                                             struct err *err);
+
 /* Read, fit, check, judge; *result is to be freed with identify_result_free() on STATUS_OK. It
  * borrows from the request. Cold path: allocates. STATUS_E_STALE: told to end by
  * request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */

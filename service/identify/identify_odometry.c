@@ -1,15 +1,13 @@
 /* tandem identify --model odometry: wheel radii, track and the mounting of a pose sensor. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "identification/odometry/odometry.h"
-#include "service/cli/json_file.h"
-#include "service/cli/version.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/table_rows.h"
 #include "twin/report/fit_report.h"
 
 enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
@@ -26,14 +24,7 @@ static const char *const names[CHANNELS][NAMES] = {
 
 _Static_assert(IDENTIFY_FILES_MAX <= (int)ODOMETRY_RUNS_MAX, "a run for each file");
 
-/* Reading is most of the work. */
-static const double READING_SHARE = 0.7;
-
-struct rows_in {
-    const struct identify_request *request;
-    struct table table;
-    struct odometry_raw raw;
-};
+static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 
 struct result {
     struct odometry_fit fit;
@@ -41,64 +32,37 @@ struct result {
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
     double heading_m;
-    struct current_values current;
-    bool is_compared; /* with them; comparison is valid */
-    struct current_comparison comparison;
+    struct current_beside current;
     struct identify_files files, held_out_files;
 };
 
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
+static enum status make_set(const struct table_rows *rows, struct odometry_set *set,
+                            struct odometry_card *card, struct err *err)
 {
-    return identify_go_on(((const struct rows_in *)context)->request, READING_SHARE, done,
-                          total);
-}
-
-static enum status read_inputs(struct rows_in *in, const struct csv_source *inputs,
-                               size_t count, struct identify_files *files, struct err *err)
-{
-    struct table *table = &in->table;
-    table->channels = CHANNELS;
-    table->rows_max = ROWS_MAX;
-    table->go_on = tell_reading;
-    table->context = in;
-    for (size_t c = 0; c < CHANNELS; c++) {
-        table->channel[c].names = names[c];
-        table->channel[c].given = identify_column(in->request, names[c][0]);
-    }
-    const enum status st =
-        identify_read_tables(table, inputs, count, in->raw.part_start, files, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    in->raw.part_count = count;
-    in->raw.n = table->count;
-    in->raw.t_s = table->channel[0].values;
-    in->raw.wheel_left_rad = table->channel[1].values;
-    in->raw.wheel_right_rad = table->channel[2].values;
-    in->raw.x_m = table->channel[3].values;
-    in->raw.y_m = table->channel[4].values;
-    in->raw.theta_rad = table->channel[5].values;
-    return STATUS_OK;
+    const struct table_channel *channel = rows->table.channel;
+    struct odometry_raw raw = {.n = rows->table.count,
+                               .t_s = channel[0].values,
+                               .wheel_left_rad = channel[1].values,
+                               .wheel_right_rad = channel[2].values,
+                               .x_m = channel[3].values,
+                               .y_m = channel[4].values,
+                               .theta_rad = channel[5].values,
+                               .part_count = rows->part_count};
+    memcpy(raw.part_start, rows->part_start, (raw.part_count + 1) * sizeof *raw.part_start);
+    const enum status st = odometry_set_make(&raw, set, card, err);
+    set->heading_m = rows->request->heading_m;
+    return st;
 }
 
 /* The rows are given back before the fit begins. */
-static enum status load_rows(const struct identify_request *request,
-                             const struct csv_source *inputs, size_t count,
+static enum status load_rows(const struct identify_request *request, bool held_out,
                              struct identify_files *files, struct odometry_card *card,
                              struct odometry_set *set, struct err *err)
 {
-    struct rows_in *in = calloc(1, sizeof *in);
-    if (!in) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
-    }
-    in->request = request;
-    enum status st = read_inputs(in, inputs, count, files, err);
-    if (st == STATUS_OK) {
-        st = odometry_set_make(&in->raw, set, card, err);
-        set->heading_m = request->heading_m;
-    }
-    table_free(&in->table);
-    free(in);
+    struct table_rows rows;
+    enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
+    st = st == STATUS_OK ? make_set(&rows, set, card, err) : st;
+    table_free(&rows.table);
     return st;
 }
 
@@ -106,8 +70,8 @@ static enum status hold_out(const struct identify_request *request, struct resul
                             struct err *err)
 {
     struct odometry_set set;
-    enum status st = load_rows(request, request->validate, request->validate_count,
-                               &result->held_out_files, &result->held_out_card, &set, err);
+    enum status st =
+        load_rows(request, true, &result->held_out_files, &result->held_out_card, &set, err);
     if (st != STATUS_OK) {
         identify_blame_held_out(request, err);
         return st;
@@ -129,14 +93,14 @@ static enum status fit_inputs(const struct identify_request *request, struct res
 {
     struct odometry_set set;
     result->heading_m = request->heading_m;
-    enum status st = load_rows(request, request->files, request->file_count, &result->files,
-                               &result->card, &set, err);
+    enum status st = load_rows(request, false, &result->files, &result->card, &set, err);
     if (st != STATUS_OK) {
         return st;
     }
-    if (request->go_on && !request->go_on(request->context, "fitting", 0.8)) {
+    st = identify_ask_on(request, "fitting", 0.8, err);
+    if (st != STATUS_OK) {
         odometry_set_free(&set);
-        return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+        return st;
     }
     st = odometry_fit_run(&set, &result->card, &result->fit);
     odometry_set_free(&set);
@@ -156,33 +120,29 @@ static struct current_form name_current(struct odometry_fit *named)
     return (struct current_form){"odometry", &named->estimate, false};
 }
 
-enum status identify_odometry_check(const struct model_row *row,
-                                    const struct identify_request *request, struct err *err)
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
     struct odometry_fit named;
-    const struct current_form form = name_current(&named);
+    const struct current_form known = name_current(&named);
     (void)row;
-    return current_parameters_check(request->current, &form, err);
+    return current_parameters_check(request->current, &known, err);
 }
 
 /* Fitted, held against the parameters in use, and with advice. */
-static enum status find_result(const struct identify_request *request, struct result *result,
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
                                struct err *err)
 {
+    struct result *result = what;
     struct estimate *e = &result->fit.estimate;
-    enum status st = STATUS_OK;
-    if (request->current) {
-        const struct current_form form = name_current(&result->fit);
-        result->is_compared = true;
-        st = current_parameters_read(request->current, &form, &result->current, err);
-    }
+    const struct current_form known = name_current(&result->fit);
+    enum status st = current_beside_read(request->current, &known, &result->current, err);
     st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
-    if (st == STATUS_OK && result->is_compared) {
-        current_compare(e, &result->current, &result->comparison);
-        current_judge(e, "odometry", e, &result->current, &result->comparison);
-    }
     if (st == STATUS_OK) {
+        current_beside_judge(&result->current, row->name, e);
         estimate_advise_worst(e);
+        identify_tell(request, e, result->current.comparison.contradicts);
     }
     return st;
 }
@@ -201,17 +161,13 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_close(w);
         json_write_close(w);
     }
-    current_report(w, &result->fit.estimate, &result->current,
-                   result->is_compared ? &result->comparison : NULL);
+    current_beside_write(w, &result->fit.estimate, &result->current);
     json_write_object(w, "data");
     odometry_report_card(w, &result->card);
     json_write_close(w);
-    json_write_object(w, "provenance");
-    json_write_text(w, "version", TANDEM_VERSION);
+    identify_open_provenance(w);
     json_write_real(w, "heading_m", result->heading_m);
-    identify_files_json(w, "files", &result->files);
-    identify_files_json(w, "held_out", &result->held_out_files);
-    json_write_close(w);
+    identify_close_provenance(w, &result->files, &result->held_out_files);
 }
 
 static void print_check(const char *what, const struct odometry_check *check, FILE *out)
@@ -239,8 +195,9 @@ static void print_card(const struct odometry_card *card, FILE *out)
         card->gaps, card->cuts, card->short_rows);
 }
 
-static void print_page(const struct result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct result *result = what;
     const struct odometry_fit *fit = &result->fit;
     const struct estimate *e = &fit->estimate;
     char jumps[64];
@@ -252,9 +209,7 @@ static void print_page(const struct result *result, FILE *out)
         estimate_page_parameter(out, e, i, "");
     }
     estimate_page_correlation(out, e);
-    if (result->is_compared) {
-        estimate_page_current(out, e, &result->current, &result->comparison);
-    }
+    current_beside_print(out, e, &result->current);
     (void)snprintf(jumps, sizeof jumps, ", %zu poses left out as they jump", fit->outliers);
     estimate_page_rank(out, e, jumps);
     (void)fprintf(
@@ -270,24 +225,8 @@ static void print_page(const struct result *result, FILE *out)
     identify_files_print(out, "file: ", &result->files);
 }
 
-enum status identify_odometry(const struct model_row *row,
-                              const struct identify_request *request, FILE *out,
-                              struct err *err)
-{
-    (void)row;
-    struct result *result = calloc(1, sizeof *result);
-    if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
-    }
-    const enum status st = find_result(request, result, err);
-    if (st == STATUS_OK && request->json) {
-        json_file_print(out, write_members, result);
-    } else if (st == STATUS_OK) {
-        print_page(result, out);
-    }
-    if (st == STATUS_OK) {
-        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
-    }
-    free(result);
-    return st;
-}
+const struct identify_way identify_odometry = {.bytes = sizeof(struct result),
+                                               .check = check_request,
+                                               .find = find_result,
+                                               .write = write_members,
+                                               .print = print_page};

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/utf8.h"
+#include "service/cli/version.h"
 #include "twin/models/model.h"
 
 struct identify_request identify_request_defaults(void)
@@ -251,8 +252,22 @@ bool identify_go_on(const struct identify_request *request, double share, uint64
     return !request->go_on || request->go_on(request->context, "reading", share * part);
 }
 
-void identify_files_json(struct json_writer *w, const char *key,
-                         const struct identify_files *files)
+enum status identify_give_up(struct err *err)
+{
+    return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+}
+
+enum status identify_ask_on(const struct identify_request *request, const char *stage,
+                            double share, struct err *err)
+{
+    return !request->go_on || request->go_on(request->context, stage, share)
+               ? STATUS_OK
+               : identify_give_up(err);
+}
+
+/* With their sizes and hashes. */
+static void write_files(struct json_writer *w, const char *key,
+                        const struct identify_files *files)
 {
     json_write_array(w, key);
     for (size_t i = 0; i < files->count; i++) {
@@ -264,6 +279,20 @@ void identify_files_json(struct json_writer *w, const char *key,
         json_write_text(w, "fnv1a", hash);
         json_write_close(w);
     }
+    json_write_close(w);
+}
+
+void identify_open_provenance(struct json_writer *w)
+{
+    json_write_object(w, "provenance");
+    json_write_text(w, "version", TANDEM_VERSION);
+}
+
+void identify_close_provenance(struct json_writer *w, const struct identify_files *files,
+                               const struct identify_files *held_out)
+{
+    write_files(w, "files", files);
+    write_files(w, "held_out", held_out);
     json_write_close(w);
 }
 

@@ -57,14 +57,14 @@ struct identify_request {
     const char *plausible;         /* "off": values may be as large or small as they are */
     const char *current;           /* of current_parameters.h; NULL: compare with nothing */
     /* For models of motion only. */
-    bool biases;         /* also fit constant efforts */
-    const char *hold;    /* of identification/dynamics/effort_hold.h; NULL: auto */
-    bool robust;         /* as in struct dynamics_options */
-    double ridge;        /* as in struct dynamics_options */
-    double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */
-    bool journal;        /* inputs are journals, whatever they begin with */
-    const char *pair;    /* of a journal; NULL: the only one there is */
-    const char *plot;    /* file to draw to; NULL: none */
+    bool biases;        /* also fit constant efforts */
+    const char *hold;   /* of identification/dynamics/effort_hold.h; NULL: auto */
+    bool robust;        /* as in struct dynamics_options */
+    double ridge;       /* as in struct dynamics_options */
+    double delay_max_s; /* longest delay to look for; 0: none; below 0: by the recording */
+    bool journal;       /* inputs are journals, whatever they begin with */
+    const char *pair;   /* of a journal; NULL: the only one there is */
+    const char *plot;   /* file to draw to; NULL: none */
     bool json;
     const char *fail_if; /* words of identify_outcome_names, with commas; NULL: none */
 
@@ -145,11 +145,18 @@ MUST_USE enum status identify_read_tables(struct table *table, const struct csv_
 bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
                     uint64_t total);
 
-/* A list of files with their sizes and hashes. */
-void identify_files_json(struct json_writer *w, const char *key,
-                         const struct identify_files *files);
+/* Goes on with a stage at which so much of the work is done? STATUS_E_STALE. */
+MUST_USE enum status identify_ask_on(const struct identify_request *request, const char *stage,
+                                     double share, struct err *err);
+/* The error of work that was told to end: STATUS_E_STALE. */
+MUST_USE enum status identify_give_up(struct err *err);
 
-/* The same for people, a line each, with its word before the name. */
+/* "provenance" opened, with what made the document; and closed with what was read. */
+void identify_open_provenance(struct json_writer *w);
+void identify_close_provenance(struct json_writer *w, const struct identify_files *files,
+                               const struct identify_files *held_out);
+
+/* Files for people, a line each, with a word before the name. */
 void identify_files_print(FILE *out, const char *word, const struct identify_files *files);
 
 /* Does an input begin as a journal does, whose lines are objects? False of a pipe, which is not

@@ -1,37 +1,29 @@
 /* tandem identify --model travel_time: how long moves take. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/constants.h"
 #include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
-#include "service/cli/json_file.h"
-#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
+#include "service/identify/move_list.h"
 #include "twin/report/fit_report.h"
 
 /* --columns displacement_m=-: the table has none. */
 static const char NONE[] = "-";
 static const double M_PER_MM = 1e-3;
 
-/* Reading is most of the work. */
-static const double READING_SHARE = 0.9;
-
 struct loader {
-    const struct identify_request *request;
+    struct move_list list; /* first: it is what header and rows are called with */
     struct csv_quantity rotation, displacement; /* in the table at hand */
     int lap;
     enum travel_motion motion; /* by the columns of the files so far */
     bool has_motion;           /* there was a file */
     int lap1, lap2, state;     /* a smart logger's table; -1: it is none */
-    int op, status; /* what it was and how it ended on this side, in our own entries */
-    struct travel_move *moves;
-    size_t count, room;
-    size_t skipped;
+    int op, status;        /* what it was and how it ended on this side, in our own entries */
     const struct csv *csv; /* the table at hand */
 };
 
@@ -39,7 +31,7 @@ struct loader {
 static enum status find_role(const struct loader *loader, const char *role, int *column,
                              struct err *err)
 {
-    const char *name = identify_column(loader->request, role);
+    const char *name = identify_column(loader->list.request, role);
     if (name && strcmp(name, NONE) == 0) {
         *column = -1;
         return STATUS_OK;
@@ -60,8 +52,8 @@ static enum status find_either(const struct loader *loader, const char *si, cons
         return st;
     }
     const bool use_other =
-        column[1] >= 0 && (column[0] < 0 || (identify_column(loader->request, other) &&
-                                             !identify_column(loader->request, si)));
+        column[1] >= 0 && (column[0] < 0 || (identify_column(loader->list.request, other) &&
+                                             !identify_column(loader->list.request, si)));
     *quantity =
         (struct csv_quantity){use_other ? column[1] : column[0], use_other ? factor : 1.0};
     return STATUS_OK;
@@ -69,7 +61,7 @@ static enum status find_either(const struct loader *loader, const char *si, cons
 
 static enum status find_lap(struct loader *loader, struct err *err)
 {
-    const bool real = strcmp(loader->request->side, "real") == 0;
+    const bool real = strcmp(loader->list.request->side, "real") == 0;
     int sided = -1;
     const struct {
         const char *role;
@@ -100,9 +92,10 @@ static enum status find_lap(struct loader *loader, struct err *err)
 static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
                      const char *other_unit)
 {
-    const char *name = identify_column(loader->request, si);
-    return (name && strcmp(name, NONE) == 0) || identify_column(loader->request, other_si) ||
-           identify_column(loader->request, other_unit);
+    const char *name = identify_column(loader->list.request, si);
+    return (name && strcmp(name, NONE) == 0) ||
+           identify_column(loader->list.request, other_si) ||
+           identify_column(loader->list.request, other_unit);
 }
 
 /* A table without one of the two is that of a joint, or of a slide; all files must agree. */
@@ -152,7 +145,7 @@ static int lap_column(const struct loader *loader)
         return loader->lap;
     }
     const char *state = csv_text(loader->csv, (size_t)loader->state);
-    const bool real = strcmp(loader->request->side, "real") == 0;
+    const bool real = strcmp(loader->list.request->side, "real") == 0;
     if (strcmp(state, "AHEAD") == 0) {
         return real ? loader->lap2 : loader->lap1;
     }
@@ -160,25 +153,6 @@ static int lap_column(const struct loader *loader)
         return real ? loader->lap1 : loader->lap2;
     }
     return -1;
-}
-
-static enum status keep_move(struct loader *loader, const struct travel_move *move,
-                             struct err *err)
-{
-    if (loader->count == loader->room) {
-        const size_t room = loader->room ? 2 * loader->room : 1024;
-        struct travel_move *more = room <= SIZE_MAX / 2 / sizeof *more
-                                       ? realloc(loader->moves, room * sizeof *more)
-                                       : NULL;
-        if (!more) {
-            return err_set(err, STATUS_E_NOMEM, loader->csv->name, loader->csv->line, 0,
-                           "no memory for more than %zu moves", loader->count);
-        }
-        loader->moves = more;
-        loader->room = room;
-    }
-    loader->moves[loader->count++] = *move;
-    return STATUS_OK;
 }
 
 static bool is_empty(const struct csv *csv, int column)
@@ -197,7 +171,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
 
     if (other || lap < 0 || is_empty(csv, lap) || is_empty(csv, loader->rotation.column) ||
         is_empty(csv, loader->displacement.column)) {
-        loader->skipped++;
+        loader->list.skipped++;
         return STATUS_OK;
     }
     enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
@@ -206,20 +180,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     st = st == STATUS_OK
              ? csv_quantity_read(csv, loader->displacement, &move.displacement_m, err)
              : st;
-    return st == STATUS_OK ? keep_move(loader, &move, err) : st;
-}
-
-static bool tell_reading(void *context, uint64_t done, uint64_t total)
-{
-    return identify_go_on(((const struct loader *)context)->request, READING_SHARE, done,
-                          total);
-}
-
-static enum status load_moves(struct loader *loader, const struct csv_source *input,
-                              struct err *err)
-{
-    const struct csv_lines lines = {take_header, take_row, tell_reading, loader};
-    return csv_file_read(input, &lines, NULL, err);
+    return st == STATUS_OK ? move_list_add(&loader->list, &move, csv, err) : st;
 }
 
 /* Everything there is to tell. */
@@ -229,9 +190,7 @@ struct result {
     size_t skipped;
     struct travel_held_out held;
     bool is_held_out;
-    struct current_values current;
-    bool is_compared; /* with them; comparison is valid */
-    struct current_comparison comparison;
+    struct current_beside current;
 };
 
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
@@ -248,8 +207,7 @@ static void write_members(const void *what, struct json_writer *w)
         json_write_members(w, held_members, COUNT(held_members), &result->held);
         json_write_close(w);
     }
-    current_report(w, &result->fit.estimate, &result->current,
-                   result->is_compared ? &result->comparison : NULL);
+    current_beside_write(w, &result->fit.estimate, &result->current);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -307,31 +265,23 @@ static const char *motion_text(enum travel_motion motion)
                                      : "";
 }
 
-static void print_report(const struct result *result, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct result *result = what;
     const struct travel_fit *fit = &result->fit;
     const struct travel_held_out *held = &result->held;
+    const struct move_residuals left = {fit->n, fit->outliers, fit->rmse_s, fit->residual_s_sd,
+                                        fit->r2};
     const size_t files = result->request->file_count;
     (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
                   travel_method_name(fit->method),
                   estimate_verdict_name(fit->estimate.verdict));
-    estimate_page_verdict(out, &fit->estimate);
-    if (result->skipped > 0) {
-        (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
-                      result->skipped);
-    }
+    move_list_print_verdict(out, &fit->estimate, result->skipped);
     print_terms(fit, out);
     print_accelerating(&fit->accelerating, out);
-    if (result->is_compared) {
-        estimate_page_current(out, &fit->estimate, &result->current, &result->comparison);
-    }
-    (void)fputc('\n', out);
-    estimate_page_rank(out, &fit->estimate, "");
-    if (fit->n > 0) {
-        (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
-                      fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
-    }
+    current_beside_print(out, &fit->estimate, &result->current);
+    move_list_print_residuals(out, &fit->estimate, &left);
     if (result->is_held_out && held->n == 0) {
         (void)fprintf(out, "held out:  no move that can be foretold, of %zu\n",
                       held->unpredicted);
@@ -344,70 +294,53 @@ static void print_report(const struct result *result, FILE *out)
     }
 }
 
-static enum status set_fit_error(enum status st, struct err *err)
-{
-    return err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
-}
-
 /* Fits all files together, then each alone to see whether the whole stands for its parts. */
-static enum status fit_files(const struct identify_request *request, enum travel_method method,
-                             const struct loader *loader, const size_t *starts,
-                             struct travel_fit *whole, struct err *err)
+static enum status fit_files(const struct loader *loader, struct travel_fit *whole,
+                             struct err *err)
 {
-    enum status st =
-        travel_time_fit_motion(loader->moves, loader->count, loader->motion, method, whole);
+    const struct move_list *list = &loader->list;
+    const struct identify_request *request = list->request;
+    const struct travel_move *moves = list->moves;
+    const enum travel_method method = move_list_method(request);
+    enum status st = travel_time_fit_motion(moves, list->count, loader->motion, method, whole);
     for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
          i++) {
         struct travel_fit part;
-        st = travel_time_fit_motion(loader->moves + starts[i], starts[i + 1] - starts[i],
-                                    loader->motion, method, &part);
+        st = travel_time_fit_motion(moves + list->starts[i],
+                                    list->starts[i + 1] - list->starts[i], loader->motion,
+                                    method, &part);
         if (st == STATUS_OK) {
             travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
         }
     }
-    return st == STATUS_OK ? st : set_fit_error(st, err);
+    return move_list_fitted(st, err);
 }
 
-static enum status load_files(struct loader *loader, size_t *starts, struct err *err)
+static enum status hold_out(struct move_list *list, struct result *result, struct err *err)
 {
-    const struct identify_request *request = loader->request;
-    for (size_t i = 0; i < request->file_count; i++) {
-        starts[i] = loader->count;
-        const enum status st = load_moves(loader, &request->files[i], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
+    enum status st = move_list_read_held_out(list, err);
+    if (st == STATUS_OK) {
+        result->is_held_out = true;
+        st = move_list_fitted(
+            travel_hold_out(&result->fit, list->moves, list->count, &result->held), err);
     }
-    starts[request->file_count] = loader->count;
-    return STATUS_OK;
-}
-
-static enum status load_and_fit(struct loader *loader, size_t *starts, struct result *result,
-                                struct err *err)
-{
-    const struct identify_request *request = loader->request;
-    const enum travel_method method =
-        request->method ? (enum travel_method)names_value(&travel_method_names, request->method)
-                        : TRAVEL_AUTO;
-    enum status st = load_files(loader, starts, err);
-    st = st == STATUS_OK ? fit_files(request, method, loader, starts, &result->fit, err) : st;
-    if (st == STATUS_OK && identify_doubts(request)) {
-        travel_judge_units(&result->fit, loader->moves, loader->count);
-    }
-    result->skipped = loader->skipped;
-    if (st == STATUS_OK && request->validate_count > 0) {
-        loader->count = 0;
-        st = load_moves(loader, &request->validate[0], err);
-        if (st == STATUS_OK) {
-            result->is_held_out = true;
-            st = travel_hold_out(&result->fit, loader->moves, loader->count, &result->held);
-            st = st == STATUS_OK ? st : set_fit_error(st, err);
-        }
-        if (st != STATUS_OK) {
-            identify_blame_held_out(request, err);
-        }
+    if (st != STATUS_OK) {
+        identify_blame_held_out(list->request, err);
     }
     return st;
+}
+
+static enum status load_and_fit(struct loader *loader, struct result *result, struct err *err)
+{
+    struct move_list *list = &loader->list;
+    enum status st = move_list_read(list, err);
+    st = st == STATUS_OK ? fit_files(loader, &result->fit, err) : st;
+    if (st == STATUS_OK && identify_doubts(list->request)) {
+        travel_judge_units(&result->fit, list->moves, list->count);
+    }
+    result->skipped = list->skipped;
+    return st == STATUS_OK && list->request->validate_count > 0 ? hold_out(list, result, err)
+                                                                : st;
 }
 
 /* What --current can name. */
@@ -417,66 +350,39 @@ static struct current_form name_current(struct travel_fit *names)
     return (struct current_form){"travel_time", &names->estimate, false};
 }
 
-/* Against the parameters in use. A delay that stands for a sum is not the one they mean. */
-static void compare_current(struct result *result)
-{
-    struct estimate *e = &result->fit.estimate;
-    struct current_values told = result->current;
-    for (size_t i = 0; i < e->p; i++) {
-        told.value[i] = e->identifiable[i] ? told.value[i] : (double)NAN;
-    }
-    current_compare(e, &told, &result->comparison);
-    current_judge(e, "travel_time", e, &told, &result->comparison);
-}
-
-enum status identify_travel_time_check(const struct model_row *row,
-                                       const struct identify_request *request, struct err *err)
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
     struct travel_fit names;
-    const struct current_form form = name_current(&names);
-    (void)row;
-    if (request->validate_count > 1) {
-        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
-                       "more than one --validate is not for travel_time");
-    }
-    return !request->method || names_value(&travel_method_names, request->method) <
-                                   travel_method_names.count
-               ? current_parameters_check(request->current, &form, err)
-               : err_set(err, STATUS_E_ARG, "method", 0, 0,
-                         "unknown method '%s', ols, huber, tukey and auto are known",
-                         request->method);
+    const struct current_form known = name_current(&names);
+    return move_list_check(row, request, &known, err);
 }
 
-enum status identify_travel_time(const struct model_row *row,
-                                 const struct identify_request *request, FILE *out,
-                                 struct err *err)
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
+                               struct err *err)
 {
-    struct loader loader = {.request = request};
-    struct result result = {.request = request};
-    size_t *starts = calloc(request->file_count + 1, sizeof *starts);
-    (void)row;
-    enum status st = starts ? STATUS_OK : set_fit_error(STATUS_E_NOMEM, err);
-    if (st == STATUS_OK && request->current) {
-        const struct current_form form = name_current(&result.fit);
-        result.is_compared = true;
-        st = current_parameters_read(request->current, &form, &result.current, err);
-    }
-    st = st == STATUS_OK ? load_and_fit(&loader, starts, &result, err) : st;
-    if (st == STATUS_OK && result.is_compared) {
-        compare_current(&result);
-    }
+    struct result *result = what;
+    struct estimate *e = &result->fit.estimate;
+    struct loader loader = {.list = {.request = request,
+                                     .each = sizeof(struct travel_move),
+                                     .take_header = take_header,
+                                     .take_row = take_row}};
+    const struct current_form known = name_current(&result->fit);
+    enum status st = current_beside_read(request->current, &known, &result->current, err);
+    result->request = request;
+    st = st == STATUS_OK ? load_and_fit(&loader, result, err) : st;
     if (st == STATUS_OK) {
-        estimate_advise_worst(&result.fit.estimate);
+        current_beside_judge(&result->current, row->name, e);
+        estimate_advise_worst(e);
+        identify_tell(request, e, result->current.comparison.contradicts);
     }
-    if (st == STATUS_OK && request->json) {
-        json_file_print(out, write_members, &result);
-    } else if (st == STATUS_OK) {
-        print_report(&result, out);
-    }
-    if (st == STATUS_OK) {
-        identify_tell(request, &result.fit.estimate, result.comparison.contradicts);
-    }
-    free(loader.moves);
-    free(starts);
+    move_list_free(&loader.list);
     return st;
 }
+
+const struct identify_way identify_travel_time = {.bytes = sizeof(struct result),
+                                                  .check = check_request,
+                                                  .find = find_result,
+                                                  .write = write_members,
+                                                  .print = print_page};

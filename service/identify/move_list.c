@@ -1,0 +1,116 @@
+#include "service/identify/move_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/identify/estimate_page.h"
+#include "service/identify/identify.h"
+
+/* Reading is most of the work. */
+static const double READING_SHARE = 0.9;
+
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
+{
+    return identify_go_on(((const struct move_list *)context)->request, READING_SHARE, done,
+                          total);
+}
+
+static enum status read_table(struct move_list *list, const struct csv_source *input,
+                              struct err *err)
+{
+    const struct csv_lines lines = {list->take_header, list->take_row, tell_reading, list};
+    return csv_file_read(input, &lines, NULL, err);
+}
+
+enum status move_list_read(struct move_list *list, struct err *err)
+{
+    const struct identify_request *request = list->request;
+    enum status st = STATUS_OK;
+    list->starts = calloc(request->file_count + 1, sizeof *list->starts);
+    if (!list->starts) {
+        return move_list_fitted(STATUS_E_NOMEM, err);
+    }
+    for (size_t i = 0; i < request->file_count && st == STATUS_OK; i++) {
+        st = read_table(list, &request->files[i], err);
+        list->starts[i + 1] = list->count;
+    }
+    return st;
+}
+
+enum status move_list_read_held_out(struct move_list *list, struct err *err)
+{
+    list->count = 0;
+    return read_table(list, &list->request->validate[0], err);
+}
+
+enum status move_list_add(struct move_list *list, const void *move, const struct csv *csv,
+                          struct err *err)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room ? 2 * list->room : 1024;
+        void *more =
+            room <= SIZE_MAX / 2 / list->each ? realloc(list->moves, room * list->each) : NULL;
+        if (!more) {
+            return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0,
+                           "no memory for more than %zu moves", list->count);
+        }
+        list->moves = more;
+        list->room = room;
+    }
+    memcpy((char *)list->moves + list->each * list->count++, move, list->each);
+    return STATUS_OK;
+}
+
+void move_list_free(struct move_list *list)
+{
+    free(list->moves);
+    free(list->starts);
+}
+
+enum travel_method move_list_method(const struct identify_request *request)
+{
+    return request->method
+               ? (enum travel_method)names_value(&travel_method_names, request->method)
+               : TRAVEL_AUTO;
+}
+
+enum status move_list_check(const struct model_row *row, const struct identify_request *request,
+                            const struct current_form *form, struct err *err)
+{
+    if (request->validate_count > 1) {
+        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
+                       "more than one --validate is not for %s", row->name);
+    }
+    return move_list_method(request) < TRAVEL_METHOD_COUNT
+               ? current_parameters_check(request->current, form, err)
+               : err_set(err, STATUS_E_ARG, "method", 0, 0,
+                         "unknown method '%s', ols, huber, tukey and auto are known",
+                         request->method);
+}
+
+enum status move_list_fitted(enum status st, struct err *err)
+{
+    return st == STATUS_OK
+               ? st
+               : err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
+}
+
+void move_list_print_verdict(FILE *out, const struct estimate *e, size_t skipped)
+{
+    estimate_page_verdict(out, e);
+    if (skipped > 0) {
+        (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
+                      skipped);
+    }
+}
+
+void move_list_print_residuals(FILE *out, const struct estimate *e,
+                               const struct move_residuals *left)
+{
+    (void)fputc('\n', out);
+    estimate_page_rank(out, e, "");
+    if (left->n > 0) {
+        (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
+                      left->rmse_s, left->sd_s, left->r2, left->outliers);
+    }
+}

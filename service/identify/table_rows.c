@@ -1,0 +1,33 @@
+#include "service/identify/table_rows.h"
+
+#include <string.h>
+
+/* Of the whole work. */
+static const double READING_SHARE = 0.7;
+
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
+{
+    return identify_go_on(((const struct table_rows *)context)->request, READING_SHARE, done,
+                          total);
+}
+
+enum status table_rows_read(const struct identify_request *request,
+                            const struct table_form *form, bool held_out,
+                            struct table_rows *rows, struct identify_files *files,
+                            struct err *err)
+{
+    struct table *table = &rows->table;
+    memset(rows, 0, sizeof *rows);
+    rows->request = request;
+    rows->part_count = held_out ? request->validate_count : request->file_count;
+    table->channels = form->channels;
+    table->rows_max = form->rows_max;
+    table->go_on = tell_reading;
+    table->context = rows;
+    for (size_t c = 0; c < form->channels; c++) {
+        table->channel[c].names = form->names + c * form->each;
+        table->channel[c].given = identify_column(request, *table->channel[c].names);
+    }
+    return identify_read_tables(table, held_out ? request->validate : request->files,
+                                rows->part_count, rows->part_start, files, err);
+}
