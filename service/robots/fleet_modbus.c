@@ -23,22 +23,20 @@ struct fleet_modbus {
 bool fleet_modbus_start(struct fleet *f)
 {
     struct err err = {0};
-    if (!f->options.modbus.listen.where) {
+    const char *where = f->options.modbus.listen.where;
+    if (!where) {
         return true;
     }
     f->modbus = calloc(1, sizeof *f->modbus);
-    if (!f->modbus) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return false;
-    }
-    if (modbus_server_start(&f->modbus->server, &f->options.modbus, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: --modbus %s: %s\n", err.where, err.text);
-        return false;
+    const enum status st =
+        f->modbus ? modbus_server_start(&f->modbus->server, &f->options.modbus, &err)
+                  : err_set(&err, STATUS_E_NOMEM, where, 0, 0, "no memory");
+    if (st != STATUS_OK) {
+        return fleet_refuse_server("modbus", &err);
     }
     fleet_modbus_show(f, &f->robots[0]);
-    (void)printf("Modbus TCP at %s%s\n", modbus_server_where(f->modbus->server),
-                 modbus_server_takes_writes(f->modbus->server) ? "" : ", read only");
-    (void)fflush(stdout);
+    fleet_say_server("Modbus TCP", modbus_server_where(f->modbus->server),
+                     modbus_server_takes_writes(f->modbus->server));
     return true;
 }
 
@@ -47,11 +45,9 @@ void fleet_modbus_stop(struct fleet *f)
     struct modbus_counts c;
     if (f->modbus && f->modbus->server) {
         modbus_server_counts(f->modbus->server, &c);
-        (void)printf("Modbus: %" PRIu64 " clients, %" PRIu64 " requests, %" PRIu64
-                     " refused; clients turned away %" PRIu64 ", displaced %" PRIu64
-                     ", closed for what they sent %" PRIu64 ", did not take %" PRIu64 "\n",
-                     c.tcp.clients, c.requests, c.refused, c.tcp.refused, c.tcp.displaced,
-                     c.tcp.broken, c.tcp.slow);
+        (void)printf("Modbus: %" PRIu64 " clients, %" PRIu64 " requests, %" PRIu64 " refused",
+                     c.tcp.clients, c.requests, c.refused);
+        fleet_say_clients(&c.tcp);
         modbus_server_stop(f->modbus->server);
     }
     free(f->modbus);

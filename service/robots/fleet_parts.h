@@ -111,6 +111,12 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
 void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
                             const struct message *message);
 
+/* Of a server of the arm's: where it listens; or why it does not, which is false; and which
+ * clients it turned away or closed, at the end of its counts. */
+void fleet_say_server(const char *name, const char *where, bool writes);
+bool fleet_refuse_server(const char *option, const struct err *err);
+void fleet_say_clients(const struct tcp_counts *c);
+
 /* --- fleet_modbus.c ---------------------------------------------------------------------- */
 
 /* Listen, and say where; false after a message on stderr. Nothing to do is fine. */

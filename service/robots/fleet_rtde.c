@@ -34,19 +34,15 @@ bool fleet_rtde_start(struct fleet *f)
     }
     const bool writes = o->rtde_writes || tcp_listen_is_loopback(&o->rtde);
     f->rtde = calloc(1, sizeof *f->rtde);
-    if (!f->rtde) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return false;
+    const enum status st =
+        f->rtde
+            ? rtde_server_start(&f->rtde->server, &o->rtde, lab_s(f->period_us), writes, &err)
+            : err_set(&err, STATUS_E_NOMEM, o->rtde.where, 0, 0, "no memory");
+    if (st != STATUS_OK) {
+        return fleet_refuse_server("rtde", &err);
     }
     f->rtde->slider = 1.0;
-    if (rtde_server_start(&f->rtde->server, &o->rtde, lab_s(f->period_us), writes, &err) !=
-        STATUS_OK) {
-        (void)fprintf(stderr, "tandem: --rtde %s: %s\n", err.where, err.text);
-        return false;
-    }
-    (void)printf("RTDE at %s%s\n", rtde_server_where(f->rtde->server),
-                 writes ? "" : ", read only");
-    (void)fflush(stdout);
+    fleet_say_server("RTDE", rtde_server_where(f->rtde->server), writes);
     return true;
 }
 
@@ -56,10 +52,9 @@ void fleet_rtde_stop(struct fleet *f)
     if (f->rtde && f->rtde->server) {
         rtde_server_counts(f->rtde->server, &c);
         (void)printf("RTDE: %" PRIu64 " clients, %" PRIu64 " frames of theirs, %" PRIu64
-                     " malformed; clients turned away %" PRIu64 ", displaced %" PRIu64
-                     ", closed for what they sent %" PRIu64 ", did not take %" PRIu64 "\n",
-                     c.tcp.clients, c.frames, c.malformed, c.tcp.refused, c.tcp.displaced,
-                     c.tcp.broken, c.tcp.slow);
+                     " malformed",
+                     c.tcp.clients, c.frames, c.malformed);
+        fleet_say_clients(&c.tcp);
         rtde_server_stop(f->rtde->server);
     }
     free(f->rtde);
