@@ -154,6 +154,21 @@ void json_write_real(struct json_writer *w, const char *key, double value)
     json_write_raw(w, key, number, isfinite(value) ? json_format_real(value, number) : 4);
 }
 
+void json_write_float(struct json_writer *w, const char *key, float value)
+{
+    char text[JSON_WRITE_NUMBER_MAX];
+    double nearest = (double)value;
+    for (int precision = 6; isfinite(value) && precision <= 9; precision++) {
+        (void)snprintf(text, sizeof text, "%.*g", precision, (double)value);
+        nearest = strtod(text, NULL);
+        const float back = (float)nearest;
+        if (!(back < value) && !(back > value)) {
+            break;
+        }
+    }
+    json_write_real(w, key, nearest);
+}
+
 /* Decimal digits of value, written backwards from end; returns where they begin. */
 static char *digits_before(char *end, uint64_t value)
 {

@@ -50,6 +50,8 @@ void json_write_text(struct json_writer *w, const char *key,
 void json_write_bytes(struct json_writer *w, const char *key, const char *text, size_t bytes,
                       bool latin1);
 void json_write_real(struct json_writer *w, const char *key, double value);
+/* The fewest digits that read back to the same float: "0.1", not 0.10000000149011612. */
+void json_write_float(struct json_writer *w, const char *key, float value);
 void json_write_int(struct json_writer *w, const char *key, int64_t value);
 void json_write_bool(struct json_writer *w, const char *key, bool value);
 void json_write_null(struct json_writer *w, const char *key);

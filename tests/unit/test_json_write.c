@@ -75,6 +75,48 @@ static void test_round_trip(void)
     }
 }
 
+/* A float reads back to the same bits, by the fewest digits. */
+static void test_floats(void)
+{
+    static const struct {
+        float value;
+        const char *text;
+    } rows[] = {{0.1F, "[0.1]"},
+                {-0.0F, "[-0]"},
+                {16777216.0F, "[16777216]"},
+                {0.30000001F, "[0.3]"},
+                {0.3000001F, "[0.3000001]"},
+                {1e-9F, "[1e-09]"},
+                {3.4028235e38F, "[3.4028235e+38]"},
+                {NAN, "[null]"}};
+    char text[64];
+    struct json_writer w;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+        json_write_array(&w, NULL);
+        json_write_float(&w, NULL, rows[i].value);
+        json_write_close(&w);
+        CU_ASSERT_TRUE(json_write_end(&w));
+        text[w.used] = '\0';
+        CHECK_TEXT("float", text, rows[i].text);
+    }
+    srand(check_seed(1));
+    for (int i = 0; i < 20000; i++) {
+        const uint32_t bits = (uint32_t)rand() << 16 ^ (uint32_t)rand();
+        float value = 0.0F;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value)) {
+            continue;
+        }
+        json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+        json_write_float(&w, NULL, value);
+        text[w.used] = '\0';
+        CHECK("at most nine digits", w.used <= strlen("-123456789000000"));
+        const float back = strtof(text, NULL);
+        CU_ASSERT_EQUAL_FATAL(memcmp(&back, &value, sizeof back), 0);
+    }
+}
+
 struct sink {
     char text[4096];
     size_t used;
@@ -188,6 +230,7 @@ int main(void)
     CU_add_test(suite, "numbers", test_numbers);
     CU_add_test(suite, "seconds", test_seconds);
     CU_add_test(suite, "round trip", test_round_trip);
+    CU_add_test(suite, "floats", test_floats);
     CU_add_test(suite, "document", test_document);
     CU_add_test(suite, "members", test_members);
     CU_add_test(suite, "overflow", test_overflow);

@@ -222,7 +222,7 @@ static void write_column(struct json_writer *w, const char *key, const float *va
 {
     json_write_array(w, key);
     for (size_t i = 0; i < n; i++) {
-        json_write_real(w, NULL, (double)values[i]);
+        json_write_float(w, NULL, values[i]);
     }
     json_write_close(w);
 }
