@@ -576,6 +576,8 @@ static void test_ready(void)
 
 static void test_metrics_page(void)
 {
+    fixture.pair[0]->counts.values_left_out = 4;
+    fixture.pair[1]->counts.values_left_out = 3;
     struct http_reply reply = http_get(port, "/metrics");
     CHECK("sum", strstr(reply.body, "\ntandem_lab_entries_total{verdict=\"TIMEOUT\"} "));
     CHECK("pair", strstr(reply.body, "\ntandem_entries_total{pair=\"r2\",verdict=\"AHEAD\"} "));
@@ -583,6 +585,8 @@ static void test_metrics_page(void)
           strstr(reply.body, "\ntandem_consistency_total{pair=\"r2\",consistent=\"false\"} "));
     CHECK("consistent",
           strstr(reply.body, "\ntandem_lab_consistency_total{consistent=\"true\"} "));
+    CHECK("left out", strstr(reply.body, "\ntandem_values_left_out_total{pair=\"r2\"} 3\n"));
+    CHECK("left out", strstr(reply.body, "\ntandem_lab_values_left_out_total 7\n"));
     CHECK("speed", strstr(reply.body, "\ntandem_linear_speed_meters_per_second{pair=\"r1\","
                                       "side=\"real\"} 0."));
     CHECK("source", strstr(reply.body, "\ntandem_journal_lines_total 4711\n"));

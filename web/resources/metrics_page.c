@@ -21,22 +21,27 @@ struct sight {
 /* In the order of what read_pair() gives. */
 static const struct {
     const char *name, *help;
-} PAIR_GAUGES[] = {
-    {"tandem_outstanding_commands", "Commands open now."},
-    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry."},
-    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands."},
+    enum metric_type type;
+} PAIR_METRICS[] = {
+    {"tandem_outstanding_commands", "Commands open now.", METRIC_GAUGE},
+    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", METRIC_GAUGE},
+    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
+     METRIC_GAUGE},
+    {"tandem_values_left_out_total",
+     "Values of replies that were not compared: there is no room.", METRIC_COUNTER},
 };
 
-static double read_pair(const struct view *view, size_t i, size_t gauge)
+static double read_pair(const struct view *view, size_t i, size_t metric)
 {
     const struct pair *pair = view->pairs[i];
     const double values[] = {
         (double)pair->outstanding,
         pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us),
         view->params[i].mode == PAIR_LINK ? pair->link_lag_cycles : nan(""),
+        (double)pair->counts.values_left_out,
     };
-    _Static_assert(COUNT(values) == COUNT(PAIR_GAUGES), "a value for each");
-    return values[gauge];
+    _Static_assert(COUNT(values) == COUNT(PAIR_METRICS), "a value for each");
+    return values[metric];
 }
 
 /* In the order of what read_side() gives. */
@@ -102,8 +107,8 @@ static void write_sample(struct metrics *m, const struct sight *s, size_t i, con
 
 static void write_pair_metrics(struct metrics *m, const struct sight *s)
 {
-    for (size_t k = 0; k < COUNT(PAIR_GAUGES); k++) {
-        metrics_family(m, PAIR_GAUGES[k].name, METRIC_GAUGE, PAIR_GAUGES[k].help);
+    for (size_t k = 0; k < COUNT(PAIR_METRICS); k++) {
+        metrics_family(m, PAIR_METRICS[k].name, PAIR_METRICS[k].type, PAIR_METRICS[k].help);
         for (size_t i = 0; i < s->count; i++) {
             write_sample(m, s, i, NULL, NULL, read_pair(s->view, i, k));
         }
@@ -216,6 +221,15 @@ static void write_counted(struct metrics *m, const struct sight *s)
     }
 }
 
+static uint64_t sum_left_out(const struct view *view)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->pair_count; i++) {
+        sum += view->pairs[i]->counts.values_left_out;
+    }
+    return sum;
+}
+
 static void write_lab(struct metrics *m, const struct sight *s)
 {
     const struct view *view = s->view;
@@ -242,6 +256,9 @@ static void write_lab(struct metrics *m, const struct sight *s)
         {"tandem_ambiguous_total",
          "Messages of which nothing tells whether they were here before.",
          view->counts.ambiguous},
+        {"tandem_lab_values_left_out_total",
+         "Values of replies in the whole lab that were not compared: there is no room.",
+         sum_left_out(view)},
         {"tandem_forgotten_early_total",
          "Messages and ids that were forgotten before broker.remember_s.",
          view->counts.forgotten_early},
