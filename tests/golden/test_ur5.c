@@ -19,24 +19,6 @@ static struct moves_file file = {.lap = "duration_actual_s",
 static const double reference_radps = 1.034;
 static const double reference_s = 0.706;
 
-static bool load(void)
-{
-    const char *data = getenv("TANDEM_DATA");
-    char path[1024];
-    struct err err = {.code = STATUS_OK};
-    (void)snprintf(path, sizeof path, "%s/ur5_ntnu/moves.csv",
-                   data && *data ? data : TANDEM_SOURCE_DIR "/../shared/data");
-    if (!moves_file_read(&file, path, &err)) {
-        (void)printf("SKIPPED: no %s; set TANDEM_DATA to the recordings\n", path);
-        return false;
-    }
-    if (err.code != STATUS_OK) {
-        (void)fprintf(stderr, "%s:%u: %s\n", path, err.line, err.text);
-        exit(EXIT_FAILURE);
-    }
-    return true;
-}
-
 static struct travel_fit fit_all(enum travel_method method)
 {
     struct travel_fit fit;
@@ -98,7 +80,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    if (!load()) {
+    if (!moves_file_find(&file, "ur5_ntnu/moves.csv")) {
         return EXIT_SUCCESS;
     }
     CU_pSuite suite = CU_add_suite("ur5", NULL, NULL);

@@ -7,21 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/recording.h"
+
 enum { MOTION_ROWS_MAX = 20000, MOTION_COLUMNS_MAX = 8 };
 
 struct motion_file {
     size_t n;
     double column[MOTION_COLUMNS_MAX][MOTION_ROWS_MAX];
 };
-
-/* A file of the recordings: in $TANDEM_DATA, else beside the source tree. */
-static inline const char *motion_file_path(const char *name, char *path, size_t path_bytes)
-{
-    const char *data = getenv("TANDEM_DATA");
-    (void)snprintf(path, path_bytes, "%s/%s",
-                   data && *data ? data : TANDEM_SOURCE_DIR "/../shared/data", name);
-    return path;
-}
 
 static inline size_t motion_file_place(const char *header, const char *name)
 {
@@ -45,7 +38,7 @@ static inline bool motion_file_add(struct motion_file *file, const char *name,
     char path[1024];
     char line[1024] = "";
     size_t place[MOTION_COLUMNS_MAX];
-    FILE *in = fopen(motion_file_path(name, path, sizeof path), "r");
+    FILE *in = fopen(recording_path(name, path, sizeof path), "r");
     if (!in || !fgets(line, sizeof line, in)) {
         (void)printf("SKIPPED: no %s; set TANDEM_DATA to the recordings\n", path);
         if (in) {

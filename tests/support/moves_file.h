@@ -7,6 +7,7 @@
 
 #include "identification/travel/travel_time.h"
 #include "logger/message/csv.h"
+#include "tests/support/recording.h"
 
 enum { MOVES_FILE_MAX = 4096 };
 
@@ -65,6 +66,22 @@ static inline int moves_file_read(struct moves_file *file, const char *path, str
     }
     (void)fclose(in);
     return 1;
+}
+
+/* The moves of a recording; false, and says so, where it is not at hand. */
+static inline bool moves_file_find(struct moves_file *file, const char *name)
+{
+    char path[1024];
+    struct err err = {.code = STATUS_OK};
+    if (!moves_file_read(file, recording_path(name, path, sizeof path), &err)) {
+        (void)printf("SKIPPED: no %s; set TANDEM_DATA to the recordings\n", path);
+        return false;
+    }
+    if (err.code != STATUS_OK) {
+        (void)fprintf(stderr, "%s:%u: %s\n", path, err.line, err.text);
+        exit(EXIT_FAILURE);
+    }
+    return true;
 }
 
 #endif

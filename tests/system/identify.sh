@@ -1,21 +1,7 @@
 # tandem identify: what it prints, and what it says about wrong usage and wrong files.
 set -eu
-fail() { echo "identify: $*" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE/tests/support/identify.sh"
 log=$SOURCE/tests/golden/smartlog.csv
-
-# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
-refuse() {
-    want=$1 text=$2
-    shift 2
-    code=0
-    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
-    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
-    grep -q '^tandem: ' "$work/err" || fail "no 'tandem: ' from '$*'"
-    [ ! -s "$work/out" ] || fail "output beside an error: $*"
-}
 
 refuse 2 'identify needs FILE...'
 refuse 2 'which model?' "$log"

@@ -1,20 +1,8 @@
 # tandem identify --model arm_kinematics and arm_friction: what they read, refuse, print, and say of wrong columns and units.
 set -eu
-fail() { echo "identify_arm: $*" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$SOURCE/tests/support/identify.sh"
 data=$SOURCE/examples/data
 
-# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
-refuse() {
-    want=$1 text=$2
-    shift 2
-    code=0
-    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
-    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
-    [ ! -s "$work/out" ] || fail "output beside an error: $*"
-}
 # say VERDICT TEXT ARGUMENT...
 say() {
     verdict=$1 text=$2

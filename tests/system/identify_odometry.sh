@@ -1,19 +1,6 @@
 # tandem identify --model odometry: what it reads, refuses and prints.
 set -eu
-fail() { echo "identify_odometry: $*" >&2; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
-refuse() {
-    want=$1 text=$2
-    shift 2
-    code=0
-    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
-    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
-    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
-    [ ! -s "$work/out" ] || fail "output beside an error: $*"
-}
+. "$SOURCE/tests/support/identify.sh"
 
 # Wheels under a camera: curves to both sides and a straight, with poses as numbers between -pi and pi.
 awk 'BEGIN { pi = 3.141592653589793; print "t_s,cam_x_m,cam_y_m,cam_theta_rad,wheel_left_rad,wheel_right_rad"

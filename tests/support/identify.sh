@@ -1,0 +1,16 @@
+# For tests of tandem identify: a folder of its own, and what a refusal looks like.
+fail() { echo "${0##*/}: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
+refuse() {
+    want=$1 text=$2
+    shift 2
+    code=0
+    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
+    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
+    grep -q '^tandem: ' "$work/err" || fail "no 'tandem: ' from '$*'"
+    [ ! -s "$work/out" ] || fail "output beside an error: $*"
+}
