@@ -39,7 +39,7 @@ static double inverse_us(void)
     return (bench_cpu_s() - from_s) * 1e6 / POSES;
 }
 
-static void bench(const char *what, double (*run)(void), double most_us)
+static void bench_step(const char *what, double (*run)(void), double most_us)
 {
     double batches[BATCHES];
     for (size_t i = 0; i < BATCHES; i++) {
@@ -51,7 +51,7 @@ static void bench(const char *what, double (*run)(void), double most_us)
         what, median, batches[BATCHES - 1], most_us);
 }
 
-static void hear(void *context, const struct robot_reply *reply)
+static void hear_reply(void *context, const struct robot_reply *reply)
 {
     (void)context;
     sum += (double)reply->value_count;
@@ -82,9 +82,9 @@ static void bench_arms(void)
                             .pose_count = 6,
                             .pose = {0.4, (k + i) % 400 == 0 ? -0.25 : -0.05, 0.4, -2.2214,
                                      2.2214, 0.0}}};
-                robot_command(kind, arm, &line, hear, NULL);
+                robot_command(kind, arm, &line, hear_reply, NULL);
             }
-            kind->step(arm, hear, NULL);
+            kind->step(arm, hear_reply, NULL);
             if ((k + i) % TELLS == 0) {
                 struct robot_sample sample;
                 kind->sample(arm, &sample);
@@ -119,8 +119,8 @@ int main(void)
             q[i][k] = random_between(&random, -PI, PI);
         }
     }
-    bench("forward", forward_us, 0.5);
-    bench("all inverse solutions", inverse_us, 3.0);
+    bench_step("forward", forward_us, 0.5);
+    bench_step("all inverse solutions", inverse_us, 3.0);
     bench_arms();
     return isfinite(sum) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

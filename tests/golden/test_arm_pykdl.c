@@ -14,8 +14,8 @@ enum { POSES = 2000, NUMBERS = 48 };
 static double worst_m, worst_turn, worst_slope;
 
 /* Of one line of KDL's: the pose, 3 x 4, then the Jacobian, 6 x 6. */
-static void compare(const struct arm_geometry *arm, const double q[6],
-                    const double kdl[NUMBERS])
+static void compare_arm(const struct arm_geometry *arm, const double q[6],
+                        const double kdl[NUMBERS])
 {
     const struct rigid tool = arm_forward(arm, q);
     const struct arm_slope slope = arm_jacobian(arm, q);
@@ -42,7 +42,7 @@ static bool read_line(FILE *answers, double kdl[NUMBERS])
     return true;
 }
 
-static void ask(const char *path, const struct arm_geometry arms[2], double (*q)[6])
+static void ask_kdl(const char *path, const struct arm_geometry arms[2], double (*q)[6])
 {
     char command[1024];
     double kdl[NUMBERS];
@@ -52,7 +52,7 @@ static void ask(const char *path, const struct arm_geometry arms[2], double (*q)
     FILE *answers = popen(command, "r"); // NOLINT(cert-env33-c)
     CU_ASSERT_FATAL(answers != NULL);
     while (count < POSES && read_line(answers, kdl)) {
-        compare(&arms[count % 2], q[count], kdl);
+        compare_arm(&arms[count % 2], q[count], kdl);
         count++;
     }
     const int status = pclose(answers);
@@ -73,7 +73,7 @@ static void test_against_kdl(void)
     struct arm_geometry arms[2];
     static double q[POSES][6];
     struct random_source random = {.state = 16};
-    char path[] = "/tmp/arm_pykdl.XXXXXX";
+    char path[] = "/tmp/arm_pykdl_XXXXXX";
     const int fd = mkstemp(path);
     CU_ASSERT_FATAL(fd >= 0);
     FILE *file = fdopen(fd, "w");
@@ -90,7 +90,7 @@ static void test_against_kdl(void)
         (void)fputc('\n', file);
     }
     (void)fclose(file);
-    ask(path, arms, q);
+    ask_kdl(path, arms, q);
     (void)unlink(path);
 }
 

@@ -15,7 +15,7 @@ static const double HOME[6] = {0.0, -PI / 2.0, 0.0, -PI / 2.0, 0.0, 0.0};
 static const double WORK[6] = {0.0, -PI / 2.0, -PI / 2.0, -PI / 2.0, PI / 2.0, 0.0};
 static const double WORK2[6] = {0.3, -1.2, -1.7, -1.8, 1.5707963, 0.4};
 
-static json_t *load(const char *name)
+static json_t *load_golden(const char *name)
 {
     char path[512];
     json_error_t error;
@@ -42,8 +42,8 @@ static double tool_distance(const double a[6], const double b[6])
                  ta.at_m[2] - tb.at_m[2]);
 }
 
-static struct arm_servo_params servos(enum arm_controller controller, double lag_s,
-                                      double known_lag_s, double period_s)
+static struct arm_servo_params make_servos(enum arm_controller controller, double lag_s,
+                                           double known_lag_s, double period_s)
 {
     struct arm_servo_params p = {.controller = controller,
                                  .period_s = period_s,
@@ -123,7 +123,7 @@ static struct tracking follow(struct arm_move *move, const struct arm_servo_para
  * rounding. */
 static void test_tracking(void)
 {
-    json_t *rows = load("tracking.json");
+    json_t *rows = load_golden("tracking.json");
     size_t i;
     json_t *row;
     const struct rigid from = arm_forward(&ur5, WORK2);
@@ -143,8 +143,8 @@ static void test_tracking(void)
                                   &move);
         CU_ASSERT_FATAL(fault.refusal == ARM_ACCEPTED);
         const struct arm_servo_params p =
-            servos(ARM_CONTROLLER_PROFILE, number_of(row, "lag_s"),
-                   number_of(row, "known_lag_s"), number_of(row, "period_s"));
+            make_servos(ARM_CONTROLLER_PROFILE, number_of(row, "lag_s"),
+                        number_of(row, "known_lag_s"), number_of(row, "period_s"));
         const struct tracking r = follow(&move, &p);
         (void)printf("%-16s lag %.4f known %.4f every %.3f s: joints %.6f mrad, tool %.6f mm, "
                      "path %.6f mm\n",
@@ -202,7 +202,7 @@ static struct regulated regulate(const struct arm_servo_params *p, const double 
 
 static void test_controllers(void)
 {
-    json_t *rows = load("controllers.json");
+    json_t *rows = load_golden("controllers.json");
     size_t i;
     json_t *row;
     double to[6];
@@ -216,7 +216,7 @@ static void test_controllers(void)
         const double lag_s = number_of(row, "lag_s");
         char name[64];
         struct arm_servo_params p =
-            servos(fsm ? ARM_CONTROLLER_FSM : ARM_CONTROLLER_P, lag_s, lag_s, 0.002);
+            make_servos(fsm ? ARM_CONTROLLER_FSM : ARM_CONTROLLER_P, lag_s, lag_s, 0.002);
         p.gain_per_s = number_of(row, "kc");
         p.stop_rad = 5e-4;
         p.speed_min_radps = number_of(row, "w_min");
@@ -266,7 +266,7 @@ static void test_rest(void)
             for (size_t k = 0; k < COUNT(periods_s); k++) {
                 char name[64];
                 const struct arm_servo_params p =
-                    servos((enum arm_controller)c, lags_s[i], lags_s[i], periods_s[k]);
+                    make_servos((enum arm_controller)c, lags_s[i], lags_s[i], periods_s[k]);
                 const struct regulated r = regulate(&p, to);
                 (void)snprintf(name, sizeof name, "%s lag %g every %g s",
                                arm_controller_name((enum arm_controller)c), lags_s[i],
