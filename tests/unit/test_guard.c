@@ -194,6 +194,7 @@ static void test_slow_heads(void)
     struct clients *c = &limits;
     CHECK_INT("create", clients_init(c, &params), STATUS_OK);
     struct line lines[4];
+    char text[8];
     for (int i = 0; i < 4; i++) {
         lines[i] = open_line(c, "10.0.0.1", 10 * i);
     }
@@ -211,6 +212,10 @@ static void test_slow_heads(void)
     CHECK("it may ask again", !is_hung_up(&lines[1]));
     CHECK_INT("it asks again", ask(c, lines[1].client, 1100), CLIENT_FINE);
     clients_answered(c, lines[1].client, 1100);
+    CHECK_INT("it sends", send(lines[1].ends[1], "GET", 3, 0), 3);
+    clients_hang_up(c, 1201);
+    CHECK("nobody has read it yet", !is_hung_up(&lines[1]));
+    CHECK_INT("read", recv(lines[1].ends[0], text, sizeof text, 0), 3);
     clients_hang_up(c, 1201);
     CHECK("it does not ask again", is_hung_up(&lines[1]));
     CHECK_INT("counted", atomic_load(&hung_up), 4);

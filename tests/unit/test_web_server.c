@@ -275,8 +275,13 @@ static void *run_client(void *context)
     };
     struct client *c = context;
     for (int i = 0; i < c->requests; i++) {
-        struct http_reply reply =
-            http_get(c->port, targets[((size_t)i + (size_t)c->port) % COUNT(targets)]);
+        const char *target = targets[((size_t)i + (size_t)c->port) % COUNT(targets)];
+        const double began_s = now_s();
+        struct http_reply reply = http_get(c->port, target);
+        /* The server hangs up on what rests for so long, also where it had no time itself. */
+        if (reply.status == 0 && now_s() - began_s > 9.5) {
+            i--;
+        }
         c->good += reply.status == 200 && reply.body_bytes > 0;
         http_free(&reply);
     }

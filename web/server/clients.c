@@ -214,10 +214,22 @@ void clients_leave(struct clients *c, struct client *client)
     }
 }
 
+/* Bytes are here that nobody has read yet: it is not the client that takes its time. */
+static bool has_sent(const struct client *client)
+{
+    char byte = 0;
+    return recv(client->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 static void hang_up_before(struct clients *c, const struct client_list *list, int64_t before_ms)
 {
-    while (list->first && list->first->since_ms < before_ms) {
-        hang_up(c, list->first);
+    struct client *after = NULL;
+    for (struct client *client = list->first; client && client->since_ms < before_ms;
+         client = after) {
+        after = client->after;
+        if (!has_sent(client)) {
+            hang_up(c, client);
+        }
     }
 }
 

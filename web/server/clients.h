@@ -79,7 +79,8 @@ void clients_answered(struct clients *clients, struct client *client, int64_t no
 /* Its client has hung up: it gives up its place, and is closed soon. NULL allowed. */
 void clients_leave(struct clients *clients, struct client *client);
 
-/* Hang up on those that have let too much time go by. */
+/* Hang up on those that have let too much time go by; not on who has sent what nobody has read
+ * yet, on a machine that has no time for it. */
 void clients_hang_up(struct clients *clients, int64_t now_ms);
 
 #endif
