@@ -29,10 +29,10 @@ enum {
 static const double CLOCK_OFF_S = 60.0;
 
 static const char *const wished[] = {
-    "timestamp",      "target_q",         "target_qd",       "actual_q",
-    "actual_qd",      "actual_TCP_pose",  "target_TCP_pose", "safety_mode",
-    "actual_current", "runtime_state",    "speed_scaling",   "target_speed_fraction",
-    "robot_mode",     "robot_status_bits"};
+    "timestamp",      "target_q",          "target_qd",       "actual_q",
+    "actual_qd",      "actual_TCP_pose",   "target_TCP_pose", "safety_mode",
+    "actual_current", "runtime_state",     "speed_scaling",   "target_speed_fraction",
+    "robot_mode",     "robot_status_bits", "target_qdd"};
 enum { REQUIRED = 8 };
 
 enum repeat { REPEAT_NONE, REPEAT_MOVING, REPEAT_ANSWERED };
@@ -131,7 +131,8 @@ static void say_telemetry(struct bridge *b, const struct rtde_outputs *v)
     b->telemetry_s = v->timestamp < b->telemetry_s + period_s ? b->telemetry_s + period_s
                                                               : v->timestamp + period_s;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    bridge_write_telemetry(&w, v, b->seq++, b->boot);
+    bridge_write_telemetry(&w, v, rtde_client_has(&b->link.client, "target_qdd"), b->seq++,
+                           b->boot);
     b->counts.telemetry += say_word(b, "real/telemetry", 0, false, &w);
 }
 

@@ -35,8 +35,8 @@ static double in_range(double t_s)
     return fabs(t_s) < 1e11 ? t_s : 0.0;
 }
 
-void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v, int64_t seq,
-                            const char *boot)
+void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
+                            bool has_target_qdd, int64_t seq, const char *boot)
 {
     json_write_object(w, NULL);
     write_seconds(w, "t", in_range(v->timestamp));
@@ -44,6 +44,9 @@ void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
     json_write_text(w, "boot", boot);
     write_numbers(w, "nu", v->actual_qd, 6);
     write_numbers(w, "tau", v->target_qd, 6);
+    if (has_target_qdd) {
+        write_numbers(w, "tau_dot", v->target_qdd, 6);
+    }
     write_numbers(w, "pose", v->actual_q, 6);
     write_numbers(w, "current_a", v->actual_current, 6);
     write_numbers(w, "tcp", v->actual_TCP_pose, 6);

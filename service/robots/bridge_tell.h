@@ -15,8 +15,8 @@ struct bridge_move {
     double rest_pose[6];
 };
 
-void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v, int64_t seq,
-                            const char *boot);
+void bridge_write_telemetry(struct json_writer *w, const struct rtde_outputs *v,
+                            bool has_target_qdd, int64_t seq, const char *boot);
 /* reason: "" when online. */
 void bridge_write_connection(struct json_writer *w, bool online, const char *boot,
                              const char *reason);

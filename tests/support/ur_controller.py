@@ -15,7 +15,7 @@ import time
 PERIOD = 0.008
 TYPES = {"timestamp": "d", "target_q": "6d", "target_qd": "6d", "actual_q": "6d", "actual_qd": "6d", "actual_TCP_pose": "6d",
          "target_TCP_pose": "6d", "safety_mode": "i", "actual_current": "6d", "runtime_state": "I", "speed_scaling": "d",
-         "target_speed_fraction": "d", "robot_mode": "i", "robot_status_bits": "I"}
+         "target_speed_fraction": "d", "robot_mode": "i", "robot_status_bits": "I", "target_qdd": "6d"}
 WORDS = {"d": "DOUBLE", "6d": "VECTOR6D", "i": "INT32", "I": "UINT32"}
 
 
@@ -32,25 +32,27 @@ class Move:
         self.start = self.end = None
 
     def share(self, t):
-        """Share of the way, and its speed."""
-        ramp = self.v / self.a
+        """Share of the way, its speed, its acceleration."""
+        ramp, a = self.v / self.a, self.a / self.size
         t = min(max(t, 0.0), self.seconds)
+        left = self.seconds - t
         if t <= ramp:
-            return 0.5 * self.a * t * t / self.size, self.a * t / self.size
-        if t >= self.seconds - ramp:
-            left = self.seconds - t
-            return 1.0 - 0.5 * self.a * left * left / self.size, self.a * left / self.size
-        return self.v * (t - 0.5 * ramp) / self.size, self.v / self.size
+            return 0.5 * a * t * t, a * t, a
+        if left <= ramp:
+            return 1.0 - 0.5 * a * left * left, a * left, -a if left > 0.0 else 0.0
+        return self.v * (t - 0.5 * ramp) / self.size, self.v / self.size, 0.0
 
     def at(self, t):
-        """Joints, speeds and pose."""
-        s, rate = self.share(t)
+        """Joints, speeds, accelerations and pose."""
+        s, rate, a = self.share(t)
         bend = 0.2 * math.sin(math.pi * s) if self.line else 0.0
         bent = 0.2 * math.pi * math.cos(math.pi * s) * rate if self.line else 0.0
+        bends = 0.2 * math.pi * (math.cos(math.pi * s) * a - math.pi * math.sin(math.pi * s) * rate ** 2) if self.line else 0.0
         q = [o + s * (t - o) + bend for o, t in zip(self.origin, self.target)]
         qd = [rate * (t - o) + bent for o, t in zip(self.origin, self.target)]
+        qdd = [a * (t - o) + bends for o, t in zip(self.origin, self.target)]
         ends = pose_of(self.origin), pose_of(self.target)
-        return q, qd, [o + s * (t - o) for o, t in zip(*ends)] if self.line else pose_of(q)
+        return q, qd, qdd, [o + s * (t - o) for o, t in zip(*ends)] if self.line else pose_of(q)
 
 
 def pose_of(q):
@@ -140,12 +142,12 @@ class Controller:
     def state(self, now):
         with self.lock:
             move = self.playing
-            q, qd, pose = self.q, [0.0] * 6, pose_of(self.q)
+            q, qd, qdd, pose = self.q, [0.0] * 6, [0.0] * 6, pose_of(self.q)
             if move and now >= move.start and self.safety == 1:
-                q, qd, pose = move.at((now - move.start) * self.slider)
-                qd = [self.slider * v for v in qd]
-            return {"timestamp": now, "target_q": q, "target_qd": qd, "actual_q": q, "actual_qd": qd, "actual_TCP_pose": pose,
-                    "target_TCP_pose": pose, "safety_mode": self.safety, "actual_current": [0.1] * 6,
+                q, qd, qdd, pose = move.at((now - move.start) * self.slider)
+                qd, qdd = [self.slider * v for v in qd], [self.slider ** 2 * a for a in qdd]
+            return {"timestamp": now, "target_q": q, "target_qd": qd, "target_qdd": qdd, "actual_q": q, "actual_qd": qd,
+                    "actual_TCP_pose": pose, "target_TCP_pose": pose, "safety_mode": self.safety, "actual_current": [0.1] * 6,
                     "runtime_state": 2 if move else 1, "speed_scaling": self.slider, "target_speed_fraction": self.slider,
                     "robot_mode": self.mode, "robot_status_bits": 3}
 

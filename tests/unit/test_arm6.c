@@ -461,6 +461,75 @@ static void test_efforts(void)
     CHECK_NEAR("there", state.q_rad[0], 0.0, 0, 1e-5);
 }
 
+/* How fast the set points' speeds change, as telemetry tells it; NULL: it does not. */
+static const double *told_rates(void)
+{
+    static struct robot_sample sample;
+    arm6_kind.sample(memory, &sample);
+    for (size_t i = 0; i < sample.more_count; i++) {
+        if (strcmp(sample.more[i].name, "tau_dot") == 0) {
+            CHECK_INT("of all joints", sample.more[i].count, 6);
+            return sample.more[i].number;
+        }
+    }
+    return NULL;
+}
+
+/* What is told holds for the period that comes, from where it is told; NAN: nothing was. */
+static double check_rates(int periods)
+{
+    double most = 0.0;
+    for (int k = 0; k < periods; k++) {
+        const double *told = told_rates();
+        double rate[6];
+        if (!told) {
+            return nan("");
+        }
+        memcpy(rate, told, sizeof rate);
+        arm6_read(memory, &state);
+        const struct arm6_state before = state;
+        run_for(0.008);
+        for (size_t j = 0; j < 6; j++) {
+            CHECK_NEAR("the next speed", state.qd_sp_radps[j],
+                       before.qd_sp_radps[j] + 0.008 * rate[j], 0, 1e-9);
+            CHECK_NEAR("for RTDE, too", before.qdd_sp_radps2[j], rate[j], 0, 0);
+            most = fmax(most, fabs(rate[j]));
+        }
+    }
+    return most;
+}
+
+static void test_accelerations(void)
+{
+    struct event_command jog = {.id = "b",
+                                .op = "speedj",
+                                .arm = {.told = 1U << EVENT_ARM_QD | 1U << EVENT_ARM_TIME_S,
+                                        .qd_count = 6,
+                                        .qd_radps = {0.3},
+                                        .time_s = 0.5}};
+    const double u[6] = {0.3};
+    begin_at(WORK, PERIOD_US);
+    CHECK_NEAR("at rest", check_rates(5), 0.0, 0, 0);
+    const struct event_command joints = movej("a", WORK2);
+    tell(&joints);
+    CHECK_NEAR("a joint move", check_rates(200), 1.4, 1e-9, 0);
+    const struct event_command line = movel("l", 0.0, 0.0, 0.1);
+    tell(&line);
+    CHECK("a line", check_rates(200) > 0.5);
+    tell(&jog);
+    run_for(0.1);
+    CHECK("a jog", !told_rates());
+    run_for(2.0);
+    CHECK_INT("efforts", arm6_kind.effort(memory, u, 6), STATUS_OK);
+    run_for(0.1);
+    CHECK("who knows what comes", !told_rates());
+    begin_at(WORK, PERIOD_US);
+    set_parameter("controller", ARM_CONTROLLER_P);
+    tell(&joints);
+    run_for(0.1);
+    CHECK("joints on their own", !told_rates());
+}
+
 static unsigned draw_below(struct random_source *random, size_t count)
 {
     return (unsigned)(random_uniform(random) * (double)count);
@@ -594,6 +663,7 @@ int main(void)
     CU_add_test(suite, "jogs", test_jogs);
     CU_add_test(suite, "external", test_external);
     CU_add_test(suite, "efforts", test_efforts);
+    CU_add_test(suite, "accelerations", test_accelerations);
     CU_add_test(suite, "random", test_random);
     CU_add_test(suite, "kind", test_kind);
     CU_add_test(suite, "geometry", test_geometry);

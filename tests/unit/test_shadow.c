@@ -159,6 +159,27 @@ static void test_before_the_first_sample(void)
     CHECK_NEAR("from a standstill", target.nu[0], 0.0, 0.0, 1e-9);
 }
 
+/* A rate that is told counts in place of the samples', but not through zero. */
+static void test_told_rates(void)
+{
+    struct scene c = begin(SHADOW_RAMP);
+    const double falling[AXES] = {-5.0, 0.0, NAN};
+    const double rising[AXES] = {5.0, -5.0, 0.0};
+    const double push[][AXES] = {{0.2, 0.0, 0.0}, {0.1, 0.1, 0.0}, {0.0, -0.1, 0.0}};
+    for (size_t k = 0; k < COUNT(push); k++) {
+        shadow_sample(&c.s, &c.p, c.now_us, c.now_us, NOTHING, push[k], NULL);
+        c.now_us += TICK_US;
+    }
+    shadow_told_rate(&c.s, &c.p, falling);
+    CHECK_NEAR("no number: as the samples have it", c.s.tau_dot[0], 0.0, 0, 0);
+    shadow_told_rate(&c.s, &c.p, (const double[AXES]){-5.0, -5.0, 3.0});
+    CHECK_NEAR("has braked", c.s.tau_dot[0], 0.0, 0, 0);
+    CHECK_NEAR("goes on", c.s.tau_dot[1], -5.0, 0, 0);
+    CHECK_NEAR("begins", c.s.tau_dot[2], 3.0, 0, 0);
+    shadow_told_rate(&c.s, &c.p, rising);
+    CHECK_NEAR("turns round", c.s.tau_dot[0], 5.0, 0, 0);
+}
+
 /* The gain: as a steady Kalman filter's, for any sample time. */
 static void test_noise_is_filtered(void)
 {
@@ -195,6 +216,7 @@ int main(void)
     CU_add_test(suite, "gates", test_gates);
     CU_add_test(suite, "silence and return", test_silence_and_return);
     CU_add_test(suite, "before the first sample", test_before_the_first_sample);
+    CU_add_test(suite, "told rates", test_told_rates);
     CU_add_test(suite, "noise is filtered", test_noise_is_filtered);
     return check_run();
 }

@@ -263,8 +263,10 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 
 void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot)
 {
-    if (follower_all_finite(tau_dot, p->axes)) {
-        memcpy(s->tau_dot, tau_dot, p->axes * sizeof tau_dot[0]);
+    for (size_t i = 0; i < p->axes && follower_all_finite(tau_dot, p->axes); i++) {
+        /* What came to zero at this rate has braked, and rests. */
+        const bool braked = !(fabs(s->tau[i]) > 0.0) && tau_dot[i] * s->tau_was[i] > 0.0;
+        s->tau_dot[i] = braked ? 0.0 : tau_dot[i];
     }
 }
 

@@ -108,7 +108,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 
 /* How fast the efforts of the last sample taken change, per second [axes], where the robot
  * tells it: in place of what the last three samples agree upon. What is no number is passed
- * over. */
+ * over; an effort that came to zero at this rate stays there. */
 void shadow_told_rate(struct shadow *s, const struct shadow_params *p, const double *tau_dot);
 
 /* Where it was, or is, at t_us, which is not before its last sample: pose, out, as

@@ -477,9 +477,34 @@ static double mode_bits(const struct arm6 *a)
            (a->external ? 4.0 : 0.0);
 }
 
+/* How fast the speeds of the set points change from now on, as far as a plan tells it: on a
+ * move, and at rest. */
+static bool find_accelerations(const struct arm6 *a, double qdd[ARM_JOINTS])
+{
+    const double t_s = seconds_from(a->run_us, a->now_us);
+    struct arm_move move = a->move;
+    double q[ARM_JOINTS];
+    double now[ARM_JOINTS];
+    double next[ARM_JOINTS];
+    memset(qdd, 0, ARM_JOINTS * sizeof qdd[0]);
+    if (a->drive != ARM6_MOVE || a->alone) {
+        return a->drive == ARM6_HOLD && !a->external;
+    }
+    /* One that waited has begun within the period. */
+    if (!arm_move_at(&move, &a->arm, t_s, q, now) ||
+        !arm_move_at(&move, &a->arm, t_s + arm6_period_s(a), q, next)) {
+        return false;
+    }
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        qdd[j] = (next[j] - now[j]) / arm6_period_s(a);
+    }
+    return true;
+}
+
 static void sample_arm(const void *memory, struct robot_sample *out)
 {
     const struct arm6 *a = memory;
+    double qdd[ARM_JOINTS];
     memset(out, 0, sizeof *out);
     out->t_us = a->now_us;
     out->nu_count = out->tau_count = out->pose_count = ARM_JOINTS;
@@ -498,6 +523,9 @@ static void sample_arm(const void *memory, struct robot_sample *out)
     memcpy(add_list(out, "q_target", ARM_JOINTS)->number, a->jog.now.q, sizeof a->jog.now.q);
     memcpy(add_list(out, "qd_target", ARM_JOINTS)->number, a->jog.now.qd, sizeof a->jog.now.qd);
     add_list(out, "mode", 1)->number[0] = mode_bits(a);
+    if (find_accelerations(a, qdd)) {
+        memcpy(add_list(out, "tau_dot", ARM_JOINTS)->number, qdd, sizeof qdd);
+    }
 }
 
 static void read_tools(const struct arm6 *a, struct arm6_state *out)
@@ -539,7 +567,9 @@ void arm6_read(const void *memory, struct arm6_state *out)
     memcpy(out->q_r_rad, a->q_r, sizeof out->q_r_rad);
     memcpy(out->q_sp_rad, a->jog.now.q, sizeof out->q_sp_rad);
     memcpy(out->qd_sp_radps, a->jog.now.qd, sizeof out->qd_sp_radps);
-    memcpy(out->qdd_sp_radps2, a->qdd_sp, sizeof out->qdd_sp_radps2);
+    if (!find_accelerations(a, out->qdd_sp_radps2)) {
+        memcpy(out->qdd_sp_radps2, a->qdd_sp, sizeof out->qdd_sp_radps2);
+    }
     memcpy(out->u_radps, a->servo.u, sizeof out->u_radps);
     memcpy(out->q_com_rad,
            a->external ? a->stream_q

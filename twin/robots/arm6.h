@@ -48,7 +48,7 @@ struct arm6_state {
     double q_r_rad[ARM_JOINTS];        /* Q_R */
     double q_sp_rad[ARM_JOINTS];       /* Q_SP */
     double qd_sp_radps[ARM_JOINTS];    /* and their speeds */
-    double qdd_sp_radps2[ARM_JOINTS];  /* and accelerations, by difference */
+    double qdd_sp_radps2[ARM_JOINTS];  /* and accelerations, by plan or difference */
     double u_radps[ARM_JOINTS];        /* Q_M */
     double q_com_rad[ARM_JOINTS];      /* Q_COM */
     double tcp[6], tcp_speed[6];       /* x y z m, rotation vector rad; m/s, rad/s */
