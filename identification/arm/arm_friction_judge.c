@@ -19,9 +19,12 @@ static const double OTHER_FAIL = 0.6;
 /* Thirds that differ beyond their errors, by so much of the current. */
 static const double PARTS_CHANCE = 1e-3;
 static const double PARTS_EFFECT = 0.03;
-static const double SE_RATIO_MARGINAL = 0.25; /* of inertia and friction */
-static const double SE_EFFECT = 0.05;         /* … or so much of the current */
-static const double HELD_OUT_MARGINAL = 1.3;  /* times the error of the fit */
+/* Of inertia and friction: not told, as of every model; known badly, where that moves so much
+ * of the current. */
+static const double SE_RATIO_MAX = 0.5;
+static const double SE_RATIO_MARGINAL = 0.25;
+static const double SE_EFFECT = 0.05;
+static const double HELD_OUT_MARGINAL = 1.3; /* times the error of the fit */
 static const double HELD_OUT_FAIL = 3.0;
 static const double LOST_RATIO_MARGINAL = 0.2;
 static const double UNEVEN_MAX = 0.3;
@@ -65,7 +68,28 @@ static void judge_rate(struct arm_friction_joint *joint, size_t number)
     estimate_advise(e, "check columns and units: s, rad, rad/s, A, in the order of the joints");
 }
 
-/* An error matters that moves the current. */
+/* A joint has inertia and friction: one that is known to half its value at best was not found,
+ * however little it moves the current. A smaller error matters that does. */
+static void judge_error(struct estimate *e, size_t i, const struct arm_friction_thirds *thirds)
+{
+    const double se = e->se[i];
+    const double size = fabs(e->value[i]);
+    e->identifiable[i] = se <= SE_RATIO_MAX * size;
+    if (!e->identifiable[i]) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "%s is not identifiable: %.3g with a standard error of %.3g",
+                        e->name[i], e->value[i], se);
+    } else if (!(se <= SE_RATIO_MARGINAL * size) &&
+               !(se * thirds->effect_a[i] <= SE_EFFECT * thirds->current_sd_a)) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.0f %% only", e->name[i],
+                        100.0 * se / size);
+    } else {
+        return;
+    }
+    estimate_advise(e, i == INERTIA ? "accelerate harder, more often"
+                                    : "move at several speeds, both ways");
+}
+
 static void judge_parameters(struct estimate *e, size_t number,
                              const struct arm_friction_thirds *thirds)
 {
@@ -95,12 +119,8 @@ static void judge_parameters(struct estimate *e, size_t number,
                             "signs?",
                             number + 1, words[i]);
             estimate_advise(e, "look for exchanged columns, and for signs of currents");
-        } else if (!(e->se[i] <= SE_RATIO_MARGINAL * fabs(e->value[i])) &&
-                   !(e->se[i] * thirds->effect_a[i] <= SE_EFFECT * thirds->current_sd_a)) {
-            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.0f %% only", e->name[i],
-                            100.0 * e->se[i] / fabs(e->value[i]));
-            estimate_advise(e, i == INERTIA ? "accelerate harder, more often"
-                                            : "move at several speeds, both ways");
+        } else {
+            judge_error(e, i, thirds);
         }
     }
 }
