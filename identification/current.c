@@ -79,6 +79,31 @@ void current_compare(const struct estimate *e, const struct current_values *curr
     test_given(e, &given, out);
 }
 
+void current_together(const struct current_beside *parts, size_t count,
+                      struct current_comparison *out)
+{
+    double least = 1.0;
+    double compared = 0.0;
+    *out = (struct current_comparison){.statistic = 0.0, .df = 0.0, .p = NAN};
+    for (size_t k = 0; k < count; k++) {
+        const struct current_comparison *c = &parts[k].comparison;
+        if (parts[k].given && c->df > 0.0) {
+            out->statistic += c->statistic;
+            out->df += c->df;
+            least = fmin(least, c->p);
+            compared += 1.0;
+        }
+    }
+    if (compared > 0.0) {
+        const double all = gsl_cdf_chisq_Q(fmax(out->statistic, 0.0), out->df);
+        const double furthest = least < 1.0 ? -expm1(compared * log1p(-least)) : 1.0;
+        out->p = compared > 1.0 ? fmin(1.0, 2.0 * fmin(all, furthest)) : all;
+        out->contradicts = out->p < CONTRADICTS_P;
+    } else {
+        out->statistic = out->df = NAN;
+    }
+}
+
 /* "; surge mass (surge_mass_kg) 120, not 125.4 to 131.9" */
 static void name_given(const char *name, double value, double lo, double hi, char *text,
                        size_t bytes, size_t *used)

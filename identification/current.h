@@ -29,12 +29,25 @@ struct current_comparison {
     bool contradicts; /* p below 5 % */
 };
 
+/* The values in use, if somebody told them, beside what was found. */
+struct current_beside {
+    bool given; /* the other two are valid */
+    struct current_values values;
+    struct current_comparison comparison;
+};
+
 /* An empty set: nothing given. */
 void current_start(struct current_values *current);
 
 /* delay_s takes no part. */
 void current_compare(const struct estimate *estimate, const struct current_values *current,
                      struct current_comparison *out);
+
+/* Parts of a fit that were compared each by itself, as the joints of an arm: all of them
+ * together, and the one furthest off among so many; p is twice that of the one that says more.
+ * statistic and df are of all together, z and contradicted of nothing. */
+void current_together(const struct current_beside *parts, size_t count,
+                      struct current_comparison *out);
 
 /* Say in *told, if the recording contradicts what is in use for `model`, the furthest off
  * first, as many as there is room for: a note, for the fit is none the worse. *estimate, which

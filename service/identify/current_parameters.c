@@ -12,15 +12,27 @@
 
 enum { DELAY = -1, UNKNOWN = -2, NAME_MAX_BYTES = 64 };
 
-/* Its place in the estimate, DELAY or UNKNOWN. */
-static int find_name(const struct current_form *form, const char *name)
+static size_t count_parts(const struct current_form *form)
 {
-    const struct estimate *e = form->estimate;
-    for (size_t i = 0; i < e->p; i++) {
-        if (strcmp(e->name[i], name) == 0 || (*name && strcmp(e->symbol[i], name) == 0)) {
-            return (int)i;
+    size_t parts = 0;
+    while (parts < CURRENT_PARTS_MAX && form->part[parts]) {
+        parts++;
+    }
+    return parts;
+}
+
+/* Its place in the estimate of *part, DELAY or UNKNOWN. */
+static int find_name(const struct current_form *form, const char *name, size_t *part)
+{
+    for (*part = 0; *part < count_parts(form); ++*part) {
+        const struct estimate *e = form->part[*part];
+        for (size_t i = 0; i < e->p; i++) {
+            if (strcmp(e->name[i], name) == 0 || (*name && strcmp(e->symbol[i], name) == 0)) {
+                return (int)i;
+            }
         }
     }
+    *part = 0;
     return form->late && strcmp(name, "delay_s") == 0 ? DELAY : UNKNOWN;
 }
 
@@ -28,8 +40,10 @@ static enum status refuse_name(const struct current_form *form, const char *wher
                                const char *name, struct err *err)
 {
     char names[ERR_TEXT_MAX] = "";
-    for (size_t i = 0; i < form->estimate->p; i++) {
-        names_append(names, sizeof names, form->estimate->name[i]);
+    for (size_t part = 0; part < count_parts(form); part++) {
+        for (size_t i = 0; i < form->part[part]->p; i++) {
+            names_append_new(names, sizeof names, form->part[part]->name[i]);
+        }
     }
     return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s%s", form->model,
                    name, names, form->late ? ", delay_s" : "");
@@ -39,14 +53,15 @@ static enum status take_value(const struct current_form *form, const char *where
                               const char *name, double value, struct current_values *current,
                               struct err *err)
 {
-    const int i = find_name(form, name);
+    size_t part = 0;
+    const int i = find_name(form, name, &part);
     if (i == UNKNOWN) {
         return refuse_name(form, where, name, err);
     }
     if (i == DELAY) {
         current->delay_s = value;
     } else {
-        current->value[i] = value;
+        current[part].value[i] = value;
     }
     return STATUS_OK;
 }
@@ -106,9 +121,10 @@ static enum status take_document(json_t *document, const char *path,
     }
     json_object_foreach(errors, name, value)
     {
-        const int i = find_name(form, name);
+        size_t part = 0;
+        const int i = find_name(form, name, &part);
         if (i >= 0 && json_is_number(value)) {
-            current->se[i] = json_number_value(value);
+            current[part].se[i] = json_number_value(value);
         }
     }
     delay = json_is_object(delay) ? json_object_get(delay, "value") : delay;
@@ -140,12 +156,14 @@ static enum status take_file(const char *path, const struct current_form *form,
 enum status current_parameters_read(const char *text, const struct current_form *form,
                                     struct current_values *current, struct err *err)
 {
-    struct current_values read;
-    current_start(&read);
-    const enum status st = strchr(text, '=') ? take_list(text, form, &read, err)
-                                             : take_file(text, form, &read, err);
+    struct current_values read[CURRENT_PARTS_MAX];
+    for (size_t part = 0; part < CURRENT_PARTS_MAX; part++) {
+        current_start(&read[part]);
+    }
+    const enum status st =
+        strchr(text, '=') ? take_list(text, form, read, err) : take_file(text, form, read, err);
     if (st == STATUS_OK) {
-        *current = read;
+        memcpy(current, read, count_parts(form) * sizeof read[0]);
     }
     return st;
 }
@@ -153,10 +171,10 @@ enum status current_parameters_read(const char *text, const struct current_form 
 enum status current_parameters_check(const char *text, const struct current_form *form,
                                      struct err *err)
 {
-    struct current_values ignored;
+    struct current_values ignored[CURRENT_PARTS_MAX];
     struct err why = {0};
     char line[32] = "";
-    if (!text || current_parameters_read(text, form, &ignored, &why) == STATUS_OK) {
+    if (!text || current_parameters_read(text, form, ignored, &why) == STATUS_OK) {
         return STATUS_OK;
     }
     if (why.line > 0) {
@@ -168,21 +186,34 @@ enum status current_parameters_check(const char *text, const struct current_form
 enum status current_beside_read(const char *text, const struct current_form *form,
                                 struct current_beside *beside, struct err *err)
 {
-    beside->given = text != NULL;
-    return text ? current_parameters_read(text, form, &beside->values, err) : STATUS_OK;
+    struct current_values values[CURRENT_PARTS_MAX];
+    const enum status st = text ? current_parameters_read(text, form, values, err) : STATUS_OK;
+    for (size_t part = 0; part < count_parts(form) && st == STATUS_OK; part++) {
+        beside[part].given = text != NULL;
+        if (text) {
+            beside[part].values = values[part];
+        }
+    }
+    return st;
+}
+
+void current_beside_compare(struct current_beside *beside, const struct estimate *e)
+{
+    struct current_values meant = beside->values;
+    for (size_t i = 0; i < e->p && beside->given; i++) {
+        meant.value[i] = e->identifiable[i] ? meant.value[i] : (double)NAN;
+    }
+    if (beside->given) {
+        current_compare(e, &meant, &beside->comparison);
+    }
 }
 
 void current_beside_judge(struct current_beside *beside, const char *model, struct estimate *e)
 {
-    struct current_values meant = beside->values;
-    if (!beside->given) {
-        return;
+    current_beside_compare(beside, e);
+    if (beside->given) {
+        current_judge(e, model, e, &beside->values, &beside->comparison);
     }
-    for (size_t i = 0; i < e->p; i++) {
-        meant.value[i] = e->identifiable[i] ? meant.value[i] : (double)NAN;
-    }
-    current_compare(e, &meant, &beside->comparison);
-    current_judge(e, model, e, &meant, &beside->comparison);
 }
 
 void current_beside_write(struct json_writer *w, const struct estimate *e,

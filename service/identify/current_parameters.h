@@ -15,14 +15,18 @@
 #include "identification/current.h"
 #include "logger/message/json_write.h"
 
+enum { CURRENT_PARTS_MAX = 6 };
+
 /* What can be named. */
 struct current_form {
     const char *model;
-    const struct estimate *estimate; /* its names and symbols */
-    bool late;                       /* delay_s, too */
+    /* Names and symbols, by the parts that are fitted each by itself; NULL: no more parts. */
+    const struct estimate *part[CURRENT_PARTS_MAX];
+    bool late; /* delay_s, too: the first part's */
 };
 
-/* STATUS_E_PARSE, STATUS_E_IO with err filled; *current is written only on STATUS_OK. */
+/* current: one for each part. STATUS_E_PARSE, STATUS_E_IO with err filled; *current is written
+ * only on STATUS_OK. */
 MUST_USE enum status current_parameters_read(const char *text, const struct current_form *form,
                                              struct current_values *current, struct err *err);
 
@@ -30,19 +34,14 @@ MUST_USE enum status current_parameters_read(const char *text, const struct curr
 MUST_USE enum status current_parameters_check(const char *text, const struct current_form *form,
                                               struct err *err);
 
-/* The parameters in use, if somebody told them, beside what was found. */
-struct current_beside {
-    bool given; /* the other two are valid */
-    struct current_values values;
-    struct current_comparison comparison;
-};
-
-/* Before the fit; text may be NULL. As current_parameters_read(). */
+/* Before the fit, one for each part; text may be NULL. As current_parameters_read(). */
 MUST_USE enum status current_beside_read(const char *text, const struct current_form *form,
                                          struct current_beside *beside, struct err *err);
 
-/* After it: compare, and a reason and advice in *e where they contradict. A value that the fit
- * does not determine is not the one they mean. */
+/* After it: compare. A value that the fit does not determine is not the one they mean. */
+void current_beside_compare(struct current_beside *beside, const struct estimate *e);
+
+/* The same, and a reason and advice in *e where they contradict. */
 void current_beside_judge(struct current_beside *beside, const char *model, struct estimate *e);
 
 /* Into the document, and on the page. */

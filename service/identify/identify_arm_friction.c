@@ -1,7 +1,9 @@
 /* tandem identify --model arm_friction: inertia, friction and gravity of an arm's joints. */
+#include <math.h>
 #include <stdio.h>
 
 #include "identification/arm/arm_friction.h"
+#include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/table_rows.h"
@@ -44,6 +46,8 @@ static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 struct result {
     struct arm_friction_fit fit;
     struct arm_friction_card card, held_out_card;
+    struct current_beside current[ARM_JOINTS];
+    struct current_comparison compared; /* all joints */
     struct identify_files files, held_out_files;
 };
 
@@ -91,14 +95,55 @@ static enum status hold_out(const struct identify_request *request, struct resul
                : err_set(err, st, "data", 0, 0, "the check failed: %s", status_name(st));
 }
 
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *what,
-                               struct err *err)
+/* What --current can name. */
+static struct current_form name_current(struct arm_friction_fit *named)
 {
-    struct result *result = what;
+    _Static_assert((int)CURRENT_PARTS_MAX >= (int)ARM_JOINTS, "a part for each joint");
+    struct current_form known = {.model = "arm_friction"};
+    arm_friction_fit_start(named);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        known.part[j] = &named->joint[j].estimate;
+    }
+    return known;
+}
+
+static enum status check_request(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
+{
+    struct arm_friction_fit named;
+    const struct current_form known = name_current(&named);
+    (void)row;
+    return current_parameters_check(request->current, &known, err);
+}
+
+/* Of the joints that contradict what is in use, where all of them together do, or one among so
+ * many. */
+static void judge_current(struct result *result, const char *model)
+{
+    struct estimate *whole = &result->fit.whole;
+    bool told = false;
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        current_beside_compare(&result->current[j], &result->fit.joint[j].estimate);
+    }
+    current_together(result->current, ARM_JOINTS, &result->compared);
+    for (size_t j = 0; j < ARM_JOINTS && result->compared.contradicts; j++) {
+        const struct current_beside *beside = &result->current[j];
+        const struct estimate *e = &result->fit.joint[j].estimate;
+        if (beside->given && beside->comparison.contradicts) {
+            current_judge(whole, model, e, &beside->values, &beside->comparison);
+            told = true;
+        }
+    }
+    if (!told) { /* none by itself */
+        current_judge(whole, model, whole, &result->current[0].values, &result->compared);
+    }
+}
+
+static enum status fit_inputs(const struct identify_request *request, struct result *result,
+                              struct err *err)
+{
     struct arm_friction_set set;
     enum status st = load_rows(request, false, &result->files, &result->card, &set, err);
-    (void)row;
     if (st != STATUS_OK) {
         return st;
     }
@@ -112,10 +157,21 @@ static enum status find_result(const struct model_row *row,
     if (st != STATUS_OK) {
         return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
     }
-    st = request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
+    return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
+}
+
+static enum status find_result(const struct model_row *row,
+                               const struct identify_request *request, void *what,
+                               struct err *err)
+{
+    struct result *result = what;
+    const struct current_form known = name_current(&result->fit);
+    enum status st = current_beside_read(request->current, &known, result->current, err);
+    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
     if (st == STATUS_OK) {
+        judge_current(result, row->name);
         estimate_advise_worst(&result->fit.whole);
-        identify_tell(request, &result->fit.whole, false);
+        identify_tell(request, &result->fit.whole, result->compared.contradicts);
     }
     return st;
 }
@@ -123,7 +179,7 @@ static enum status find_result(const struct model_row *row,
 static void write_members(const void *what, struct json_writer *w)
 {
     const struct result *result = what;
-    arm_report_friction(w, &result->fit);
+    arm_report_friction(w, &result->fit, result->current, &result->compared);
     json_write_object(w, "data");
     arm_report_friction_card(w, &result->card);
     json_write_close(w);
@@ -149,6 +205,12 @@ static void print_joint(const struct result *result, size_t j, FILE *out)
     for (size_t i = 0; i < e->p; i++) {
         estimate_page_parameter(out, e, i, "");
     }
+    for (size_t i = 0; i < e->p; i++) {
+        if (result->current[j].given && isfinite(result->current[j].values.value[i])) {
+            current_beside_print(out, e, &result->current[j]);
+            break;
+        }
+    }
 }
 
 static void print_page(const void *what, FILE *out)
@@ -161,6 +223,11 @@ static void print_page(const void *what, FILE *out)
     for (size_t j = 0; j < ARM_JOINTS; j++) {
         print_joint(result, j, out);
     }
+    if (result->compared.df > 0.0) {
+        (void)fprintf(out, "\nthe recording %s what is in use (all joints, p %.2g)\n",
+                      result->compared.contradicts ? "contradicts" : "does not contradict",
+                      result->compared.p);
+    }
     (void)fprintf(out,
                   "\ndata: %zu rows, %.4g s at %.4g Hz; %zu incomplete, %zu back in time, %zu "
                   "gaps, %zu in pieces too short\n",
@@ -170,6 +237,7 @@ static void print_page(const void *what, FILE *out)
 }
 
 const struct identify_way identify_arm_friction = {.bytes = sizeof(struct result),
+                                                   .check = check_request,
                                                    .find = find_result,
                                                    .write = write_members,
                                                    .print = print_page};

@@ -145,7 +145,7 @@ static enum status fit_inputs(const struct identify_request *request, struct res
 static struct current_form name_current(struct arm_kinematics_fit *named)
 {
     arm_kinematics_fit_start(named);
-    return (struct current_form){"arm_kinematics", &named->estimate, false};
+    return (struct current_form){"arm_kinematics", {&named->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,

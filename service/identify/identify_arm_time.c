@@ -207,7 +207,7 @@ static enum status hold_out(struct move_list *list, struct result *result, struc
 static struct current_form name_current(struct profile_fit *names)
 {
     profile_fit_start(names);
-    return (struct current_form){"arm_time", &names->estimate, false};
+    return (struct current_form){"arm_time", {&names->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,

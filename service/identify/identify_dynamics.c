@@ -327,7 +327,7 @@ static enum status fit_and_check(const struct identify_request *request,
 static struct current_form name_current(const struct model *model, struct dynamics_fit *names)
 {
     dynamics_fit_start(names, model, DYNAMICS_WEAK_IV, true);
-    return (struct current_form){model->name, &names->estimate, true};
+    return (struct current_form){model->name, {&names->estimate}, true};
 }
 
 enum status identify_dynamics_check(const struct model_row *row,

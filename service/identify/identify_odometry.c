@@ -117,7 +117,7 @@ static enum status fit_inputs(const struct identify_request *request, struct res
 static struct current_form name_current(struct odometry_fit *named)
 {
     odometry_fit_start(named);
-    return (struct current_form){"odometry", &named->estimate, false};
+    return (struct current_form){"odometry", {&named->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,

@@ -111,7 +111,7 @@ const struct identify_option identify_options[] = {
      "plausible", WORD, ALL, AT(plausible)},
     {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
-     "\"values\" as --json prints"}, "current", LIST, MOTION | MOVES | WHEELS | POSES, AT(current)},
+     "\"values\" as --json prints"}, "current", LIST, ALL, AT(current)},
     {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
      "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --current), "
      "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},

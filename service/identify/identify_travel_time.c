@@ -347,7 +347,7 @@ static enum status load_and_fit(struct loader *loader, struct result *result, st
 static struct current_form name_current(struct travel_fit *names)
 {
     travel_fit_start(names, TRAVEL_TURNS_AND_DRIVES);
-    return (struct current_form){"travel_time", &names->estimate, false};
+    return (struct current_form){"travel_time", {&names->estimate}, false};
 }
 
 static enum status check_request(const struct model_row *row,

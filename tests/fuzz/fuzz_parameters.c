@@ -18,7 +18,7 @@ static void fuzz_current(const char *text)
 {
     static const struct estimate estimate = {
         .p = 2, .name = {"surge_mass_kg", "yaw_drag"}, .symbol = {"d1", ""}};
-    const struct current_form form = {"usv3", &estimate, true};
+    const struct current_form form = {"usv3", {&estimate}, true};
     struct current_values current;
     struct err err = {0};
     const enum status status = current_parameters_read(text, &form, &current, &err);

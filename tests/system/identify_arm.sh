@@ -19,7 +19,7 @@ done
 
 refuse 2 "unknown arm 'kuka', known are ur5, ur5e, paper" --model arm_kinematics --arm kuka "$data/arm_poses.csv"
 refuse 2 'arm is not for odometry' --model odometry --arm ur5 "$data/arm_poses.csv"
-refuse 2 'current is not for arm_friction' --model arm_friction --current a=1 "$data/arm_joints.csv"
+refuse 2 "arm_friction has no 'a', but inertia1_as2, " --model arm_friction --current a=1 "$data/arm_joints.csv"
 refuse 1 "there is no column 'q1_rad'" --model arm_kinematics "$data/moves.csv"
 refuse 1 "there is no column 'qd1_radps'" --model arm_friction "$data/arm_poses.csv" --columns t=q1_rad
 head -6 "$data/arm_poses.csv" >"$work/few.csv"
@@ -50,6 +50,14 @@ say FAIL 'angles in degrees' --model arm_friction "$work/bent.csv"
 scale '$1 *= 1000' "$data/arm_joints.csv"
 refuse 1 'times must be in seconds' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
+# As a fit said, and as no joint is.
+"$TANDEM" identify --model arm_friction --current "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"
+grep -q 'does not contradict what is in use (all joints' "$work/page" || fail "not compared: $(cat "$work/page")"
+code=0
+"$TANDEM" identify --model arm_friction --current Fv1=0.89,viscous5_as=0.24 --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || code=$?
+[ "$code" = 3 ] || fail "a joint that is another: exit $code"
+grep -q 'in use: viscous5_as 0.24, not ' "$work/page" || fail "which one? $(cat "$work/page")"
+[ "$(grep -c 'in use  ' "$work/page")" = 2 ] || fail "two joints were given: $(cat "$work/page")"
 python3 - "$work/links.json" "$work/joints.json" <<'END'
 import json, sys
 links, joints = (json.load(open(name)) for name in sys.argv[1:])
@@ -61,6 +69,7 @@ assert links["nominal"]["mean_m"] > 1.5e-3 and links["crossed"]["mean_m"] < 1e-4
 assert joints["verdict"] == "PASS" and len(joints["joints"]) == 6 and len(joints["values"]) == 38 == len(joints["parameters"])
 assert all(j["held_out"]["r2"] > 0.9 and j["verdict"] == "PASS" for j in joints["joints"])
 assert abs(joints["values"]["viscous1_as"] - 0.89) < 0.02 and joints["se"]["viscous1_as"] > 0
+assert joints["comparison"] is None and all(j["comparison"] is None for j in joints["joints"])
 lo, hi = joints["ci95"]["gravity2_c2_a"]
 assert lo < -3.4 < hi
 END

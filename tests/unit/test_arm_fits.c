@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
+#include "identification/current.h"
 #include "tests/support/gsl_memory.h"
 
 enum { POSES = 100, SEEDS = 60, HELD_OUT = 500 };
@@ -357,15 +358,46 @@ static enum status fit_joints(const struct arm_friction_raw *raw, struct err *er
     return st;
 }
 
+static const double truth[] = {J, FV, FC, O};
+
+/* Is what is in use contradicted: all joints, values (NULL: none) with their errors; of joint 3
+ * a viscous friction that is off by a share of it. */
+static bool contradicts(const struct estimate *before, double off)
+{
+    struct current_beside beside[ARM_JOINTS];
+    struct current_comparison whole;
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        beside[j].given = true;
+        current_start(&beside[j].values);
+        for (size_t i = 0; i < friction.joint[j].estimate.p; i++) {
+            const double known = i < COUNT(truth) ? truth[i] : 0.0;
+            beside[j].values.value[i] = before ? before[j].value[i] : known;
+            beside[j].values.se[i] = before ? before[j].se[i] : 0.0;
+        }
+        beside[j].values.value[1] *= j == 2 ? 1.0 + off : 1.0;
+        current_compare(&friction.joint[j].estimate, &beside[j].values, &beside[j].comparison);
+    }
+    current_together(beside, ARM_JOINTS, &whole);
+    return whole.contradicts;
+}
+
 static void test_friction(void)
 {
-    const double truth[] = {J, FV, FC, O};
+    static struct estimate before[ARM_JOINTS];
     size_t held = 0;
+    size_t alarms[2] = {0};
+    size_t found = 0;
     enum { RUNS = 40 };
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         const struct arm_friction_raw raw = draw_joints(50 + seed);
         CU_ASSERT_EQUAL_FATAL(fit_joints(&raw, NULL), STATUS_OK);
         CHECK_INT("pass", friction.whole.verdict, ESTIMATE_PASS);
+        alarms[0] += contradicts(NULL, 0.0);
+        alarms[1] += seed > 0 && contradicts(before, 0.0);
+        found += contradicts(NULL, 0.05);
+        for (size_t j = 0; j < ARM_JOINTS; j++) {
+            before[j] = friction.joint[j].estimate;
+        }
         for (size_t i = 0; i < COUNT(truth); i++) {
             const struct estimate *e = &friction.joint[5].estimate;
             held += e->lo[i] <= truth[i] && truth[i] <= e->hi[i];
@@ -373,6 +405,12 @@ static void test_friction(void)
         }
     }
     CHECK("held", held >= (size_t)(0.88 * RUNS * COUNT(truth)));
+    (void)printf("of %d: the truth contradicted %zu times, the recording before %zu times, a "
+                 "joint 5 %% off %zu times\n",
+                 RUNS, alarms[0], alarms[1], found);
+    CHECK("the truth", alarms[0] <= 6);
+    CHECK("the same arm again", alarms[1] <= 6);
+    CHECK("one of 38 values", found == RUNS);
 }
 
 static void test_wrong_currents(void)

@@ -15,7 +15,8 @@ static void write_check(struct json_writer *w, const char *key,
     }
 }
 
-static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit, size_t j)
+static void write_joint(struct json_writer *w, const struct arm_friction_fit *fit,
+                        const struct current_beside *beside, size_t j)
 {
 #define JOINT(field) JSON_MEMBER(struct arm_friction_joint, field)
     static const struct json_member members[] = {JOINT(speed_max_radps), JOINT(current_max_a),
@@ -36,6 +37,8 @@ static void write_joint(struct json_writer *w, const struct arm_friction_fit *fi
         json_write_real(w, "share", joint->missing.share);
         json_write_close(w);
     }
+    current_report(w, &joint->estimate, &beside[j].values,
+                   beside[j].given ? &beside[j].comparison : NULL);
     json_write_close(w);
 }
 
@@ -67,9 +70,36 @@ static void write_intervals(struct json_writer *w, const struct arm_friction_fit
     json_write_close(w);
 }
 
-void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit)
+/* Which values, and all together. */
+static void write_comparison(struct json_writer *w, const struct arm_friction_fit *fit,
+                             const struct current_beside *beside,
+                             const struct current_comparison *whole)
 {
-    const struct estimate *whole = &fit->whole;
+#define COMPARED(field) JSON_MEMBER(struct current_comparison, field)
+    static const struct json_member members[] = {
+        JSON_MEMBER_AS("chi_squared", struct current_comparison, statistic), COMPARED(df),
+        COMPARED(p), COMPARED(contradicts)};
+    if (!json_write_known(w, "comparison", beside[0].given)) {
+        return;
+    }
+    json_write_array(w, "contradicted");
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        for (size_t i = 0; i < fit->joint[j].estimate.p; i++) {
+            if (beside[j].comparison.contradicted[i]) {
+                json_write_text(w, NULL, fit->joint[j].estimate.name[i]);
+            }
+        }
+    }
+    json_write_close(w);
+    json_write_members(w, members, COUNT(members), whole);
+    json_write_close(w);
+}
+
+void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
+                         const struct current_beside *beside,
+                         const struct current_comparison *whole)
+{
+    const struct estimate *e = &fit->whole;
     json_write_text(w, "model", "arm_friction");
     json_write_array(w, "parameters");
     for (size_t j = 0; j < ARM_JOINTS; j++) {
@@ -81,12 +111,13 @@ void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *f
     write_values(w, "values", fit, false);
     write_values(w, "se", fit, true);
     write_intervals(w, fit);
-    json_write_text(w, "verdict", estimate_verdict_name(whole->verdict));
-    json_write_texts(w, "reasons", whole->reasons[0], ESTIMATE_TEXT_MAX, whole->reason_count);
-    json_write_texts(w, "advice", whole->advice[0], ESTIMATE_TEXT_MAX, whole->advice_count);
+    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
+    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
+    json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
+    write_comparison(w, fit, beside, whole);
     json_write_array(w, "joints");
     for (size_t j = 0; j < ARM_JOINTS; j++) {
-        write_joint(w, fit, j);
+        write_joint(w, fit, beside, j);
     }
     json_write_close(w);
 }

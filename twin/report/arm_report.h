@@ -6,13 +6,17 @@
 
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
+#include "identification/current.h"
 #include "logger/message/json_write.h"
 
 /* Each adds members to an object that is open. */
 
 /* "parameters" "values" "se" "ci95" of all joints, "verdict" "reasons" "advice" of the whole,
- * and "joints", each with what every fit has. */
-void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit);
+ * and "joints", each with what every fit has; "comparison" with the values in use beside each
+ * [ARM_JOINTS], and of the whole. */
+void arm_report_friction(struct json_writer *w, const struct arm_friction_fit *fit,
+                         const struct current_beside *beside,
+                         const struct current_comparison *whole);
 void arm_report_friction_card(struct json_writer *w, const struct arm_friction_card *card);
 
 /* What every fit has, "corrections" as a robot takes them, and how far the tool is. */
