@@ -419,6 +419,9 @@ enum status option_file_load(const struct option_file *file, const char *path, v
     char *text = NULL;
     enum status status = read_text(path, file->what, &text, &bytes, errors);
     if (status == STATUS_OK) {
+        if (file->translate) {
+            file->translate(text, bytes);
+        }
         status = option_file_parse(file, text, bytes, path, out, errors);
     }
     free(text);

@@ -39,6 +39,7 @@ struct option_file {
     const struct option_table *table; /* NULL: the function reads all, into a copy of *out */
     size_t bytes; /* of the struct that the table writes to, all zero and the defaults … */
     size_t out_bytes; /* … so many of which, from the first on, are what the caller gets */
+    void (*translate)(char *text, size_t bytes); /* into YAML, in its place; NULL: it is */
     void (*finish)(const struct option_reading *reading, void *values);
 };
 

@@ -9,6 +9,7 @@
 #include "config/option_file.h"
 #include "service/cli/commands.h"
 #include "service/mqtt/broker_arguments.h"
+#include "service/robots/arm_links_file.h"
 #include "service/robots/fleet.h"
 #include "service/robots/map_file.h"
 #include "service/robots/robot_file.h"
@@ -30,7 +31,8 @@ static const struct {
 };
 
 struct given {
-    const char *kind, *side, *mode, *parameter_file, *map_file, *pose, *modbus, *rtde;
+    const char *kind, *side, *mode, *parameter_file, *links_file, *map_file, *pose, *modbus,
+        *rtde;
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
@@ -51,6 +53,13 @@ static bool find_kind(const struct given *g, struct fleet_options *o)
     }
     (void)fprintf(stderr, " was expected%s\n", edit_guess_text(&guess, meant));
     return false;
+}
+
+static void clear_shortcuts(struct given *g)
+{
+    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
+        g->shortcut[i] = nan("");
+    }
 }
 
 static bool take_shortcuts(const struct given *g, struct fleet_options *o)
@@ -76,6 +85,28 @@ static bool take_shortcuts(const struct given *g, struct fleet_options *o)
     return true;
 }
 
+/* The links of an arm as they are, in place of what its parameters say of them. */
+static bool take_links(const char *path, struct fleet_options *o)
+{
+    const int arm = robot_parameter_find(&arm6_kind, "arm");
+    const int first = robot_parameter_find(&arm6_kind, "link1_x_m");
+    for (size_t s = 0; s < SIDE_COUNT; s++) {
+        struct arm_links file;
+        struct err_list faults = {0};
+        const size_t which = (size_t)o->parameters[s][arm];
+        (void)arm_geometry_find(arm6_kind.parameters[arm].choices[which], &file.arm);
+        if (o->sides[s] &&
+            option_file_load(&arm_links_file, path, &file, &faults) != STATUS_OK) {
+            err_list_print(&faults, stderr);
+            return false;
+        }
+        if (o->sides[s]) {
+            arm_geometry_corrections(&file.arm, &o->parameters[s][first]);
+        }
+    }
+    return true;
+}
+
 /* Parameter file and map; all faults of both. */
 static bool read_files(const struct given *g, struct fleet_options *o)
 {
@@ -88,6 +119,12 @@ static bool read_files(const struct given *g, struct fleet_options *o)
         memcpy(o->parameters, file.values, sizeof file.values);
     }
     err_list_print(&errors, stderr);
+    if (g->links_file && o->kind != &arm6_kind) {
+        (void)fprintf(stderr, "tandem: --links %s: a robot of kind arm6 was expected\n",
+                      g->links_file);
+        return false;
+    }
+    fine = fine && (!g->links_file || take_links(g->links_file, o));
     if (g->map_file) {
         struct err_list faults = {0};
         o->world = calloc(1, sizeof *o->world);
@@ -227,9 +264,7 @@ int command_robot(int argc, char **argv)
                               .pace = 1.0,
                               .seed = 1,
                               .machines_hz = 2.0};
-    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
-        g.shortcut[i] = nan("");
-    }
+    clear_shortcuts(&g);
     /* clang-format off */
     const struct argument rows[] = {
         {"kind", 0, ARGUMENT_TEXT, &g.kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
@@ -241,6 +276,8 @@ int command_robot(int argc, char **argv)
         {"mode", 0, ARGUMENT_TEXT, &g.mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
         {"parameters", 0, ARGUMENT_TEXT, &g.parameter_file, 0, 0, "FILE",
          "YAML: the kind's parameters, and those of real: and virtual:"},
+        {"links", 0, ARGUMENT_TEXT, &g.links_file, 0, 0, "FILE",
+         "an arm's links: identify --json, calibration.conf of a UR, ROS' ur_calibration (nominal)"},
         {"map", 0, ARGUMENT_TEXT, &g.map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
         {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI",
          "where it begins, m and rad (0,0,0); an arm: Q1,...,Q6 in rad"},

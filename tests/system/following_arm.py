@@ -1,5 +1,5 @@
-"""One arm of `tandem robot --kind arm6` follows another over a real broker, by telemetry alone: the real one has its own
-clock, lags, errors and noise, its telemetry comes unevenly. How far the tools are apart is held against what
+"""One arm of `tandem robot --kind arm6` follows another over a real broker, by telemetry alone: the real one has
+a clock of its own, lags, errors and noise, its telemetry comes unevenly. How far the tools are apart is held against what
 `tandem follow` says of the very same motion, and against what the daemon says."""
 import csv
 import json
@@ -16,7 +16,8 @@ from rig import SOURCE, TANDEM, Rig  # noqa: E402
 TOKEN = "secret-of-the-test"
 CLOCK_S, LAG_S, KNOWN_S, RATE_HZ, WINDOW_S = 0.8, 0.005, 0.02, 50, 10
 FIRST = [-1.57, -1.57, 0.0, -1.57, -1.57, 0.0]
-PLACES = [[-1.57, -0.6, 1.05, -2.3, -2.09, 3.14], [-3.49, -0.6, 1.57, -2.3, -2.09, 4.8], [-4.36, -1.57, 0.5, -1.22, -0.52, 4.8], FIRST]
+PLACES = [[-1.57, -0.6, 1.05, -2.3, -2.09, 3.14], [-3.49, -0.6, 1.57, -2.3, -2.09, 4.8],
+          [-4.36, -1.57, 0.5, -1.22, -0.52, 4.8], FIRST]
 
 
 def servos(lag_s):
@@ -25,8 +26,8 @@ def servos(lag_s):
 
 PAIRS = f"""a1:
     arm: ur5
-    following: {{model: arm6, real: "{servos(LAG_S)}", virtual: "{servos(KNOWN_S)}", vessel: ur5, method: ramp, rate_hz: 125,
-                bandwidth_radps: 20, target_m: 0.02, target_ratio: 0.5, window_s: {WINDOW_S}}}"""
+    following: {{model: arm6, real: "{servos(LAG_S)}", virtual: "{servos(KNOWN_S)}", vessel: ur5, method: ramp,
+                rate_hz: 125, bandwidth_radps: 20, target_m: 0.02, target_ratio: 0.5, window_s: {WINDOW_S}}}"""
 
 
 class Heard:
@@ -57,7 +58,7 @@ def drive(rig, heard, name):
 
 
 def tools_apart(heard, since, until=math.inf, moving=True):
-    """At each sample of the real arm: distance of the tools, the virtual one's between its samples. Root mean square, m."""
+    """At each sample of the real arm: distance of the tools, the virtual one's between its samples. Rms, m."""
     virtual = [(m["t"], m["tcp"][:3]) for _, m in heard.samples("virtual")]
     gaps, k = [], 0
     for _, m in heard.samples("real"):
@@ -129,8 +130,8 @@ def main():
         (rig.folder / "robots.yaml").write_text(
             "real: {known_lag_ratio: 0.9, gain1_ratio: 1.01, gain3_ratio: 0.99, noise_q_rad: 0.0001, "
             f"noise_qd_radps: 0.001, {lags}}}\nvirtual: {{gain2_ratio: 1.02}}\n")
-        arms = ["robot", "--kind", "arm6", "--pair", "a1", "--mode", "link", "--telemetry-rate", RATE_HZ, "--parameters",
-                rig.folder / "robots.yaml", "--pose", ",".join(map(str, FIRST))]
+        arms = ["robot", "--kind", "arm6", "--pair", "a1", "--mode", "link", "--telemetry-rate", RATE_HZ,
+                "--parameters", rig.folder / "robots.yaml", "--pose", ",".join(map(str, FIRST))]
         rig.start(*arms, "--side", "real", "--clock-offset", CLOCK_S, "--jitter", 0.02)
         rig.start(*arms, "--side", "virtual")
         rig.wait_online("a1")
