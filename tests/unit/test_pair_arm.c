@@ -7,6 +7,7 @@
 
 #include "tests/support/travel_truth.h"
 #include "twin/arm/arm_move.h"
+#include "twin/robots/robot_kinds.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 
@@ -424,6 +425,217 @@ static void test_calibration(void)
     script_close(&lab.s);
 }
 
+/* ---- arms that drop a move for the next one ---- */
+
+enum { TURNS_MAX = 4, PERIOD_US = 8000 };
+
+/* Two simulated arms, as `tandem robot --kind arm6` has them, on one lab. */
+struct two_arms {
+    struct lab_of_arms lab;
+    char *memory[SIDE_COUNT];
+    struct event told[TURNS_MAX]; /* commands as L1 gave them */
+    size_t told_count;
+    int64_t t_us;
+    enum side speaking;
+    bool sent[SIDE_COUNT][TURNS_MAX];
+};
+
+static void take_answer(void *context, const struct robot_reply *reply)
+{
+    struct two_arms *two = context;
+    struct event e =
+        script_reply_event("r1", AT(0) + two->t_us, two->speaking, reply->id, reply->status);
+    e.reply.source_start_us = AT(0) + reply->start_us;
+    e.reply.source_us = AT(0) + reply->end_us;
+    for (size_t i = 0; i < reply->value_count && i < COUNT(e.reply.values); i++) {
+        struct event_value *v = &e.reply.values[e.reply.value_count++];
+        (void)snprintf(v->name, sizeof v->name, "%s", reply->values[i].name);
+        v->place = hash_text(v->name);
+        v->kind = VALUE_NUMBER;
+        v->number = reply->values[i].number;
+    }
+    lab_step(two->lab.s.lab, &e, &two->lab.s.fx);
+}
+
+static void tell_robot(struct two_arms *two, enum side s, size_t k)
+{
+    two->sent[s][k] = true;
+    two->speaking = s;
+    robot_command(&arm6_kind, two->memory[s], &two->told[k].command, take_answer, two);
+}
+
+/* In link mode what the lab sends; else what L1 says is heard by all. */
+static void pass_on(struct two_arms *two, bool link)
+{
+    for (size_t k = 0; k < two->told_count; k++) {
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            bool sent = !link;
+            for (size_t i = 0; i < two->lab.s.count && link; i++) {
+                const struct script_effect *e = &two->lab.s.effect[i];
+                sent = sent || (e->kind == EFFECT_COMMAND && e->side == s &&
+                                strstr(e->payload, two->told[k].command.raw));
+            }
+            if (sent && !two->sent[s][k]) {
+                tell_robot(two, s, k);
+            }
+        }
+    }
+}
+
+static void open_two(struct two_arms *two, bool link)
+{
+    struct robot_setup setup = {.seed = 1, .period_us = PERIOD_US, .pose_count = ARM_JOINTS};
+    memset(two, 0, sizeof *two);
+    open_lab(&two->lab, &exact, &exact);
+    script_close(&two->lab.s);
+    two->lab.s.params[0].mode = link ? PAIR_LINK : PAIR_OBSERVE;
+    script_open(&two->lab.s);
+    memcpy(setup.pose, WORK, sizeof WORK);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        char reason[ROBOT_REASON_MAX];
+        two->memory[s] = calloc(1, arm6_kind.bytes);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(two->memory[s]);
+        arm6_kind.init(two->memory[s], &setup);
+        CHECK_INT("interrupt", robot_set(&arm6_kind, two->memory[s], "busy", 1.0, reason),
+                  STATUS_OK);
+        tell_telemetry(&two->lab, s, -0.5, WORK, (double[ARM_JOINTS]){0.0});
+    }
+}
+
+static void close_two(struct two_arms *two)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        free(two->memory[s]);
+    }
+    script_close(&two->lab.s);
+}
+
+/* By so much of the first joint, or a stop; what L1 says at at_s. */
+struct turn {
+    double at_s, q1_rad;
+    const char *op;
+};
+
+static void say(struct two_arms *two, const struct turn *turn)
+{
+    static char raw[TURNS_MAX][16];
+    double q[ARM_JOINTS];
+    memcpy(q, WORK, sizeof q);
+    q[0] = turn->q1_rad;
+    two->lab.t_s = 1e-6 * (double)two->t_us;
+    struct event e = turn->op ? command_event(&two->lab, turn->op) : to_joints(&two->lab, q);
+    (void)snprintf(raw[two->told_count], sizeof raw[0], "{\"id\":\"%s\"}", e.command.id);
+    e.command.raw = raw[two->told_count];
+    e.command.raw_bytes = strlen(e.command.raw);
+    two->told[two->told_count++] = e;
+    lab_step(two->lab.s.lab, &e, &two->lab.s.fx);
+}
+
+static void run_two(struct two_arms *two, bool link, const struct turn *turns, size_t count)
+{
+    script_clear(&two->lab.s);
+    for (two->t_us = 0; two->t_us < 20000000; two->t_us += PERIOD_US) {
+        if (two->told_count < count && two->t_us >= lab_us(turns[two->told_count].at_s)) {
+            say(two, &turns[two->told_count]);
+        }
+        pass_on(two, link);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            struct robot_sample sample;
+            two->speaking = s;
+            arm6_kind.step(two->memory[s], take_answer, two);
+            arm6_kind.sample(two->memory[s], &sample);
+            tell_telemetry(&two->lab, s, 1e-6 * (double)(two->t_us + PERIOD_US), sample.pose,
+                           sample.nu);
+        }
+    }
+}
+
+static const struct entry *entry_of(const struct two_arms *two, size_t k)
+{
+    for (size_t i = 0;; i++) {
+        const struct script_effect *e = script_find(&two->lab.s, EFFECT_ENTRY, i);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(e);
+        if (strcmp(e->entry.id, two->told[k].command.id) == 0) {
+            return &e->entry;
+        }
+    }
+}
+
+/* A move that another one takes the place of is no evidence of speeds, nor is that other one,
+ * which begins elsewhere. In link mode none takes another's place, for the lab sends it when
+ * the one before is answered; but a stop overtakes. */
+static void test_interrupts(void)
+{
+    static const struct turn moves[] = {{0.1, 2.0, NULL}, {1.0, 0.5, NULL}, {12.0, 0.0, NULL}};
+    static const struct turn stop[] = {
+        {0.1, 2.0, NULL}, {1.0, 0.0, "stopj"}, {1.1, 0.5, NULL}, {12.0, 0.0, NULL}};
+    static const struct {
+        const char *row;
+        bool link;
+        const struct turn *turns;
+        size_t count;
+        enum reply_status first; /* what becomes of the first move */
+        size_t fits;             /* moves that calibrate */
+        double next_rad;         /* size of the move behind the first; NAN: not known */
+    } rows[] = {
+        {"observed", false, moves, COUNT(moves), REPLY_HALTED, 1, NAN},
+        {"in link mode", true, moves, COUNT(moves), REPLY_DONE, 3, 1.5},
+        {"a stop", false, stop, COUNT(stop), REPLY_HALTED, 1, NAN},
+        {"a stop in link mode", true, stop, COUNT(stop), REPLY_HALTED, 1, NAN},
+    };
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        static struct two_arms two;
+        const char *row = rows[r].row;
+        open_two(&two, rows[r].link);
+        run_two(&two, rows[r].link, rows[r].turns, rows[r].count);
+        CHECK_INT(row, script_count(&two.lab.s, EFFECT_ENTRY), rows[r].count);
+        for (size_t k = 0; k < rows[r].count; k++) {
+            const struct entry *e = entry_of(&two, k);
+            for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+                CHECK_INT(row, e->status[s], k == 0 ? rows[r].first : REPLY_DONE);
+            }
+            CHECK_INT(row, e->verdict, VERDICT_SYNC);
+            CHECK_INT(row, e->consistency, CONSISTENT);
+        }
+        const struct entry *first = entry_of(&two, 0);
+        const struct entry *next = entry_of(&two, rows[r].count - 2);
+        const double whole_s = arm_duration_s(2.0, 1.05, 1.4);
+        CHECK_NEAR(row, lab_s(first->motion_us[SIDE_REAL]),
+                   rows[r].first == REPLY_DONE ? whole_s : 0.9, 0.0, 0.01);
+        if (!isnan(rows[r].next_rad)) {
+            CHECK_NEAR(row, next->rotation_rad, rows[r].next_rad, 0.0, 1e-3);
+        }
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            CHECK_INT(row, moves_of(&two.lab, s), rows[r].fits);
+        }
+        /* The last one went from rest to rest, from where it was known to be. */
+        CHECK_NEAR(row, entry_of(&two, rows[r].count - 1)->rotation_rad, 0.5, 0.0, 1e-3);
+        close_two(&two);
+    }
+}
+
+/* Both stopped at once, but the slower one elsewhere: in time, and not the same. */
+static void test_interrupted_apart(void)
+{
+    static const struct turn moves[] = {{0.1, 2.0, NULL}, {1.0, -3.0, NULL}, {12.0, 0.0, NULL}};
+    static struct two_arms two;
+    char reason[ROBOT_REASON_MAX];
+    open_two(&two, false);
+    CHECK_INT("slower",
+              robot_set(&arm6_kind, two.memory[SIDE_VIRTUAL], "speed_ratio", 0.9, reason),
+              STATUS_OK);
+    run_two(&two, false, moves, COUNT(moves));
+    const struct entry *e = entry_of(&two, 0);
+    CHECK_INT("by the laps", e->verdict, VERDICT_SYNC);
+    CHECK_INT("by the values", e->consistency, INCONSISTENT);
+    CHECK("of the joint", strstr(e->differs, "q1_rad") != NULL);
+    e = entry_of(&two, 1);
+    CHECK_INT("it goes on from there, slower", e->verdict, VERDICT_BEHIND);
+    CHECK_INT("and comes to the same place", e->consistency, CONSISTENT);
+    CHECK_INT("one whole move", moves_of(&two.lab, SIDE_VIRTUAL), 1);
+    close_two(&two);
+}
+
 /* A pair that is no arm has nothing of this; one without a known place has no sizes. */
 static void test_others(void)
 {
@@ -455,6 +667,8 @@ int main(void)
     CU_add_test(suite, "gaps", test_gaps);
     CU_add_test(suite, "bent line", test_bent_line);
     CU_add_test(suite, "calibration", test_calibration);
+    CU_add_test(suite, "interrupts", test_interrupts);
+    CU_add_test(suite, "interrupted apart", test_interrupted_apart);
     CU_add_test(suite, "others", test_others);
     return check_run();
 }

@@ -58,7 +58,7 @@ static struct robot_reply *add_answer(struct arm6 *a, const char *id, enum reply
     return reply;
 }
 
-/* Where it is: the first eight are what the two robots of a pair are compared by. */
+/* Where it is, by which the two robots of a pair are compared: no times, which have laps. */
 static void add_place(const struct arm6 *a, struct robot_reply *reply)
 {
     static const char *const joints[ARM_JOINTS] = {"q1_rad", "q2_rad", "q3_rad",
@@ -78,7 +78,6 @@ static void add_place(const struct arm6 *a, struct robot_reply *reply)
     add_value(reply, "x_m", tool.at_m[0]);
     add_value(reply, "y_m", tool.at_m[1]);
     add_value(reply, "z_m", tool.at_m[2]);
-    add_value(reply, "duration_s", (double)(reply->end_us - reply->start_us) * 1e-6);
 }
 
 static void drop_first(struct arm6 *a)
