@@ -12,7 +12,7 @@
 enum { N_MAX = 128 };
 
 static unsigned seed;
-static size_t runs = 400;
+static size_t runs = 300;
 
 /* Of joints, then of lines; as PROFILE_T0 .. */
 static const double TRUTH_OF[PROFILE_CLASSES][PROFILE_TERMS] = {{0.06, 0.91, 0.85},

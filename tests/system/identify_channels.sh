@@ -82,7 +82,7 @@ awk 'BEGIN {
     srand(3)
     print "t_s,effort,velocity,angle"
     w = q = 0
-    for (k = 0; k < 4000; k++) {
+    for (k = 0; k < 2000; k++) {
         e = 1.5 * sin(k * 0.013) + (k % 700 < 350 ? 0.8 : -0.8) + 0.7 * sin(k * 0.11)
         print k / 100 "," e "," w + 0.04 * (rand() + rand() - 1) "," q
         for (i = 0; i < 20; i++) {
