@@ -57,7 +57,7 @@
     X(TEAM_ALARM_LEASE_EXPIRED, "lease_expired") /* resource, fence, policy */                 \
     X(TEAM_ALARM_STALE_FENCE, "stale_fence")     /* resource, fence, current (0: none) */      \
     X(TEAM_ALARM_STALE_RELEASE, "stale_release") /* resource, fence; no robot */               \
-    X(TEAM_ALARM_NOT_OWNER, "not_owner")         /* resources */                               \
+    X(TEAM_ALARM_NOT_OWNER, "not_owner")         /* resources, owners */                       \
     X(TEAM_ALARM_DOUBLE_LOCK, "double_lock")     /* resources */                               \
     X(TEAM_ALARM_ORDER, "order")                 /* held, resources */                         \
     X(TEAM_ALARM_NESTED_LOCK, "nested_lock")     /* held, resources */                         \
@@ -103,6 +103,13 @@ struct team_wait {
     size_t held_count, want_count;
 };
 
+/* Who holds a resource. */
+struct team_owners {
+    uint16_t resource;
+    const uint16_t *robots;
+    size_t count;
+};
+
 /* Every pointer is borrowed for the call of emit. */
 struct team_effect {
     enum team_effect_kind kind;
@@ -118,9 +125,10 @@ struct team_effect {
     uint32_t count; /* BLOCKED at a meeting: how many are missing */
     const uint16_t *resources, *held, *robots;
     size_t resource_count, held_count, robot_count;
-    const int64_t *waits_us; /* [robot_count] MEET */
-    const char *why;         /* FREED: "unlock" "operator" "error" "expired"; ERROR; REJECT */
-    uint16_t because;        /* HALT: robot; TEAM_NONE: its lease */
+    const int64_t *waits_us;          /* [robot_count] MEET */
+    const struct team_owners *owners; /* [resource_count] NOT_OWNER */
+    const char *why;  /* FREED: "unlock" "operator" "error" "expired"; ERROR; REJECT */
+    uint16_t because; /* HALT: robot; TEAM_NONE: its lease */
     enum team_policy policy;
     enum team_event_kind event;
     const struct team_job *job; /* JOB ASSIGN */
@@ -139,9 +147,11 @@ struct team;
 /* Bytes team_init() needs, which are also those of its state. */
 size_t team_bytes(const struct team_params *p);
 /* memory: at least team_bytes(p), aligned for any type; p is borrowed for as long. Nobody has
- * started: TEAM_EVENT_START for each robot with a sequence; others are PARKED. */
+ * started: TEAM_EVENT_START for each robot with a sequence; others are PARKED, and START of one
+ * only makes an instant in which jobs are handed out. */
 struct team *team_init(void *memory, const struct team_params *p);
-/* The same state with other memory (a checkpoint): the block is moved as bytes, then this. */
+/* The same state with other memory (a checkpoint): the block is moved as bytes, then this; p is
+ * equal to that of team_init(). */
 void team_rebind(struct team *team, const struct team_params *p);
 
 /* Into the bag of the instant t_us, which is not before any that was closed. Every deadline

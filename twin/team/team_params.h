@@ -113,9 +113,8 @@ struct team_step {
     uint32_t line;     /* of the file; 0: of none */
     uint32_t to;       /* in steps */
     uint32_t times;    /* of a loop, >= 1 */
-    uint32_t first_resource,
-        resource_count; /* in lists: in the order of the file, no two alike */
-    int64_t retry_us;   /* of IdPrt: look again after; 0: the sequence ends */
+    uint32_t first_resource, resource_count; /* in lists: as written, no two alike */
+    int64_t retry_us; /* of IdPrt: look again after; 0: the sequence ends */
 };
 
 struct team_sequence {

@@ -1,0 +1,418 @@
+#include "twin/report/team_report.h"
+
+#include "base/status.h"
+
+struct telling {
+    const struct team_params *p;
+    const struct team_effect *e;
+    enum team_time time;
+};
+
+static const char *robot_name(const struct team_params *p, uint16_t robot)
+{
+    return robot < p->robot_count ? p->robots[robot].name : NULL;
+}
+
+static const char *name_or_null(const struct team_params *p, uint16_t name)
+{
+    return name == TEAM_NONE ? NULL : team_name(p, name);
+}
+
+/* In seconds, or in milliseconds: a time has one name for each. */
+static void write_time(struct json_writer *w, const struct telling *t, const char *key_s,
+                       const char *key_ms, int64_t us)
+{
+    if (t->time == TEAM_TIME_S) {
+        json_write_seconds(w, key_s, us);
+    } else {
+        json_write_real(w, key_ms, (double)us / 1000.0);
+    }
+}
+
+static void write_robots(struct json_writer *w, const struct team_params *p, const char *key,
+                         const uint16_t *robots, size_t count)
+{
+    json_write_array(w, key);
+    for (size_t k = 0; k < count; k++) {
+        json_write_text(w, NULL, robot_name(p, robots[k]));
+    }
+    json_write_close(w);
+}
+
+static void write_resources(struct json_writer *w, const struct team_params *p, const char *key,
+                            const uint16_t *resources, size_t count)
+{
+    json_write_array(w, key);
+    for (size_t k = 0; k < count; k++) {
+        json_write_text(w, NULL, p->resources[resources[k]].name);
+    }
+    json_write_close(w);
+}
+
+/* ---- members of effects -------------------------------------------------------------------
+ */
+
+typedef void tell_member(struct json_writer *w, const struct telling *t);
+
+static void tell_robot(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "robot", robot_name(t->p, t->e->robot));
+}
+
+static void tell_task(struct json_writer *w, const struct telling *t)
+{
+    const struct team_step *step = t->e->step;
+    const bool named = step && step->task != TEAM_NONE && step->kind != TEAM_STEP_LOCK &&
+                       step->kind != TEAM_STEP_UNLOCK && step->kind != TEAM_STEP_TAKE &&
+                       step->kind != TEAM_STEP_MEET;
+    json_write_text(w, "task",
+                    named ? t->p->tasks[step->task].name
+                          : team_step_kind_name(step ? step->kind : TEAM_STEP_LOCK));
+}
+
+static void tell_arg(struct json_writer *w, const struct telling *t)
+{
+    const struct team_step *step = t->e->step;
+    if (!step || step->kind == TEAM_STEP_LOCK || step->kind == TEAM_STEP_UNLOCK) {
+        write_resources(w, t->p, "arg", t->e->resources, t->e->resource_count);
+    } else {
+        json_write_text(w, "arg", name_or_null(t->p, step->arg));
+    }
+}
+
+static void tell_n(struct json_writer *w, const struct telling *t)
+{
+    json_write_int(w, "n", t->e->n);
+}
+
+/* Of IdPrt alone. */
+static void tell_found(struct json_writer *w, const struct telling *t)
+{
+    if (t->e->step && t->e->step->kind == TEAM_STEP_TAKE) {
+        json_write_text(w, "part", name_or_null(t->p, t->e->part));
+    }
+}
+
+static void tell_part(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "part", name_or_null(t->p, t->e->part));
+}
+
+static void tell_took(struct json_writer *w, const struct telling *t)
+{
+    if (t->e->timed || t->e->kind == TEAM_ALARM) {
+        write_time(w, t, "took_s", "took_ms", t->e->took_us);
+    }
+}
+
+static void tell_min(struct json_writer *w, const struct telling *t)
+{
+    write_time(w, t, "min_s", "min_ms", t->e->min_us);
+}
+
+static void tell_why(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "why", t->e->why);
+}
+
+static void tell_resource(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "resource", t->p->resources[t->e->resource].name);
+}
+
+static void tell_fence(struct json_writer *w, const struct telling *t)
+{
+    json_write_int(w, "fence", (int64_t)t->e->fence);
+}
+
+static void tell_current(struct json_writer *w, const struct telling *t)
+{
+    if (t->e->current != 0) {
+        json_write_int(w, "current", (int64_t)t->e->current);
+    } else {
+        json_write_null(w, "current");
+    }
+}
+
+static void tell_waited(struct json_writer *w, const struct telling *t)
+{
+    write_time(w, t, "waited_s", "waited_ms", t->e->waited_us);
+}
+
+static void tell_waits(struct json_writer *w, const struct telling *t)
+{
+    json_write_array(w, t->time == TEAM_TIME_S ? "waited_s" : "waited_ms");
+    for (size_t k = 0; k < t->e->robot_count; k++) {
+        write_time(w, t, NULL, NULL, t->e->waits_us[k]);
+    }
+    json_write_close(w);
+}
+
+static void tell_resources(struct json_writer *w, const struct telling *t)
+{
+    write_resources(w, t->p, "resources", t->e->resources, t->e->resource_count);
+}
+
+static void tell_had(struct json_writer *w, const struct telling *t)
+{
+    write_resources(w, t->p, "holds", t->e->resources, t->e->resource_count);
+}
+
+static void tell_held(struct json_writer *w, const struct telling *t)
+{
+    write_resources(w, t->p, "holds", t->e->held, t->e->held_count);
+}
+
+static void tell_behind(struct json_writer *w, const struct telling *t)
+{
+    write_robots(w, t->p, "behind", t->e->robots, t->e->robot_count);
+}
+
+static void tell_name(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "name", name_or_null(t->p, t->e->meeting));
+}
+
+static void tell_robots(struct json_writer *w, const struct telling *t)
+{
+    write_robots(w, t->p, "robots", t->e->robots, t->e->robot_count);
+}
+
+static void tell_because(struct json_writer *w, const struct telling *t)
+{
+    const char *robot = robot_name(t->p, t->e->because);
+    json_write_text(w, "because", robot ? robot : "lease");
+}
+
+static void tell_job(struct json_writer *w, const struct telling *t)
+{
+    team_report_job(w, "job", t->p, t->e->job);
+}
+
+static void tell_helps(struct json_writer *w, const struct telling *t)
+{
+    const uint16_t home = t->e->job->home;
+    json_write_text(w, "helps", home == t->e->robot ? NULL : robot_name(t->p, home));
+    if (t->e->job->id[0]) {
+        json_write_text(w, "job", t->e->job->id);
+    }
+}
+
+static void tell_policy(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "policy", team_policy_name(t->e->policy));
+}
+
+static void tell_event(struct json_writer *w, const struct telling *t)
+{
+    json_write_text(w, "event", team_event_name(t->e->event));
+}
+
+static void tell_owner(struct json_writer *w, const struct telling *t)
+{
+    json_write_object(w, "owner");
+    for (size_t k = 0; k < t->e->resource_count; k++) {
+        const struct team_owners *owners = &t->e->owners[k];
+        write_robots(w, t->p, t->p->resources[owners->resource].name, owners->robots,
+                     owners->count);
+    }
+    json_write_close(w);
+}
+
+/* Who waits for ever for one that failed; or at a meeting to which too few can come. */
+static void tell_blocked(struct json_writer *w, const struct telling *t)
+{
+    if (t->e->meeting == TEAM_NONE) {
+        tell_resources(w, t);
+        write_robots(w, t->p, "by", t->e->robots, t->e->robot_count);
+    } else {
+        json_write_text(w, "meeting", name_or_null(t->p, t->e->meeting));
+        json_write_int(w, "missing", t->e->count);
+    }
+}
+
+static void write_meeting(struct json_writer *w, const char *name)
+{
+    char text[TEAM_NAME_MAX + 8] = "meeting ";
+    size_t used = 8;
+    for (size_t k = 0; name[k] && used + 1 < sizeof text; k++) {
+        text[used++] = name[k];
+    }
+    text[used] = '\0';
+    json_write_text(w, NULL, text);
+}
+
+static void tell_cycle(struct json_writer *w, const struct telling *t)
+{
+    json_write_array(w, "cycle");
+    for (size_t k = 0; k < t->e->cycle_count; k++) {
+        const struct team_wait *wait = &t->e->cycle[k];
+        json_write_object(w, NULL);
+        json_write_text(w, "robot", robot_name(t->p, wait->robot));
+        write_resources(w, t->p, "holds", wait->held, wait->held_count);
+        if (wait->meeting == TEAM_NONE) {
+            write_resources(w, t->p, "wants", wait->wants, wait->want_count);
+        } else {
+            json_write_array(w, "wants");
+            write_meeting(w, team_name(t->p, wait->meeting));
+            json_write_close(w);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+enum { MEMBERS_MAX = 6 };
+
+static tell_member *const effect_members[TEAM_EFFECT_COUNT][MEMBERS_MAX] = {
+    [TEAM_START] = {tell_robot, tell_task, tell_arg, tell_n},
+    [TEAM_DONE] = {tell_robot, tell_task, tell_arg, tell_found, tell_took},
+    [TEAM_ERROR] = {tell_robot, tell_task, tell_why},
+    [TEAM_NOTHING] = {tell_robot, tell_task, tell_arg},
+    [TEAM_FINISH] = {tell_robot},
+    [TEAM_GRANT] = {tell_robot, tell_resource, tell_fence, tell_waited},
+    [TEAM_WAIT] = {tell_robot, tell_resources, tell_behind},
+    [TEAM_FREED] = {tell_robot, tell_resource, tell_fence, tell_why},
+    [TEAM_MEET] = {tell_name, tell_robots, tell_waits},
+    [TEAM_TOGETHER] = {tell_name, tell_robots},
+    [TEAM_HALT] = {tell_robot, tell_because},
+    [TEAM_EXPIRE] = {tell_robot, tell_resource, tell_fence},
+    [TEAM_ONLINE] = {tell_robot},
+    [TEAM_OFFLINE] = {tell_robot, tell_had},
+    [TEAM_RESET] = {tell_robot},
+    [TEAM_JOB] = {tell_job},
+    [TEAM_ASSIGN] = {tell_robot, tell_part, tell_helps},
+    [TEAM_REJECT] = {tell_robot, tell_resources, tell_why},
+};
+
+static tell_member *const alarm_members[TEAM_ALARM_COUNT][MEMBERS_MAX] = {
+    [TEAM_ALARM_DEADLOCK] = {tell_cycle},
+    [TEAM_ALARM_BLOCKED] = {tell_robot, tell_blocked},
+    [TEAM_ALARM_LEASE_EXPIRED] = {tell_robot, tell_resource, tell_fence, tell_policy},
+    [TEAM_ALARM_STALE_FENCE] = {tell_robot, tell_resource, tell_fence, tell_current},
+    [TEAM_ALARM_STALE_RELEASE] = {tell_resource, tell_fence},
+    [TEAM_ALARM_NOT_OWNER] = {tell_robot, tell_resources, tell_owner},
+    [TEAM_ALARM_DOUBLE_LOCK] = {tell_robot, tell_resources},
+    [TEAM_ALARM_ORDER] = {tell_robot, tell_held, tell_resources},
+    [TEAM_ALARM_NESTED_LOCK] = {tell_robot, tell_held, tell_resources},
+    [TEAM_ALARM_TASK_ERROR] = {tell_robot, tell_held},
+    [TEAM_ALARM_EARLY] = {tell_robot, tell_took, tell_min},
+    [TEAM_ALARM_OUT_OF_CONTEXT] = {tell_robot, tell_event},
+    [TEAM_ALARM_FINISHED_HOLDING] = {tell_robot, tell_resources},
+    [TEAM_ALARM_NOBODY_CAN] = {tell_part},
+    [TEAM_ALARM_JOBS_FULL] = {tell_part},
+};
+
+void team_report_effect(struct json_writer *w, const char *key, const struct team_params *p,
+                        const struct team_effect *effect, enum team_time time)
+{
+    const struct telling t = {p, effect, time};
+    tell_member *const *members = effect_members[effect->kind];
+    json_write_object(w, key);
+    write_time(w, &t, "t", "t_ms", effect->t_us);
+    json_write_text(w, "type", team_effect_name(effect->kind));
+    if (effect->kind == TEAM_ALARM) {
+        json_write_text(w, "alarm", team_alarm_name(effect->alarm));
+        members = alarm_members[effect->alarm];
+    }
+    for (size_t k = 0; k < MEMBERS_MAX && members[k]; k++) {
+        members[k](w, &t);
+    }
+    if (effect->id[0]) {
+        json_write_text(w, "id", effect->id);
+    }
+    json_write_close(w);
+}
+
+/* ---- how it stands ------------------------------------------------------------------------
+ */
+
+void team_report_job(struct json_writer *w, const char *key, const struct team_params *p,
+                     const struct team_job *job)
+{
+    json_write_object(w, key);
+    if (job->id[0]) {
+        json_write_text(w, "id", job->id);
+    }
+    json_write_text(w, "part", name_or_null(p, job->part));
+    json_write_text(w, "seq", p->sequences[job->sequence].name);
+    json_write_text(w, "home", robot_name(p, job->home));
+    json_write_close(w);
+}
+
+static void write_owners(struct json_writer *w, const struct team_params *p,
+                         const struct team_resource_view *x)
+{
+    json_write_array(w, "owners");
+    for (size_t k = 0; k < x->held_count; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "robot", robot_name(p, x->held[k].robot));
+        json_write_int(w, "fence", (int64_t)x->held[k].fence);
+        json_write_seconds(w, "since", x->held[k].since_us);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void team_report_resource(struct json_writer *w, const struct team_params *p,
+                          const struct team *team, uint16_t resource)
+{
+    struct team_resource_view x;
+    uint16_t queue[TEAM_ROBOTS_MAX];
+    team_resource(team, resource, &x);
+    json_write_text(w, "owner", x.held_count > 0 ? robot_name(p, x.held[0].robot) : NULL);
+    if (x.held_count > 0) {
+        json_write_int(w, "fence", (int64_t)x.held[0].fence);
+        json_write_seconds(w, "since", x.held[0].since_us);
+    } else {
+        json_write_null(w, "fence");
+        json_write_null(w, "since");
+    }
+    if (p->resources[resource].capacity > 1) {
+        write_owners(w, p, &x);
+    }
+    write_robots(w, p, "queue", queue, team_queue(team, resource, queue, TEAM_ROBOTS_MAX));
+}
+
+void team_report_robot(struct json_writer *w, const struct team_params *p,
+                       const struct team *team, uint16_t robot)
+{
+    struct team_robot_view m;
+    team_robot(team, robot, &m);
+    const struct team_effect e = {.step = m.step,
+                                  .resources =
+                                      m.step ? &p->lists[m.step->first_resource] : NULL,
+                                  .resource_count = m.step ? m.step->resource_count : 0};
+    const struct telling t = {p, &e, TEAM_TIME_S};
+    if (m.step) {
+        tell_task(w, &t);
+        tell_arg(w, &t);
+    } else {
+        json_write_null(w, "task");
+        json_write_null(w, "arg");
+    }
+    json_write_seconds(w, "since", m.since_us);
+    json_write_text(w, "state", team_phase_name(m.phase));
+    json_write_bool(w, "online", m.online);
+}
+
+void team_report_state(struct json_writer *w, const char *key, const struct team_params *p,
+                       const struct team *team)
+{
+    json_write_object(w, key);
+    json_write_object(w, "resources");
+    for (size_t i = 0; i < p->resource_count; i++) {
+        json_write_object(w, p->resources[i].name);
+        team_report_resource(w, p, team, (uint16_t)i);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_object(w, "robots");
+    for (size_t i = 0; i < p->robot_count; i++) {
+        json_write_object(w, p->robots[i].name);
+        team_report_robot(w, p, team, (uint16_t)i);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}

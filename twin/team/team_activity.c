@@ -1,0 +1,169 @@
+/* Activities: when they may end, and what follows from their failure (paper 004, figure 10). */
+#include <stdio.h>
+
+#include "twin/team/team_parts.h"
+
+static const struct team_window *window_of(const struct team_work *w, uint16_t robot)
+{
+    return &w->p->tasks[team_step_of(w, robot)->task].window;
+}
+
+static int64_t last_look_us(const struct team_member *m, const struct team_window *window)
+{
+    if (window->poll_us == 0) {
+        return m->began_us + window->max_us;
+    }
+    const int64_t looks = (window->max_us - window->min_us) / window->poll_us + 1;
+    return m->began_us + window->min_us + looks * window->poll_us;
+}
+
+void team_start_activity(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    const struct team_window *window = window_of(w, robot);
+    team_set_phase(w, robot, TEAM_PHASE_ACTIVE);
+    m->began_us = w->t_us;
+    m->seen = false;
+    m->n++;
+    if (window->max_us < LAB_TIME_MAX) {
+        team_set_timer(w, team_slot_of_robot(w, robot), TEAM_DUE_MAX, last_look_us(m, window));
+    }
+    struct team_effect e = team_effect_of(w, TEAM_START, robot);
+    e.step = team_step_of(w, robot);
+    e.n = m->n;
+    team_emit(w, &e);
+}
+
+void team_end_activity(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    const struct team_step *step = team_step_of(w, robot);
+    team_cancel_timer(w, team_slot_of_robot(w, robot));
+    struct team_effect e = team_effect_of(w, TEAM_DONE, robot);
+    e.step = step;
+    e.n = m->n;
+    e.timed = true;
+    e.took_us = w->t_us - m->began_us;
+    team_emit(w, &e);
+    if (step->kind == TEAM_STEP_TOGETHER) {
+        team_set_phase(w, robot, TEAM_PHASE_JOINED);
+        team_end_together(w, robot);
+        return;
+    }
+    if (step->kind == TEAM_STEP_TOOL) {
+        m->tool = step->arg;
+    }
+    team_next_step(w, robot);
+}
+
+/* Polled, an answer is seen at the first look that is not before it. */
+static void take_polled(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    const struct team_window *window = window_of(w, robot);
+    const int64_t late_us = w->t_us - m->began_us - window->min_us;
+    const int64_t looks = late_us > 0 ? (late_us - 1) / window->poll_us + 1 : 0;
+    const int64_t look_us = m->began_us + window->min_us + looks * window->poll_us;
+    if (look_us > m->began_us + window->max_us) {
+        return; /* too late to be seen: what is due stays due */
+    }
+    m->seen = true;
+    if (look_us == w->t_us) {
+        team_end_activity(w, robot);
+    } else {
+        team_set_timer(w, team_slot_of_robot(w, robot), TEAM_DUE_SEEN, look_us);
+    }
+}
+
+void team_take_done(const struct team_work *w, uint16_t robot)
+{
+    const struct team_member *m = &w->members[robot];
+    const struct team_window *window = window_of(w, robot);
+    if (window->poll_us > 0) {
+        take_polled(w, robot);
+        return;
+    }
+    const int64_t took_us = w->t_us - m->began_us;
+    if (took_us < window->min_us) {
+        struct team_effect e = team_alarm_of(w, TEAM_ALARM_EARLY, robot);
+        e.took_us = took_us;
+        e.min_us = window->min_us;
+        team_emit(w, &e);
+    }
+    team_end_activity(w, robot);
+}
+
+void team_stop_robot(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    if (m->phase == TEAM_PHASE_WAITING) {
+        m->again = !m->client;
+        team_withdraw(w, robot, "its robot was stopped");
+    } else if (m->phase == TEAM_PHASE_MEETING) {
+        team_leave_meeting(w, robot);
+    } else {
+        team_cancel_timer(w, team_slot_of_robot(w, robot));
+    }
+    const bool together = m->partner != TEAM_NONE;
+    uint16_t ring[TEAM_ROBOTS_MAX];
+    const size_t count = together ? team_ring(w, robot, ring) : 0;
+    team_set_phase(w, robot, TEAM_PHASE_ERROR);
+    w->team->check = true;
+    for (size_t i = 0; i < count; i++) {
+        w->members[ring[i]].partner = TEAM_NONE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (ring[i] != robot) {
+            struct team_effect e = team_effect_of(w, TEAM_HALT, ring[i]);
+            e.because = robot;
+            team_emit(w, &e);
+            team_stop_robot(w, ring[i]);
+        }
+    }
+}
+
+/* What its failure frees, in the order of the file. */
+static void free_failed(const struct team_work *w, uint16_t robot)
+{
+    uint32_t hold = w->members[robot].first_hold;
+    while (hold != TEAM_NO_HOLD) {
+        const uint32_t next = w->holds[hold].next;
+        const struct team_resource_params *r = &w->p->resources[w->holds[hold].resource];
+        if (r->on_error == TEAM_RELEASE) {
+            team_free_hold(w, hold, "error", r->delay_us, "");
+        }
+        hold = next;
+    }
+}
+
+void team_fail(const struct team_work *w, uint16_t robot, const char *why)
+{
+    uint16_t held[TEAM_RESOURCES_MAX];
+    struct team_effect e = team_effect_of(w, TEAM_ERROR, robot);
+    e.step = team_step_of(w, robot);
+    e.n = w->members[robot].n;
+    e.why = why;
+    team_emit(w, &e);
+    e = team_alarm_of(w, TEAM_ALARM_TASK_ERROR, robot);
+    e.held = held;
+    e.held_count = team_held(w->team, robot, held, TEAM_RESOURCES_MAX);
+    team_emit(w, &e);
+    team_stop_robot(w, robot);
+    free_failed(w, robot);
+}
+
+void team_activity_is_due(const struct team_work *w, uint16_t robot, enum team_due due)
+{
+    if (due == TEAM_DUE_SEEN) {
+        team_end_activity(w, robot);
+        return;
+    }
+    char why[64];
+    const int64_t max_us = window_of(w, robot)->max_us;
+    if (max_us % 1000 == 0) {
+        (void)snprintf(why, sizeof why, "no answer within %lld ms", (long long)(max_us / 1000));
+    } else {
+        (void)snprintf(why, sizeof why, "no answer within %.3f ms", (double)max_us / 1000.0);
+    }
+    team_fail(w, robot, why);
+}
