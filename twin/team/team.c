@@ -62,6 +62,8 @@ static size_t lay_out(struct team *team, const struct team_params *p)
     team->job_size = takes_jobs(p) ? TEAM_JOBS_MAX : 0;
     team->bag_size = (uint32_t)(2 * (p->robot_count + p->resource_count) + 8);
     team->members_at = place_array(&bytes, p->robot_count, sizeof(struct team_member));
+    team->claims_at =
+        place_array(&bytes, p->robot_count * TEAM_WANT_MAX, sizeof(struct team_claim));
     team->places_at = place_array(&bytes, p->resource_count, sizeof(struct team_place));
     team->holds_at = place_array(&bytes, units, sizeof(struct team_hold));
     team->meetings_at = place_array(&bytes, p->name_count, sizeof(struct team_meeting));
@@ -92,6 +94,7 @@ struct team_work team_at_work(const struct team *team)
     return (struct team_work){.team = (struct team *)(void *)block,
                               .p = team->p,
                               .members = (void *)(block + team->members_at),
+                              .claims = (void *)(block + team->claims_at),
                               .places = (void *)(block + team->places_at),
                               .holds = (void *)(block + team->holds_at),
                               .meetings = (void *)(block + team->meetings_at),
@@ -105,19 +108,23 @@ struct team_work team_at_work(const struct team *team)
 static void init_members(const struct team_work *w)
 {
     for (size_t i = 0; i < w->p->robot_count; i++) {
-        const bool idles = w->p->robots[i].sequence != TEAM_NONE;
-        w->members[i] = (struct team_member){
-            .phase = idles ? TEAM_PHASE_IDLE : TEAM_PHASE_PARKED,
-            .online = true,
-            .part = TEAM_NONE,
-            .tool = TEAM_NONE,
-            .sequence = w->p->robots[i].sequence,
-            .step = idles ? w->p->sequences[w->p->robots[i].sequence].first : 0,
-            .cycles = idles ? w->p->robots[i].cycles : 0,
-            .partner = TEAM_NONE,
-            .first_hold = TEAM_NO_HOLD,
-            .since_us = LAB_TIME_NONE,
-            .heard_us = LAB_TIME_NONE};
+        const uint16_t sequence = w->p->robots[i].sequence;
+        const bool idles = sequence != TEAM_NONE;
+        const struct team_sequence none = {.first = 0};
+        const struct team_sequence *s = idles ? &w->p->sequences[sequence] : &none;
+        w->members[i] =
+            (struct team_member){.phase = idles ? TEAM_PHASE_IDLE : TEAM_PHASE_PARKED,
+                                 .online = true,
+                                 .part = TEAM_NONE,
+                                 .tool = TEAM_NONE,
+                                 .sequence = sequence,
+                                 .step = s->first,
+                                 .end = s->first + s->count,
+                                 .cycles = idles ? w->p->robots[i].cycles : 0,
+                                 .partner = TEAM_NONE,
+                                 .first_hold = TEAM_NO_HOLD,
+                                 .since_us = LAB_TIME_NONE,
+                                 .heard_us = LAB_TIME_NONE};
         w->team->phase_count[w->members[i].phase]++;
         team_note_idle(w, (uint16_t)i);
     }
@@ -197,17 +204,16 @@ static size_t most_rounds(const struct team_params *p)
     return needed > TEAM_ROUNDS_MAX ? needed : TEAM_ROUNDS_MAX;
 }
 
-/* Those who still go on turn in a circle that takes no time. */
-static void stop_livelock(const struct team_work *w)
+/* These robots go on and on in no time. */
+static void stop_livelock(const struct team_work *w, struct team_set *robots)
 {
-    const struct team_set todo = w->team->todo;
     const struct team_effect e = team_alarm_of(w, TEAM_ALARM_LIVELOCK, TEAM_NONE);
     team_emit(w, &e);
-    team_set_clear(&w->team->todo);
-    TEAM_EACH(robot, &todo)
+    TEAM_EACH(robot, robots)
     {
         team_fail(w, robot, "its steps come to no end in no time");
     }
+    team_set_clear(robots);
 }
 
 /* Robots in their order run until each waits, then resources, meetings and jobs; again until
@@ -220,14 +226,16 @@ static void settle_instant(const struct team_work *w)
     while (team_set_any(&team->todo) || team_set_any(&team->touched) ||
            team_set_any(&team->locking)) {
         if (left-- == 0) {
-            stop_livelock(w);
+            stop_livelock(w, &team->todo);
             left = most_rounds(w->p);
         }
-        const struct team_set todo = team->todo;
-        team_set_clear(&team->todo);
-        TEAM_EACH(robot, &todo)
+        TEAM_EACH(robot, &team->todo)
         {
             team_run_robot(w, robot);
+        }
+        team_set_clear(&team->todo);
+        if (team_set_any(&team->turning)) {
+            stop_livelock(w, &team->turning);
         }
         team_serve(w);
         team_hand_out_jobs(w);
@@ -319,7 +327,7 @@ size_t team_queue(const struct team *team, uint16_t resource, uint16_t *robots, 
             robots[count] = robot;
         }
         count++;
-        c = w.members[robot].request.claim[c % TEAM_WANT_MAX].behind;
+        c = w.claims[c].behind;
     }
     return count;
 }

@@ -27,11 +27,13 @@ static void find_behind(const struct team_work *w, uint16_t robot, struct team_s
 static bool reaches_itself(const struct team_work *w, uint16_t robot)
 {
     uint16_t stack[TEAM_ROBOTS_MAX];
-    struct team_set seen = {0};
+    struct team_set seen;
+    team_set_clear(&seen);
     size_t depth = 0;
     stack[depth++] = robot;
     while (depth > 0) {
-        struct team_set behind = {0};
+        struct team_set behind;
+        team_set_clear(&behind);
         find_behind(w, stack[--depth], &behind);
         TEAM_EACH(i, &behind)
         {
@@ -67,7 +69,8 @@ static const struct team_meeting *meeting_of(const struct team_work *w, uint16_t
 static uint32_t count_missing(const struct team_work *w, uint16_t robot,
                               const struct team_set *without)
 {
-    struct team_set coming = {0};
+    struct team_set coming;
+    team_set_clear(&coming);
     team_coming(w, robot, &coming);
     uint32_t there = meeting_of(w, robot)->count;
     TEAM_EACH(i, &coming)
@@ -95,11 +98,10 @@ static bool can_be_served(const struct team_work *w, const struct knot *knot, ui
                     (team_set_has(&knot->dead, owner) || team_set_has(&knot->stuck, owner));
         }
         bool behind_dead = false;
-        uint16_t c = q->claim[k].before;
+        uint16_t c = w->claims[robot * TEAM_WANT_MAX + k].before;
         while (c != TEAM_NO_CLAIM && !behind_dead) {
-            const uint16_t other = c / TEAM_WANT_MAX;
-            behind_dead = team_set_has(&knot->dead, other);
-            c = w->members[other].request.claim[c % TEAM_WANT_MAX].before;
+            behind_dead = team_set_has(&knot->dead, c / TEAM_WANT_MAX);
+            c = w->claims[c].before;
         }
         if (lost >= capacity || behind_dead) {
             return false;
@@ -132,7 +134,9 @@ static void reduce_waits(const struct team_work *w, struct knot *knot)
  * can come. */
 static void find_blocked(const struct team_work *w, struct knot *knot)
 {
-    const struct team_set nobody = {0};
+    struct team_set nobody;
+    team_set_clear(&nobody);
+    team_set_clear(&knot->blocked);
     TEAM_EACH(i, &knot->dead)
     {
         if (team_set_has(&w->team->meeting, i) && count_missing(w, i, &nobody) > 0) {
@@ -144,7 +148,8 @@ static void find_blocked(const struct team_work *w, struct knot *knot)
         grew = false;
         TEAM_EACH(i, &knot->dead)
         {
-            struct team_set behind = {0};
+            struct team_set behind;
+            team_set_clear(&behind);
             if (team_set_has(&knot->blocked, i)) {
                 continue;
             }
@@ -164,7 +169,8 @@ static void find_blocked(const struct team_work *w, struct knot *knot)
 static void tell_blocked(const struct team_work *w, uint16_t robot)
 {
     uint16_t lacks[TEAM_WANT_MAX], robots[TEAM_SET_MAX];
-    struct team_set behind = {0};
+    struct team_set behind;
+    team_set_clear(&behind);
     struct team_effect e = team_alarm_of(w, TEAM_ALARM_BLOCKED, robot);
     if (team_set_has(&w->team->meeting, robot)) {
         e.meeting = team_step_of(w, robot)->meeting;
@@ -188,14 +194,16 @@ static size_t find_circle(const struct team_work *w, const struct team_set *core
                           uint16_t robot, uint16_t *circle)
 {
     uint16_t queue[TEAM_ROBOTS_MAX], from[TEAM_ROBOTS_MAX];
-    struct team_set seen = {0};
+    struct team_set seen;
+    team_set_clear(&seen);
     size_t first = 0;
     size_t last = 0;
     queue[last++] = robot;
     team_set_add(&seen, robot);
     while (first < last) {
         const uint16_t at = queue[first++];
-        struct team_set behind = {0};
+        struct team_set behind;
+        team_set_clear(&behind);
         find_behind(w, at, &behind);
         if (team_set_has(&behind, robot)) {
             size_t length = 1;
@@ -262,7 +270,8 @@ static void spread_told(const struct team_work *w, const struct team_set *core)
         grew = false;
         TEAM_EACH(i, core)
         {
-            struct team_set behind = {0};
+            struct team_set behind;
+            team_set_clear(&behind);
             if (w->members[i].told_deadlock) {
                 continue;
             }
@@ -322,18 +331,24 @@ static void tell_knot(const struct team_work *w, struct knot *knot)
     }
 }
 
+static void find_stuck(const struct team_work *w, struct team_set *stuck)
+{
+    team_set_clear(stuck);
+    TEAM_EACH(i, &w->team->broken)
+    {
+        if (w->p->may_fail && w->members[i].held_count > 0) {
+            team_set_add(stuck, i);
+        }
+    }
+}
+
 void team_find_deadlocks(const struct team_work *w)
 {
     struct team *team = w->team;
     const bool waits = team_set_any(&team->waiting) || team_set_any(&team->meeting);
     if (waits && (team->check || team_set_any(&team->new_waits))) {
-        struct knot knot = {0};
-        TEAM_EACH(i, &team->broken)
-        {
-            if (w->p->may_fail && w->members[i].held_count > 0) {
-                team_set_add(&knot.stuck, i);
-            }
-        }
+        struct knot knot;
+        find_stuck(w, &knot.stuck);
         if (team->check || team_set_any(&knot.stuck) || team_set_any(&team->meeting) ||
             (w->p->locking == TEAM_FREE && any_reaches_itself(w))) {
             tell_knot(w, &knot);

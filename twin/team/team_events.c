@@ -44,8 +44,9 @@ static void hear_robot(const struct team_work *w, uint16_t robot)
         return;
     }
     m->silent = false;
-    team_set_put(&w->team->broken, robot,
-                 m->phase == TEAM_PHASE_ERROR || m->phase == TEAM_PHASE_FINISHED);
+    if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
+        team_set_remove(&w->team->broken, robot);
+    }
     for (uint32_t h = m->first_hold; h != TEAM_NO_HOLD; h = w->holds[h].next) {
         const int64_t lease_us = w->p->resources[w->holds[h].resource].lease_us;
         if (lease_us > 0) {

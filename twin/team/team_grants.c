@@ -11,9 +11,9 @@ static uint16_t robot_of(uint16_t claim)
     return claim / TEAM_WANT_MAX;
 }
 
-static struct team_claim *claim_at(const struct team_work *w, uint16_t claim)
+static uint16_t claim_of(uint16_t robot, unsigned k)
 {
-    return &w->members[robot_of(claim)].request.claim[claim % TEAM_WANT_MAX];
+    return (uint16_t)(robot * TEAM_WANT_MAX + k);
 }
 
 static bool is_served_before(const struct team_work *w, uint16_t a, uint16_t b)
@@ -30,23 +30,23 @@ static void join_queue(const struct team_work *w, uint16_t robot, unsigned k)
 {
     const uint16_t resource = w->members[robot].request.wants[k];
     struct team_place *x = &w->places[resource];
-    const uint16_t id = (uint16_t)(robot * TEAM_WANT_MAX + k);
+    const uint16_t id = claim_of(robot, k);
     uint16_t before = x->last_claim;
     while (before != TEAM_NO_CLAIM && is_served_before(w, robot, robot_of(before))) {
-        before = claim_at(w, before)->before;
+        before = w->claims[before].before;
     }
-    struct team_claim *c = claim_at(w, id);
+    struct team_claim *c = &w->claims[id];
     c->before = before;
-    c->behind = before == TEAM_NO_CLAIM ? x->first_claim : claim_at(w, before)->behind;
+    c->behind = before == TEAM_NO_CLAIM ? x->first_claim : w->claims[before].behind;
     if (before == TEAM_NO_CLAIM) {
         x->first_claim = id;
     } else {
-        claim_at(w, before)->behind = id;
+        w->claims[before].behind = id;
     }
     if (c->behind == TEAM_NO_CLAIM) {
         x->last_claim = id;
     } else {
-        claim_at(w, c->behind)->before = id;
+        w->claims[c->behind].before = id;
     }
     x->queue_length++;
     team_set_add(&w->team->touched, resource);
@@ -55,16 +55,16 @@ static void join_queue(const struct team_work *w, uint16_t robot, unsigned k)
 static void leave_queue(const struct team_work *w, uint16_t robot, unsigned k)
 {
     struct team_place *x = &w->places[w->members[robot].request.wants[k]];
-    const struct team_claim c = w->members[robot].request.claim[k];
+    const struct team_claim c = w->claims[claim_of(robot, k)];
     if (c.before == TEAM_NO_CLAIM) {
         x->first_claim = c.behind;
     } else {
-        claim_at(w, c.before)->behind = c.behind;
+        w->claims[c.before].behind = c.behind;
     }
     if (c.behind == TEAM_NO_CLAIM) {
         x->last_claim = c.before;
     } else {
-        claim_at(w, c.behind)->before = c.before;
+        w->claims[c.behind].before = c.before;
     }
     x->queue_length--;
 }
@@ -125,7 +125,8 @@ void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *r
         for (uint32_t h = 0; x->held >= capacity && h < capacity; h++) {
             team_set_add(robots, w->holds[x->first_hold + h].robot);
         }
-        for (uint16_t c = q->claim[k].before; c != TEAM_NO_CLAIM; c = claim_at(w, c)->before) {
+        for (uint16_t c = w->claims[claim_of(robot, k)].before; c != TEAM_NO_CLAIM;
+             c = w->claims[c].before) {
             team_set_add(robots, robot_of(c));
         }
     }
@@ -394,8 +395,8 @@ static bool may_have(const struct team_work *w, uint16_t robot, unsigned k)
     const struct team_place *x = &w->places[q->wants[k]];
     const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
     uint32_t before = 0;
-    for (uint16_t c = q->claim[k].before; c != TEAM_NO_CLAIM && x->held + before < capacity;
-         c = claim_at(w, c)->before) {
+    for (uint16_t c = w->claims[claim_of(robot, k)].before;
+         c != TEAM_NO_CLAIM && x->held + before < capacity; c = w->claims[c].before) {
         before++;
     }
     return w->t_us >= x->free_at_us && x->held + before < capacity;
@@ -425,7 +426,8 @@ static void serve_robot(const struct team_work *w, uint16_t robot)
 static size_t find_heads(const struct team_work *w, const struct team_set *touched,
                          uint16_t *heads)
 {
-    struct team_set seen = {0};
+    struct team_set seen;
+    team_set_clear(&seen);
     size_t count = 0;
     TEAM_EACH(resource, touched)
     {
@@ -442,7 +444,7 @@ static size_t find_heads(const struct team_work *w, const struct team_set *touch
                 }
                 heads[at] = robot;
             }
-            c = claim_at(w, c)->behind;
+            c = w->claims[c].behind;
         }
     }
     return count;
@@ -464,7 +466,8 @@ static void tell_wait(const struct team_work *w, uint16_t robot)
 {
     uint16_t lacks[TEAM_WANT_MAX], behind[TEAM_SET_MAX];
     const struct team_member *m = &w->members[robot];
-    struct team_set robots = {0};
+    struct team_set robots;
+    team_set_clear(&robots);
     team_blockers(w, robot, &robots);
     struct team_effect e = team_effect_of(w, TEAM_WAIT, robot);
     e.resources = lacks;

@@ -67,7 +67,8 @@ void team_leave_meeting(const struct team_work *w, uint16_t robot)
 
 size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots)
 {
-    struct team_set ring = {0};
+    struct team_set ring;
+    team_set_clear(&ring);
     uint16_t i = robot;
     do {
         team_set_add(&ring, i);
@@ -80,7 +81,8 @@ size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots)
 static void take_first(const struct team_work *w, const struct team_meeting *g, uint16_t count,
                        uint16_t *robots)
 {
-    struct team_set going = {0};
+    struct team_set going;
+    team_set_clear(&going);
     uint16_t i = g->first;
     for (uint16_t k = 0; k < count; k++) {
         team_set_add(&going, i);

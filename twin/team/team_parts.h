@@ -14,7 +14,8 @@
 enum { TEAM_ROUNDS_MAX = 1000, TEAM_NO_CLAIM = 0xffff };
 #define TEAM_NO_HOLD UINT32_MAX
 
-/* A robot's place in the queue of one resource; claim k of robot i is i * TEAM_WANT_MAX + k. */
+/* A robot's place in the queue of one resource; claim k of robot i is i * TEAM_WANT_MAX + k.
+ * Apart from the robots: whoever goes along a queue shall find them close together. */
 struct team_claim {
     uint16_t before, behind;
 };
@@ -25,7 +26,6 @@ struct team_request {
     int64_t key_us; /* served in the order of (key_us, robot) */
     uint16_t count, got;
     uint16_t wants[TEAM_WANT_MAX]; /* in the order of the file; bit k of got: has it */
-    struct team_claim claim[TEAM_WANT_MAX];
 };
 
 struct team_loop {
@@ -45,7 +45,7 @@ struct team_member { /* one robot */
     uint16_t behind_here; /* at a meeting: who came next */
     uint16_t partner;     /* Together: the next of its ring, which is in their order */
     uint16_t held_count, client_count; /* of what it holds, as many by asking itself */
-    uint32_t step;                     /* in steps */
+    uint32_t step, end;                /* in steps; behind the sequence's last */
     uint32_t n, cycles;
     uint32_t first_hold; /* its resources, linked in the order of the file */
     int64_t since_us, heard_us, began_us, came_us;
@@ -84,8 +84,8 @@ enum team_due { TEAM_DUE_DELAY, TEAM_DUE_LEASE, TEAM_DUE_MAX, TEAM_DUE_RETRY, TE
 
 struct team {
     const struct team_params *p;
-    size_t members_at, places_at, holds_at, meetings_at, jobs_at, homes_at, buffers_at,
-        taken_at, heap_at, slots_at, bag_at;
+    size_t members_at, claims_at, places_at, holds_at, meetings_at, jobs_at, homes_at,
+        buffers_at, taken_at, heap_at, slots_at, bag_at;
     int64_t t_us; /* of the last instant closed */
     int64_t bag_us;
     uint64_t fence;
@@ -106,6 +106,7 @@ struct team {
     struct team_set touched;                /* resources: to be evaluated */
     struct team_set waiting, meeting, idle; /* by phase; idle: may be given a job */
     struct team_set broken;                 /* will not free by itself what it holds */
+    struct team_set turning;                /* come to no end in no time */
     struct team_set new_waits;
 };
 
@@ -114,6 +115,7 @@ struct team_work {
     struct team *team;
     const struct team_params *p;
     struct team_member *members;
+    struct team_claim *claims;
     struct team_place *places;
     struct team_hold *holds;
     struct team_meeting *meetings;

@@ -1,8 +1,8 @@
 /* twin/team/team_set.h - a set of robots or resources of a team, gone through in the order of
  * the file.
  *
- * Adding, removing and asking cost a few instructions; going through it costs what is in it.
- * All zero is the empty set. Pure.
+ * Adding, removing, asking and emptying cost a few instructions; going through it costs what is
+ * in it. All zero is the empty set; one without initial value is to be cleared first. Pure.
  */
 #ifndef TWIN_TEAM_TEAM_SET_H
 #define TWIN_TEAM_TEAM_SET_H
@@ -16,21 +16,35 @@ enum {
 _Static_assert(TEAM_SET_MAX % 64 == 0 && TEAM_SET_WORDS <= 64, "one word says which are used");
 
 struct team_set {
-    uint64_t used; /* bit k: word[k] is not 0 */
+    uint64_t used; /* bit k: word[k] is not 0; else it has no meaning */
     uint64_t word[TEAM_SET_WORDS];
 };
 
+static inline void team_set_clear(struct team_set *set)
+{
+    set->used = 0;
+}
+
+static inline bool team_set_uses(const struct team_set *set, size_t k)
+{
+    return (set->used >> k & 1) != 0;
+}
+
 static inline void team_set_add(struct team_set *set, size_t i)
 {
-    set->used |= UINT64_C(1) << (i / 64);
-    set->word[i / 64] |= UINT64_C(1) << (i % 64);
+    const uint64_t bit = UINT64_C(1) << (i % 64);
+    const size_t k = i / 64;
+    const uint64_t used = -(set->used >> k & 1); /* no branch: it would be guessed wrong */
+    set->word[k] = (set->word[k] & used) | bit;
+    set->used |= UINT64_C(1) << k;
 }
 
 static inline void team_set_remove(struct team_set *set, size_t i)
 {
-    set->word[i / 64] &= ~(UINT64_C(1) << (i % 64));
-    if (set->word[i / 64] == 0) {
-        set->used &= ~(UINT64_C(1) << (i / 64));
+    const size_t k = i / 64;
+    if (team_set_uses(set, k)) {
+        set->word[k] &= ~(UINT64_C(1) << (i % 64));
+        set->used &= ~((uint64_t)(set->word[k] == 0) << k);
     }
 }
 
@@ -45,20 +59,12 @@ static inline void team_set_put(struct team_set *set, size_t i, bool in)
 
 static inline bool team_set_has(const struct team_set *set, size_t i)
 {
-    return (set->word[i / 64] >> (i % 64) & 1) != 0;
+    return team_set_uses(set, i / 64) && (set->word[i / 64] >> (i % 64) & 1) != 0;
 }
 
 static inline bool team_set_any(const struct team_set *set)
 {
     return set->used != 0;
-}
-
-/* Empty the set, at the cost of what is in it. */
-static inline void team_set_clear(struct team_set *set)
-{
-    for (; set->used != 0; set->used &= set->used - 1) {
-        set->word[__builtin_ctzll(set->used)] = 0;
-    }
 }
 
 /* The first element from i on; TEAM_NONE: none. */
@@ -68,7 +74,7 @@ static inline uint16_t team_set_next(const struct team_set *set, size_t i)
     if (k >= TEAM_SET_WORDS) {
         return TEAM_NONE;
     }
-    const uint64_t rest = set->word[k] & (~UINT64_C(0) << (i % 64));
+    const uint64_t rest = team_set_uses(set, k) ? set->word[k] & (~UINT64_C(0) << (i % 64)) : 0;
     if (rest != 0) {
         return (uint16_t)(64 * k + (size_t)__builtin_ctzll(rest));
     }

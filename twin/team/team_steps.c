@@ -6,11 +6,7 @@
 const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
-    if (m->sequence == TEAM_NONE) {
-        return NULL;
-    }
-    const struct team_sequence *s = &w->p->sequences[m->sequence];
-    return m->step < s->first + s->count ? &w->p->steps[m->step] : NULL;
+    return m->step < m->end ? &w->p->steps[m->step] : NULL;
 }
 
 void team_set_phase(const struct team_work *w, uint16_t robot, enum team_phase phase)
@@ -31,7 +27,8 @@ void team_set_phase(const struct team_work *w, uint16_t robot, enum team_phase p
     if (old == TEAM_PHASE_PARKED || phase == TEAM_PHASE_PARKED) {
         team_note_idle(w, robot);
     }
-    const bool ends = phase == TEAM_PHASE_ERROR || phase == TEAM_PHASE_FINISHED;
+    const bool ends =
+        phase == TEAM_PHASE_ERROR || (phase == TEAM_PHASE_FINISHED && m->held_count > 0);
     if (ends || old == TEAM_PHASE_ERROR || old == TEAM_PHASE_FINISHED) {
         team_set_put(&team->broken, robot, ends || m->silent);
     }
@@ -56,6 +53,7 @@ void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t seq
     struct team_member *m = &w->members[robot];
     m->sequence = sequence;
     m->step = w->p->sequences[sequence].first;
+    m->end = m->step + w->p->sequences[sequence].count;
     m->cycles = cycles;
     m->loop_depth = 0;
     m->again = false;
@@ -80,6 +78,7 @@ static void finish_sequence(const struct team_work *w, uint16_t robot)
     m->cycles = 0;
     if (job) {
         m->sequence = TEAM_NONE;
+        m->step = m->end = 0;
     }
 }
 
@@ -260,7 +259,7 @@ void team_run_robot(const struct team_work *w, uint16_t robot)
         }
         left--;
     }
-    if (m->phase == TEAM_PHASE_BEGIN) { /* settle() ends it */
-        team_set_add(&w->team->todo, robot);
+    if (m->phase == TEAM_PHASE_BEGIN) {
+        team_set_add(&w->team->turning, robot);
     }
 }
