@@ -11,6 +11,7 @@
 
 #include "base/names.h"
 #include "identification/estimate.h"
+#include "identification/numeric/robust_ls.h"
 
 /* Order of beta and of every array of TRAVEL_P below. */
 enum travel_term {
@@ -77,6 +78,9 @@ struct travel_fit {
     double beta[TRAVEL_P], beta_se[TRAVEL_P];
     double beta_lo[TRAVEL_P], beta_hi[TRAVEL_P];          /* 95 % interval (Student) */
     double coefficient[TRAVEL_COMBINATION_MAX][TRAVEL_P]; /* of beta in each combination */
+    /* The solution itself: what of beta, or of any move's row, the moves determine, and the
+     * covariance of that. n is 0 without moves. */
+    struct robust_ls_fit ls;
     double residual_s_sd;                                 /* robust scale for HUBER and TUKEY */
     double rmse_s, r2;                                    /* of all moves used */
     size_t outliers;                                      /* residuals beyond 4 residual_s_sd */

@@ -430,6 +430,7 @@ static enum status fit_design(enum travel_method method, struct room *room,
     }
     fit->method = method_used(ls.method);
     fit->freedom = count_freedom(room->weight, &ls);
+    fit->ls = ls;
     fit->estimate.rank = ls.rank;
     fit->estimate.condition = ls.condition;
     set_terms(&ls, fit);
