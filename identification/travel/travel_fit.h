@@ -81,9 +81,9 @@ struct travel_fit {
     /* The solution itself: what of beta, or of any move's row, the moves determine, and the
      * covariance of that. n is 0 without moves. */
     struct robust_ls_fit ls;
-    double residual_s_sd;                                 /* robust scale for HUBER and TUKEY */
-    double rmse_s, r2;                                    /* of all moves used */
-    size_t outliers;                                      /* residuals beyond 4 residual_s_sd */
+    double residual_s_sd;                    /* robust scale for HUBER and TUKEY */
+    double rmse_s, r2;                       /* of all moves used */
+    size_t outliers;                         /* residuals beyond 4 residual_s_sd */
     struct travel_accelerating accelerating; /* known where laps bend with the size of moves */
 };
 

@@ -24,7 +24,7 @@
 #include "twin/robots/arm6.h"
 #include "twin/robots/layers.h"
 #include "twin/robots/mission.h"
-#include "twin/team/team.h"
+#include "twin/team/team_predict.h"
 #include "web/http/event_hub.h"
 #include "web/http/handler.h"
 #include "web/http/query.h"
@@ -93,10 +93,12 @@ static const struct {
     TABLE(team_alarm_names),
     TABLE(team_effect_names),
     TABLE(team_event_names),
+    TABLE(team_law_kind_names),
     TABLE(team_locking_names),
     TABLE(team_phase_names),
     TABLE(team_policy_names),
     TABLE(team_resource_kind_names),
+    TABLE(team_run_end_names),
     TABLE(team_step_kind_names),
     TABLE(profile_class_names),
     TABLE(profile_term_names),

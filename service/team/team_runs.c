@@ -1,0 +1,281 @@
+#include "service/team/team_runs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/cli/progress.h"
+
+/* Runs that a thread takes at a time. */
+enum { BATCH = 16 };
+
+/* What one run needs, and what a thread keeps of its runs. */
+struct bench {
+    struct team_simulator *simulator;
+    struct team_draw *draw;
+    struct team_statistics *statistics; /* NULL: none are kept */
+    struct team_effects listener;
+    bool *unknown; /* [robots x kinds] NULL: an activity of no known time ends the run */
+    const struct team_prediction *tp;
+};
+
+struct work {
+    const struct team_prediction *tp;
+    const struct team_runs_options *options;
+    int64_t *makespan_us; /* [runs] -1: not finished */
+    atomic_size_t next, done;
+};
+
+struct worker {
+    struct work *work;
+    struct bench bench;
+    pthread_t thread;
+};
+
+/* ---- one run ---- */
+
+static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *lap)
+{
+    struct bench *b = context;
+    if (!team_draw_lap(b->draw, start, lap)) {
+        if (!b->unknown) {
+            return false;
+        }
+        const size_t kinds = team_activity_count(b->tp);
+        b->unknown[start->robot * kinds + team_activity_kind(b->tp, start->step)] = true;
+        *lap = (struct team_lap){.answers = true, .lap_us = 1000000};
+    }
+    if (b->statistics) {
+        team_statistics_lap(b->statistics, start, lap, team_draw_law(b->draw));
+    }
+    return true;
+}
+
+static void hear_effect(void *context, const struct team_effect *effect)
+{
+    struct bench *b = context;
+    if (b->statistics) {
+        team_statistics_take(b->statistics, effect);
+    }
+    if (b->listener.emit) {
+        b->listener.emit(b->listener.context, effect);
+    }
+}
+
+static void run_once(struct bench *b, const struct team_runs_options *o, struct team_run *run)
+{
+    const struct team_scenario scenario = {.params = team_prediction_params(b->tp),
+                                           .ask = ask_lap,
+                                           .context = b,
+                                           .script = o->script,
+                                           .script_count = o->script_count,
+                                           .horizon_us = o->horizon_us};
+    const struct team_effects fx = {hear_effect, b};
+    if (b->statistics) {
+        team_statistics_begin(b->statistics);
+    }
+    team_simulate(b->simulator, &scenario, &fx, run);
+    if (b->statistics) {
+        team_statistics_end(b->statistics, run, team_simulator_team(b->simulator));
+    }
+}
+
+static void clear_bench(struct bench *b)
+{
+    free(b->simulator);
+    free(b->draw);
+    free(b->statistics);
+    free(b->unknown);
+    *b = (struct bench){0};
+}
+
+static bool set_bench(struct bench *b, const struct team_prediction *tp, bool statistics)
+{
+    const struct team_params *p = team_prediction_params(tp);
+    void *const simulator = malloc(team_simulator_bytes(p));
+    void *const draw = malloc(team_draw_bytes(tp));
+    void *const sums = statistics ? malloc(team_statistics_bytes(tp)) : NULL;
+    if (!simulator || !draw || (statistics && !sums)) {
+        free(simulator);
+        free(draw);
+        free(sums);
+        return false;
+    }
+    *b = (struct bench){.simulator = team_simulator_init(simulator, p),
+                        .draw = team_draw_init(draw, tp),
+                        .statistics = sums ? team_statistics_init(sums, tp) : NULL,
+                        .tp = tp};
+    return true;
+}
+
+/* ---- without chance ---- */
+
+static void name_unknown(const struct bench *b, struct err_list *errors)
+{
+    const struct team_params *p = team_prediction_params(b->tp);
+    const size_t kinds = team_activity_count(b->tp);
+    for (size_t i = 0; i < p->robot_count * kinds; i++) {
+        if (!b->unknown[i]) {
+            continue;
+        }
+        const struct team_activity a = team_activity(b->tp, i % kinds);
+        const char *arg = team_name(p, a.arg);
+        (void)err_list_add(errors, STATUS_E_EMPTY, p->robots[i / kinds].name, 0, 0,
+                           "nothing tells how long %s%s%s takes: nominal_s, or a journal with "
+                           "%s",
+                           p->tasks[a.task].name, arg[0] ? " " : "", arg,
+                           p->tasks[a.task].to_position
+                               ? "moves and where the robot stands (--set ROBOT.at=POSITION)"
+                               : "six of them");
+    }
+}
+
+enum status team_runs_expect(const struct team_prediction *tp,
+                             const struct team_runs_options *options,
+                             const struct team_effects *fx, struct team_run *run,
+                             struct err_list *errors)
+{
+    struct bench b = {0};
+    const size_t places = team_prediction_params(tp)->robot_count * team_activity_count(tp);
+    if (!set_bench(&b, tp, false) || !(b.unknown = calloc(places + 1, sizeof *b.unknown))) {
+        clear_bench(&b);
+        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+    }
+    const size_t before = errors->count + errors->more;
+    b.listener = *fx;
+    team_draw_expect(b.draw);
+    run_once(&b, options, run);
+    name_unknown(&b, errors);
+    clear_bench(&b);
+    return errors->count + errors->more > before ? STATUS_E_EMPTY : STATUS_OK;
+}
+
+/* ---- with chance ---- */
+
+static void make_batch(struct work *w, struct bench *b, size_t first)
+{
+    for (size_t k = first; k < first + BATCH && k < w->options->runs; k++) {
+        struct team_run run;
+        team_draw_begin(b->draw, w->options->seed, k);
+        run_once(b, w->options, &run);
+        w->makespan_us[k] = run.end == TEAM_RUN_FINISHED ? run.makespan_us : -1;
+    }
+}
+
+static size_t take_batch(struct work *w)
+{
+    return atomic_fetch_add(&w->next, BATCH);
+}
+
+static void *run_worker(void *context)
+{
+    struct worker *me = context;
+    struct work *w = me->work;
+    for (size_t first = take_batch(w); first < w->options->runs; first = take_batch(w)) {
+        make_batch(w, &me->bench, first);
+        atomic_fetch_add(&w->done, BATCH);
+    }
+    return NULL;
+}
+
+/* The caller's own thread, which also tells how far all are. */
+static void lead_workers(struct worker *me)
+{
+    struct work *w = me->work;
+    struct progress progress;
+    progress_start(&progress, "simulate");
+    for (size_t first = take_batch(w); first < w->options->runs; first = take_batch(w)) {
+        make_batch(w, &me->bench, first);
+        progress_step(&progress, atomic_fetch_add(&w->done, BATCH) + BATCH, w->options->runs);
+    }
+    progress_end(&progress);
+}
+
+static enum status run_workers(struct work *w, struct worker *workers, size_t count,
+                               struct err_list *errors)
+{
+    size_t started = 1;
+    bool room = true;
+    for (size_t i = 0; i < count && room; i++) {
+        workers[i].work = w;
+        room = set_bench(&workers[i].bench, w->tp, true);
+    }
+    if (!room) {
+        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+    }
+    while (started < count &&
+           pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0) {
+        started++;
+    }
+    lead_workers(&workers[0]);
+    for (size_t i = 1; i < started; i++) {
+        (void)pthread_join(workers[i].thread, NULL);
+    }
+    for (size_t i = 1; i < count; i++) {
+        team_statistics_add(workers[0].bench.statistics, workers[i].bench.statistics);
+    }
+    return STATUS_OK;
+}
+
+static void gather_makespans(const struct work *w, struct team_runs *out)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < w->options->runs; k++) {
+        if (w->makespan_us[k] >= 0) {
+            out->makespans_s[n++] = lab_s(w->makespan_us[k]);
+        }
+    }
+    team_distribution_find(out->makespans_s, n, &out->makespan_s);
+}
+
+static enum status make_runs(struct work *w, struct team_runs *out, struct err_list *errors)
+{
+    const size_t count = w->options->threads;
+    struct worker *workers = calloc(count, sizeof *workers);
+    enum status status = STATUS_E_NOMEM;
+    w->makespan_us = malloc((w->options->runs + 1) * sizeof *w->makespan_us);
+    out->makespans_s = malloc((w->options->runs + 1) * sizeof *out->makespans_s);
+    if (workers && w->makespan_us && out->makespans_s) {
+        status = run_workers(w, workers, count, errors);
+    } else {
+        (void)err_list_add(errors, status, "team", 0, 0, "out of memory");
+    }
+    if (status == STATUS_OK) {
+        gather_makespans(w, out);
+        out->statistics = workers[0].bench.statistics;
+        workers[0].bench.statistics = NULL;
+    }
+    for (size_t i = 0; workers && i < count; i++) {
+        clear_bench(&workers[i].bench);
+    }
+    free(workers);
+    free(w->makespan_us);
+    return status;
+}
+
+enum status team_runs_make(const struct team_prediction *tp,
+                           const struct team_runs_options *options, struct team_runs *out,
+                           struct err_list *errors)
+{
+    const struct team_effects nobody = {NULL, NULL};
+    struct team_runs runs = {0};
+    struct work work = {.tp = tp, .options = options};
+    enum status status = team_runs_expect(tp, options, &nobody, &runs.expected, errors);
+    if (status == STATUS_OK) {
+        status = make_runs(&work, &runs, errors);
+    }
+    if (status != STATUS_OK) {
+        team_runs_free(&runs);
+        return status;
+    }
+    *out = runs;
+    return STATUS_OK;
+}
+
+void team_runs_free(struct team_runs *runs)
+{
+    free(runs->makespans_s);
+    free(runs->statistics);
+    *runs = (struct team_runs){0};
+}

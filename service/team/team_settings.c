@@ -1,0 +1,195 @@
+#include "service/team/team_settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+/* One "NAME.WHAT=VALUE". */
+struct setting {
+    const char *text;
+    char name[TEAM_NAME_MAX], what[TEAM_NAME_MAX];
+    const char *value;
+};
+
+/* False: value is not what `expected` of its row says. */
+typedef bool set_value(struct team_settings *s, size_t i, const char *value);
+
+static bool read_whole(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+{
+    double value = 0.0;
+    const char *const end = text + strlen(text);
+    if (number_scan(text, end, &value) != end || end == text || !(value >= min) ||
+        !(value <= max) || fabs(value - rint(value)) > 0.0) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool set_capacity(struct team_settings *s, size_t i, const char *value)
+{
+    return read_whole(value, 1, TEAM_CAPACITY_MAX, &s->resources[i].capacity);
+}
+
+static bool set_cycles(struct team_settings *s, size_t i, const char *value)
+{
+    return read_whole(value, 1, 1000000, &s->robots[i].cycles);
+}
+
+static bool set_priority(struct team_settings *s, size_t i, const char *value)
+{
+    return read_whole(value, 0, 1000, &s->robots[i].priority);
+}
+
+static bool set_speed(struct team_settings *s, size_t i, const char *value)
+{
+    double percent = 0.0;
+    const char *const from = value + (*value == '+');
+    const char *const end = number_scan(from, value + strlen(value), &percent);
+    if ((*value != '+' && *value != '-') || end == from || strcmp(end, "%") != 0 ||
+        !(percent > -100.0 && percent <= 10000.0)) {
+        return false;
+    }
+    s->speed[i] = 1.0 + percent / 100.0;
+    return true;
+}
+
+static bool set_place(struct team_settings *s, size_t i, const char *value)
+{
+    for (size_t k = 0; k < s->params.position_count; k++) {
+        const struct team_position *at = &s->params.positions[k];
+        if (strcmp(team_name(&s->params, at->name), value) == 0) {
+            s->at[i] = (struct team_pose){at->x_m, at->y_m,
+                                          isnan(at->heading_rad) ? 0.0 : at->heading_rad};
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct {
+    const char *what;
+    bool of_robot; /* else of a resource */
+    set_value *set;
+    const char *expected;
+} rows[] = {
+    {"speed", true, set_speed, "a percentage with its sign, '+10%' or '-5%'"},
+    {"at", true, set_place, "a position of the team"},
+    {"cycles", true, set_cycles, "a whole number within 1 .. 1000000"},
+    {"priority", true, set_priority, "a whole number within 0 .. 1000"},
+    {"capacity", false, set_capacity, "a whole number within 1 .. 64"},
+};
+
+static bool split_setting(const char *text, struct setting *out)
+{
+    const char *const equals = strchr(text, '=');
+    const char *dot = NULL;
+    for (const char *c = text; equals && c < equals; c++) {
+        dot = *c == '.' ? c : dot;
+    }
+    out->text = text;
+    return dot && (size_t)(dot - text) < sizeof out->name &&
+           (size_t)(equals - dot) < sizeof out->what && dot > text &&
+           snprintf(out->name, sizeof out->name, "%.*s", (int)(dot - text), text) > 0 &&
+           snprintf(out->what, sizeof out->what, "%.*s", (int)(equals - dot - 1), dot + 1) >
+               0 &&
+           (out->value = equals + 1);
+}
+
+static size_t find_robot(const struct team_params *p, const char *name)
+{
+    size_t i = 0;
+    while (i < p->robot_count && strcmp(p->robots[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static size_t find_resource(const struct team_params *p, const char *name)
+{
+    size_t i = 0;
+    while (i < p->resource_count && strcmp(p->resources[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void take_setting(struct team_settings *s, const char *text, struct err_list *errors)
+{
+    struct setting set;
+    if (!split_setting(text, &set)) {
+        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0,
+                           "'NAME.WHAT=VALUE' was expected, as in 'R1.speed=+10%%'");
+        return;
+    }
+    const size_t robot = find_robot(&s->params, set.name);
+    const size_t resource = find_resource(&s->params, set.name);
+    bool known = false;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool has = rows[i].of_robot ? robot < s->params.robot_count
+                                          : resource < s->params.resource_count;
+        if (!has || strcmp(rows[i].what, set.what) != 0) {
+            continue;
+        }
+        known = true;
+        if (!rows[i].set(s, rows[i].of_robot ? robot : resource, set.value)) {
+            (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0, "%s was expected",
+                               rows[i].expected);
+        }
+    }
+    if (robot == s->params.robot_count && resource == s->params.resource_count) {
+        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0,
+                           "no robot and no resource of team %s is called '%s'", s->params.name,
+                           set.name);
+    } else if (!known) {
+        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0, "of %s can be set: %s", set.name,
+                           robot < s->params.robot_count ? "speed, at, cycles, priority"
+                                                         : "capacity");
+    }
+}
+
+enum status team_settings_make(const struct team_params *p, const char *const *texts,
+                               size_t count, struct team_settings *out, struct err_list *errors)
+{
+    struct team_settings s = {.params = *p};
+    const size_t before = errors->count + errors->more;
+    s.robots = calloc(p->robot_count + 1, sizeof *s.robots);
+    s.resources = calloc(p->resource_count + 1, sizeof *s.resources);
+    s.speed = calloc(p->robot_count + 1, sizeof *s.speed);
+    s.at = calloc(p->robot_count + 1, sizeof *s.at);
+    if (!s.robots || !s.resources || !s.speed || !s.at) {
+        team_settings_free(&s);
+        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+    }
+    memcpy(s.robots, p->robots, p->robot_count * sizeof *s.robots);
+    if (p->resource_count > 0) {
+        memcpy(s.resources, p->resources, p->resource_count * sizeof *s.resources);
+    }
+    for (size_t i = 0; i < p->robot_count; i++) {
+        s.speed[i] = 1.0;
+        s.at[i] = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
+    }
+    s.params.robots = s.robots;
+    s.params.resources = s.resources;
+    for (size_t i = 0; i < count; i++) {
+        take_setting(&s, texts[i], errors);
+    }
+    if (errors->count + errors->more > before) {
+        team_settings_free(&s);
+        return STATUS_E_PARSE;
+    }
+    *out = s;
+    return STATUS_OK;
+}
+
+void team_settings_free(struct team_settings *s)
+{
+    free(s->robots);
+    free(s->resources);
+    free(s->speed);
+    free(s->at);
+    *s = (struct team_settings){0};
+}
