@@ -1,0 +1,233 @@
+/* How often does what a team really takes lie within the predicted P05..P95? Robots are
+ * calibrated on so many moves of known truth, the team is predicted from that, and runs once in
+ * truth. Prints the table of docs/model/teams.md, "Simulation"; TANDEM_RUNS sets the trials a
+ * row (default 60, as many as a test may take; the table was made with 1000). */
+#include "tests/support/team_cell.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+
+#include "twin/team/team_predict.h"
+#include "twin/team/team_statistics.h"
+
+enum { TRIALS = 60, DRAWS = 300, DRAWS_MAX = 2000, MOVES_MAX = 200, ROBOTS = 2 };
+
+static struct cell cell;
+static unsigned seed;
+static size_t trials = TRIALS;
+static size_t draws = DRAWS;
+
+/* Turns, ways and both in turns, of any size, as a robot would be driven to learn. */
+static void make_moves(struct random_source *random, const struct cell_truth *truth,
+                       struct travel_move *moves, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double row[TRAVEL_P];
+        struct travel_move *m = &moves[i];
+        m->rotation_rad = i % 3 != 1 ? random_between(random, 0.3, 3.1) : 0.0;
+        m->displacement_m = i % 3 != 0 ? random_between(random, 0.2, 1.5) : 0.0;
+        travel_row(m->rotation_rad, m->displacement_m, row);
+        m->lap_s = truth->sd_s * random_normal(random);
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            m->lap_s += row[j] * truth->beta[j];
+        }
+    }
+}
+
+/* The truth: parameters that are known, and noise. */
+static struct travel_fit true_fit(const struct cell_truth *truth)
+{
+    struct travel_fit fit;
+    travel_fit_start(&fit, TRAVEL_TURNS_AND_DRIVES);
+    fit.n = 1000000000;
+    fit.freedom = fit.n - TRAVEL_P;
+    fit.residual_s_sd = fit.rmse_s = truth->sd_s;
+    fit.ls = (struct robust_ls_fit){.n = fit.n, .p = TRAVEL_P, .rank = TRAVEL_P};
+    memcpy(fit.ls.beta, truth->beta, sizeof truth->beta);
+    return fit;
+}
+
+struct bench {
+    struct team_prediction *tp;
+    struct team_draw *draw;
+    struct team_simulator *simulator;
+    /* To draw parameters anew for each move, which is wrong. */
+    struct travel_fit fit[ROBOTS];
+    double root[ROBOTS][TRAVEL_P * TRAVEL_P];
+    struct random_source random;
+};
+
+static struct bench make_bench(void)
+{
+    struct bench b = {.tp = malloc(team_prediction_bytes(&cell.p)),
+                      .simulator = malloc(team_simulator_bytes(&cell.p))};
+    CU_ASSERT_FATAL(b.tp && b.simulator);
+    b.tp = team_prediction_init(b.tp, &cell.p);
+    b.simulator = team_simulator_init(b.simulator, &cell.p);
+    b.draw = malloc(team_draw_bytes(b.tp));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.draw);
+    b.draw = team_draw_init(b.draw, b.tp);
+    for (uint16_t r = 0; r < ROBOTS; r++) {
+        const struct team_pose origin = {0.0, 0.0, 0.0};
+        team_predict_pose(b.tp, r, &origin);
+    }
+    return b;
+}
+
+static void free_bench(struct bench *b)
+{
+    free(b->tp);
+    free(b->draw);
+    free(b->simulator);
+}
+
+static void learn_robot(struct bench *b, uint16_t robot, const struct travel_fit *fit)
+{
+    double *root = b->root[robot];
+    CU_ASSERT_EQUAL_FATAL(team_predict_moves(b->tp, robot, fit, 0.0), STATUS_OK);
+    b->fit[robot] = *fit;
+    for (size_t i = 0; i < TRAVEL_P * TRAVEL_P; i++) {
+        root[i] = fit->ls.covariance[i / TRAVEL_P][i % TRAVEL_P];
+    }
+    gsl_matrix_view view = gsl_matrix_view_array(root, TRAVEL_P, TRAVEL_P);
+    (void)gsl_linalg_cholesky_decomp1(&view.matrix);
+}
+
+/* As each move would be if it were made by a robot of its own. */
+static bool ask_each(void *context, const struct team_effect *start, struct team_lap *lap)
+{
+    static const size_t legs[] = {0, 3, 1, 2, 4}; /* of a part; 3: PickPrt, 4: PlacePrt */
+    struct bench *b = context;
+    const size_t leg = legs[(start->n - 1) % COUNT(legs)];
+    const struct travel_fit *fit = &b->fit[start->robot];
+    double lap_s = leg == 3 ? 2.0 : 1.5;
+    if (leg < 3) {
+        double row[TRAVEL_P];
+        double z[TRAVEL_P];
+        const double t =
+            sqrt((double)fit->freedom / random_chi_square(&b->random, (uint32_t)fit->freedom));
+        travel_row(CELL_LEGS[leg][0], CELL_LEGS[leg][1], row);
+        lap_s = fit->residual_s_sd * random_normal(&b->random);
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            z[j] = t * random_normal(&b->random);
+            lap_s += row[j] * fit->ls.beta[j];
+            for (size_t k = 0; k <= j; k++) {
+                lap_s += row[j] * b->root[start->robot][j * TRAVEL_P + k] * z[k];
+            }
+        }
+    } else {
+        lap_s += 0.1 * random_normal(&b->random);
+    }
+    *lap = (struct team_lap){.answers = true, .lap_us = lab_us(fmax(lap_s, 0.0))};
+    return true;
+}
+
+static double run_once(struct bench *b, bool each, uint64_t stream, uint64_t k)
+{
+    const struct team_scenario scenario = {.params = &cell.p,
+                                           .ask = each ? ask_each : team_draw_lap,
+                                           .context = each ? (void *)b : b->draw,
+                                           .horizon_us = INT64_C(86400) * 1000000};
+    const struct team_effects nobody = {NULL, NULL};
+    struct team_run run;
+    b->random = random_stream(stream, k);
+    team_draw_begin(b->draw, stream, k);
+    team_simulate(b->simulator, &scenario, &nobody, &run);
+    CU_ASSERT_EQUAL_FATAL(run.end, TEAM_RUN_FINISHED);
+    return lab_s(run.makespan_us);
+}
+
+static void predict(struct bench *b, bool each, uint64_t stream, struct team_distribution *d)
+{
+    static double makespans_s[DRAWS_MAX];
+    for (size_t k = 0; k < draws; k++) {
+        makespans_s[k] = run_once(b, each, stream, k);
+    }
+    team_distribution_find(makespans_s, draws, d);
+}
+
+/* Trials within, and how wide P05..P95 is on average: parameters drawn once a run, and drawn
+ * for each move. */
+struct outcome {
+    size_t inside[2];
+    double width_s[2];
+};
+
+static struct outcome repeat(size_t moves_count, enum travel_method method)
+{
+    struct outcome out = {0};
+    struct bench guess = make_bench();
+    struct bench truth = make_bench();
+    struct random_source random = random_stream(seed, moves_count);
+    for (uint16_t r = 0; r < ROBOTS; r++) {
+        const struct travel_fit fit = true_fit(&CELL_FITS[r]);
+        learn_robot(&truth, r, &fit);
+    }
+    for (size_t trial = 0; trial < trials; trial++) {
+        for (uint16_t r = 0; r < ROBOTS; r++) {
+            struct travel_move moves[MOVES_MAX];
+            struct travel_fit fit;
+            make_moves(&random, &CELL_FITS[r], moves, moves_count);
+            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, moves_count, method, &fit), STATUS_OK);
+            learn_robot(&guess, r, &fit);
+        }
+        const uint64_t stream = (uint64_t)seed * 1000003 + trial * 1009 + moves_count;
+        const double took_s = run_once(&truth, false, stream + 1, UINT32_MAX);
+        for (int each = 0; each < 2; each++) {
+            struct team_distribution d;
+            predict(&guess, each, stream, &d);
+            out.inside[each] += d.p05.value <= took_s && took_s <= d.p95.value;
+            out.width_s[each] += (d.p95.value - d.p05.value) / (double)trials;
+        }
+    }
+    free_bench(&guess);
+    free_bench(&truth);
+    return out;
+}
+
+/* The chance of so few, and of so many, if the true share lies within 85 .. 95 %. */
+static void check_share(size_t moves_count, size_t inside)
+{
+    char row[32];
+    (void)snprintf(row, sizeof row, "%zu moves", moves_count);
+    const unsigned n = (unsigned)trials;
+    CHECK(row, gsl_cdf_binomial_P((unsigned)inside, 0.85, n) > 0.001);
+    CHECK(row, inside == 0 || gsl_cdf_binomial_Q((unsigned)inside - 1, 0.95, n) > 0.001);
+}
+
+static double percent(size_t inside)
+{
+    return 100.0 * (double)inside / (double)trials;
+}
+
+static void test_predicted_intervals_hold(void)
+{
+    static const size_t moves[] = {10, 20, 60, 200};
+    cell_transport(&cell, ROBOTS, false);
+    (void)printf("\nmoves | once a run: inside, mean width | each move: inside, mean width\n");
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        const struct outcome o = repeat(moves[i], TRAVEL_OLS);
+        (void)printf("%5zu | %9.1f %%  %9.2f s | %9.1f %%  %9.2f s\n", moves[i],
+                     percent(o.inside[0]), o.width_s[0], percent(o.inside[1]), o.width_s[1]);
+        check_share(moves[i], o.inside[0]);
+        /* After few moves the wrong way is told from the right one by its coverage, too. */
+        CHECK("each move is too narrow", o.width_s[1] < o.width_s[0]);
+        CHECK("and does not hold",
+              moves[i] > 10 ||
+                  gsl_cdf_binomial_P((unsigned)o.inside[1], 0.85, (unsigned)trials) < 0.001);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    seed = check_seed(11);
+    const char *text = getenv("TANDEM_RUNS");
+    trials = text && *text ? (size_t)strtoul(text, NULL, 10) : TRIALS;
+    draws = trials > TRIALS ? 1000 : DRAWS;
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("team coverage", NULL, NULL);
+    CU_add_test(suite, "predicted intervals hold", test_predicted_intervals_hold);
+    return check_run();
+}
