@@ -38,7 +38,7 @@ twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team
 logger/storage: base logger/message
-config: base logger/message twin/arm twin/models twin/pair twin/following twin
+config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/pair twin/report web/http web/stream

@@ -24,6 +24,8 @@
 #include "twin/robots/arm6.h"
 #include "twin/robots/layers.h"
 #include "twin/robots/mission.h"
+#include "twin/team/team.h"
+#include "twin/team/team_discipline.h"
 #include "twin/team/team_predict.h"
 #include "web/http/event_hub.h"
 #include "web/http/handler.h"
@@ -93,6 +95,7 @@ static const struct {
     TABLE(team_alarm_names),
     TABLE(team_effect_names),
     TABLE(team_event_names),
+    TABLE(team_fault_kind_names),
     TABLE(team_law_kind_names),
     TABLE(team_locking_names),
     TABLE(team_phase_names),

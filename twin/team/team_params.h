@@ -85,6 +85,7 @@ struct team_resource_params {
 
 struct team_position {
     uint16_t name;
+    bool safe;                    /* outside every zone */
     double x_m, y_m, heading_rad; /* heading NAN: any */
 };
 
@@ -97,7 +98,7 @@ struct team_nominal {
 struct team_task_params {
     char name[TEAM_NAME_MAX];    /* "Move", "PickPrt" … */
     bool to_position;            /* its arg is a position: turn, then way, as far as it is */
-    bool safe;                   /* after it the robot stands outside every zone */
+    bool safe; /* after it, wherever to, the robot stands outside every zone */
     char op[EVENT_OP_MAX];       /* what the pair is told else; "" : offline only */
     char payload[EVENT_RAW_MAX]; /* other members of the command, JSON object; {arg} replaced */
     struct team_window window;
@@ -110,6 +111,7 @@ struct team_step {
     uint16_t meeting;  /* in names */
     uint16_t robots;   /* that meet */
     uint16_t sequence; /* as written: where this step stands in the file */
+    uint16_t place;    /* the how many-th step written in that sequence, from 1; 0: of none */
     uint32_t line;     /* of the file; 0: of none */
     uint32_t to;       /* in steps */
     uint32_t times;    /* of a loop, >= 1 */
@@ -120,6 +122,8 @@ struct team_step {
 struct team_sequence {
     char name[TEAM_NAME_MAX];
     uint32_t line;
+    bool part; /* only a step of others: alone it would leave what it locks held, or the like; no
+                * robot and no job may name it */
     uint32_t first, count; /* in steps; its jumps stay within */
 };
 

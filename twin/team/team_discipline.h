@@ -1,0 +1,72 @@
+/* twin/team/team_discipline.h - what is wrong with a team's sequences before anybody has moved.
+ *
+ * Every step is looked at on every way that leads to it: through loops, both sides of a
+ * condition, sequences within sequences, and round again by Repeat. A condition on the part in
+ * hand goes the same way each time until another part is taken, so that a Lock in one `If` and
+ * its UnLock in another are seen to belong together. Pure; docs/model/teams.md, "Disciplines".
+ */
+#ifndef TWIN_TEAM_TEAM_DISCIPLINE_H
+#define TWIN_TEAM_TEAM_DISCIPLINE_H
+
+#include "twin/team/team_params.h"
+
+enum {
+    TEAM_HELD_MAX = 64,        /* resources that one robot may hold at once */
+    TEAM_WAYS_MAX = 1 << 20,   /* steps x (parts of conditions + 1) of one sequence */
+    TEAM_FAULT_TEXT_MAX = 256, /* bytes of a fault as text */
+    TEAM_NO_STEP = TEAM_FLAT_STEPS_MAX
+};
+
+/* Faults refuse a team, warnings are told. */
+/* clang-format off */
+#define TEAM_FAULTS(X)                                                                         \
+    X(TEAM_FAULT_ORDER, "order") /* Lock `step` of what goes before what Lock `other` took */  \
+    X(TEAM_FAULT_NESTED, "nested_lock") /* Lock `step` while Lock `other` holds */             \
+    X(TEAM_FAULT_MEETING, "meeting_while_holding") /* at `step`; a warning if locking is free */ \
+    X(TEAM_FAULT_DOUBLE_LOCK, "double_lock") /* Lock `step` of what Lock `other` holds */      \
+    X(TEAM_FAULT_NOT_OWNER, "not_owner") /* UnLock `step` of what is not held */               \
+    X(TEAM_FAULT_NEVER_RELEASED, "never_released") /* Lock `step`; still held at `other` */    \
+    X(TEAM_FAULT_ZERO_TIME, "zero_time_loop") /* from `step` to `other` and back in no time */ \
+    X(TEAM_FAULT_TOO_LARGE, "too_large") /* more than the limits above: not checked */         \
+    X(TEAM_FAULT_NOT_LEFT, "place_not_left") /* warning: UnLock `step` after task `other` */   \
+    X(TEAM_FAULT_NOT_REACHED, "never_reached") /* warning: `step` */                           \
+    X(TEAM_FAULT_DEADLOCK, "possible_deadlock") /* warning: Lock `step` within a cycle */
+/* clang-format on */
+
+enum team_fault_kind { TEAM_FAULTS(NAMES_VALUE) TEAM_FAULT_COUNT };
+
+struct team_fault {
+    enum team_fault_kind kind;
+    bool warning;
+    uint16_t sequence;    /* that a robot or job runs, or was asked about */
+    uint32_t step, other; /* in steps; TEAM_NO_STEP: none */
+    uint16_t resource;    /* that is wanted, freed or kept; TEAM_NONE: none */
+    uint16_t held;        /* that is held meanwhile; TEAM_NONE: none */
+};
+
+struct team_faults {
+    void (*emit)(void *context, const struct team_fault *fault);
+    void *context;
+};
+
+/* Bytes of memory that the functions below need, aligned for any type. */
+size_t team_discipline_bytes(const struct team_params *p);
+
+/* Every fault and warning of the sequences that are no part, in their order, and (locking free)
+ * of what they may do to each other. The same written step can be named more than once where a
+ * sequence is a step of others. Returns how many faults there were, warnings aside. */
+size_t team_discipline(const struct team_params *p, void *memory, const struct team_faults *to);
+
+/* The same of one sequence as if it were run by itself, whatever its `part` says. */
+size_t team_discipline_sequence(const struct team_params *p, uint16_t sequence, void *memory,
+                                const struct team_faults *to);
+
+/* "Lock of A (step 4 of cycle, line 12) while …": what is wrong, both steps, what would be
+ * right. Always terminated. */
+void team_fault_text(const struct team_params *p, const struct team_fault *fault,
+                     char out[TEAM_FAULT_TEXT_MAX]);
+
+extern const struct names team_fault_kind_names;
+const char *team_fault_kind_name(enum team_fault_kind kind);
+
+#endif
