@@ -40,8 +40,8 @@ static void print_help(const struct arguments *a)
 {
     (void)printf("NAME\n  tandem %s - %s\n\nSYNOPSIS\n  tandem %s [OPTION]...%s%s\n\n"
                  "DESCRIPTION\n%s\nOPTIONS\n",
-                 a->command, purpose_of(a->command), a->command, a->operands[0] ? " " : "",
-                 a->operands, a->description);
+                 a->command, a->purpose ? a->purpose : purpose_of(a->command), a->command,
+                 a->operands[0] ? " " : "", a->operands, a->description);
     for (size_t i = 0; i < a->row_count; i++) {
         print_row(&a->rows[i]);
     }

@@ -40,7 +40,8 @@ struct argument_group {
 };
 
 struct arguments {
-    const char *command;       /* "robot"; its purpose stands in commands.def */
+    const char *command;       /* "robot"; its purpose stands in commands.def, or here: */
+    const char *purpose;       /* of "team simulate"; NULL */
     const char *operands;      /* "FILE...", "[NAME]..." where there may be none, or "" */
     const char *description;   /* of the man page; lines end with '\n' */
     const char *examples;      /* or NULL */

@@ -1,0 +1,9 @@
+/* service/team/team_command.h - what `tandem team` can do: one function and one row of
+ * team_command.c each. */
+#ifndef SERVICE_TEAM_TEAM_COMMAND_H
+#define SERVICE_TEAM_TEAM_COMMAND_H
+
+/* argv[0] is the word behind `tandem team`; returns the exit status. */
+int team_simulate_command(int argc, char **argv);
+
+#endif

@@ -1,0 +1,308 @@
+/* service/team/team_simulate_command.c - `tandem team simulate`: how long a team takes, with
+ * error bars, and what it would take if something were different. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/team_file.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/gnuplot.h"
+#include "service/cli/json_file.h"
+#include "service/cli/lab_argument.h"
+#include "service/team/team_command.h"
+#include "service/team/team_settings.h"
+#include "service/team/team_simulate_report.h"
+#include "twin/report/team_report.h"
+
+enum { RUNS = 10000, SETTINGS_MAX = 64, DAY_S = 86400 };
+
+struct options {
+    const char *team, *journal, *lab_path, *side, *csv_dir, *plot_dir;
+    int runs, seed, threads;
+    double horizon_s;
+    bool nominal, trace, json;
+    struct argument_list settings;
+    const char *setting[SETTINGS_MAX];
+};
+
+/* What one call works with; all zero is empty. */
+struct job {
+    const struct options *options;
+    struct team_file file;
+    struct lab_file lab;
+    struct team_settings settings;
+    struct team_measured measured;
+    struct team_prediction *tp;
+    struct team_runs_options runs;
+};
+
+static bool complain(const struct err *err)
+{
+    (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
+    return false;
+}
+
+/* Faults of options and of times have no line to stand on. */
+static bool complain_all(const struct err_list *errors)
+{
+    for (size_t i = 0; i < errors->count; i++) {
+        (void)complain(&errors->items[i]);
+    }
+    if (errors->more > 0) {
+        (void)fprintf(stderr, "tandem: and %zu more\n", errors->more);
+    }
+    return false;
+}
+
+/* ---- the team ---- */
+
+static const struct team_params *choose_team(const struct team_file *file, const char *name,
+                                             const char *path)
+{
+    char names[256] = "";
+    for (size_t i = 0; i < file->team_count; i++) {
+        if (name ? strcmp(file->teams[i].name, name) == 0 : file->team_count == 1) {
+            return &file->teams[i];
+        }
+        names_append(names, sizeof names, file->teams[i].name);
+    }
+    if (file->team_count == 0) {
+        (void)fprintf(stderr, "tandem: %s: no team is in it\n", path);
+    } else {
+        (void)fprintf(stderr, "tandem: %s: --team is one of %s\n", path, names);
+    }
+    return NULL;
+}
+
+static bool load_team(struct job *j, const char *path)
+{
+    const struct options *o = j->options;
+    struct err_list errors = {0};
+    if (team_file_load(path, &j->file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return false;
+    }
+    const struct team_params *p = choose_team(&j->file, o->team, path);
+    if (!p) {
+        return false;
+    }
+    return team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors) ==
+               STATUS_OK ||
+           complain_all(&errors);
+}
+
+/* ---- what is known of its times ---- */
+
+static bool load_journal(struct job *j)
+{
+    const struct options *o = j->options;
+    struct err err = {0};
+    const enum side side = (enum side)names_value(&side_names, o->side);
+    if (o->lab_path && !lab_argument_load("team simulate", o->lab_path, &j->lab)) {
+        return false;
+    }
+    return team_measured_read(&j->settings.params, o->lab_path ? &j->lab : NULL, o->journal,
+                              side, &j->measured, &err) == STATUS_OK ||
+           complain(&err);
+}
+
+static bool make_prediction(struct job *j)
+{
+    const struct team_params *p = &j->settings.params;
+    void *memory = malloc(team_prediction_bytes(p));
+    if (!memory) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return false;
+    }
+    j->tp = team_prediction_init(memory, p);
+    if (j->options->journal && team_measured_apply(&j->measured, j->tp) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: its travel times give no covariance\n",
+                      j->options->journal);
+        return false;
+    }
+    for (size_t i = 0; i < p->robot_count; i++) {
+        team_predict_speed(j->tp, (uint16_t)i, j->settings.speed[i]);
+        if (!isnan(j->settings.at[i].x_m)) {
+            team_predict_pose(j->tp, (uint16_t)i, &j->settings.at[i]);
+        }
+    }
+    return true;
+}
+
+/* ---- output ---- */
+
+struct trace {
+    const struct team_params *params;
+    FILE *out;
+};
+
+static void print_effect(void *context, const struct team_effect *effect)
+{
+    const struct trace *trace = context;
+    char buffer[4096];
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, trace->out);
+    team_report_effect(&w, NULL, trace->params, effect, TEAM_TIME_S);
+    (void)json_write_end(&w);
+    (void)fputc('\n', trace->out);
+}
+
+static int print_trace(const struct job *j)
+{
+    struct trace trace = {&j->settings.params, stdout};
+    const struct team_effects fx = {print_effect, &trace};
+    struct team_run run;
+    struct err_list errors = {0};
+    if (team_runs_expect(j->tp, &j->runs, &fx, &run, &errors) != STATUS_OK) {
+        (void)complain_all(&errors);
+        return EXIT_FAILED;
+    }
+    return run.end == TEAM_RUN_FINISHED ? EXIT_FINE : EXIT_FAILED;
+}
+
+static bool write_study(const struct job *j, const struct team_study *study)
+{
+    const struct options *o = j->options;
+    struct err err = {0};
+    if (o->json) {
+        team_study_json(study, stdout);
+    } else {
+        team_study_print(study, stdout);
+    }
+    if (o->csv_dir && csv_tables_write(o->csv_dir, team_study_tables, TEAM_STUDY_TABLES, study,
+                                       &err) != STATUS_OK) {
+        return complain(&err);
+    }
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/simulate.svg", o->plot_dir ? o->plot_dir : "");
+    if (o->plot_dir && (csv_tables_write(o->plot_dir, NULL, 0, NULL, &err) != STATUS_OK ||
+                        gnuplot_draw(team_study_script, study, path, &err) != STATUS_OK)) {
+        return complain(&err);
+    }
+    return true;
+}
+
+static int run_study(const struct job *j)
+{
+    const struct options *o = j->options;
+    struct team_runs runs;
+    struct err_list errors = {0};
+    if (team_runs_make(j->tp, &j->runs, &runs, &errors) != STATUS_OK) {
+        (void)complain_all(&errors);
+        return EXIT_FAILED;
+    }
+    const struct team_study study = {.tp = j->tp,
+                                     .runs = &runs,
+                                     .measured = o->journal ? &j->measured : NULL,
+                                     .run_count = j->runs.runs,
+                                     .seed = j->runs.seed,
+                                     .from = o->journal};
+    const bool written = write_study(j, &study);
+    const bool finished = runs.makespan_s.n == j->runs.runs;
+    team_runs_free(&runs);
+    return written && finished ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* ---- the command ---- */
+
+static int work(struct job *j, const char *path)
+{
+    const struct options *o = j->options;
+    if (!load_team(j, path) || (o->journal && !load_journal(j))) {
+        return EXIT_USAGE;
+    }
+    if (!make_prediction(j)) {
+        return EXIT_FAILED;
+    }
+    j->runs = (struct team_runs_options){.runs = (size_t)o->runs,
+                                         .seed = (uint64_t)o->seed,
+                                         .threads = (unsigned)o->threads,
+                                         .horizon_us = lab_us(o->horizon_s)};
+    const int exit_status = o->trace ? print_trace(j) : run_study(j);
+    if (fflush(stdout) != 0) {
+        (void)fputs("tandem: standard output: cannot be written\n", stderr);
+        return EXIT_FAILED;
+    }
+    return exit_status;
+}
+
+static int parse_options(int argc, char **argv, struct options *o)
+{
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"runs", 0, ARGUMENT_INTEGER, &o->runs, 1, TEAM_RUNS_MAX, "N", "runs with chance (10000)"},
+        {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N", "the same seed gives the same figures, on any number of threads (1)"},
+        {"threads", 0, ARGUMENT_INTEGER, &o->threads, 1, TEAM_THREADS_MAX, "N", "(as many as there are processors)"},
+        {"from", 0, ARGUMENT_TEXT, &o->journal, 0, 0, "JOURNAL",
+         "learn times from a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
+        {"nominal", 0, ARGUMENT_FLAG, &o->nominal, 0, 0, NULL, "the times of the file alone (usual without --from)"},
+        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab of the recording (each pair of the team, with usual options)"},
+        {"side", 0, ARGUMENT_TEXT, &o->side, 0, 0, "real|virtual", "whose times (real)"},
+        {"set", 0, ARGUMENT_LIST, &o->settings, 0, 0, "WHAT=VALUE",
+         "if something were different: R1.speed=+10%, R1.cycles=5, R1.priority=1, R1.at=POSITION, IB.capacity=2; as often as wanted"},
+        {"team", 0, ARGUMENT_TEXT, &o->team, 0, 0, "NAME", "which one, of a file with several"},
+        {"horizon", 0, ARGUMENT_REAL, &o->horizon_s, 1, 1e9, "S", "a run that lasts longer does not finish (86400)"},
+        {"trace", 0, ARGUMENT_FLAG, &o->trace, 0, 0, NULL, "one run without chance: what happens, one JSON object a line, and nothing else"},
+        {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document"},
+        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR", "makespans, robots, resources, waits and activities as tables in DIR"},
+        {"plot", 0, ARGUMENT_TEXT, &o->plot_dir, 0, 0, "DIR", "simulate.svg in DIR: makespans, and what the robots do with their time"},
+    };
+    const struct arguments arguments = {
+        .command = "team simulate",
+        .purpose = "how long a team takes, with error bars",
+        .operands = "FILE",
+        .description =
+            "  Runs the team of FILE many times in simulated time: how long it takes, who is\n"
+            "  busy and who waits for whom, which resource is short. Each activity takes the\n"
+            "  time that was measured of it, or what the travel times of its robot say, or\n"
+            "  what FILE says, in this order; what is not known of that for sure is drawn once\n"
+            "  a run (docs/model/teams.md).\n",
+        .examples =
+            "  tandem team simulate cell.yaml\n"
+            "  tandem team simulate cell.yaml --from journal/ --set IB.capacity=2\n"
+            "  tandem team simulate cell.yaml --trace\n",
+        .exit_status = "a run did not finish, or nothing tells how long something takes",
+        .rows = rows, .row_count = COUNT(rows)};
+    /* clang-format on */
+    return arguments_parse(&arguments, argc, argv);
+}
+
+static int count_processors(void)
+{
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > TEAM_THREADS_MAX ? TEAM_THREADS_MAX : (int)n;
+}
+
+int team_simulate_command(int argc, char **argv)
+{
+    struct options o = {.runs = RUNS,
+                        .seed = 1,
+                        .threads = count_processors(),
+                        .side = "real",
+                        .horizon_s = DAY_S,
+                        .settings = {.room = SETTINGS_MAX}};
+    o.settings.texts = o.setting;
+    int exit_status = parse_options(argc, argv, &o);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (argv[2]) {
+        (void)fprintf(stderr, "tandem: %s: one file at a time\n", argv[2]);
+        return EXIT_USAGE;
+    }
+    if (o.nominal && o.journal) {
+        (void)fputs("tandem: --nominal and --from exclude each other\n", stderr);
+        return EXIT_USAGE;
+    }
+    struct job j = {.options = &o};
+    exit_status = work(&j, argv[1]);
+    free(j.tp);
+    team_measured_free(&j.measured);
+    team_settings_free(&j.settings);
+    lab_file_free(&j.lab);
+    team_file_free(&j.file);
+    return exit_status;
+}
