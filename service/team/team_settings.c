@@ -54,7 +54,12 @@ static bool set_speed(struct team_settings *s, size_t i, const char *value)
         return false;
     }
     s->speed[i] = 1.0 + percent / 100.0;
-    return true;
+    for (size_t t = 0; t < s->params.task_count; t++) {
+        if (s->params.tasks[t].to_position) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool set_place(struct team_settings *s, size_t i, const char *value)
@@ -76,7 +81,8 @@ static const struct {
     set_value *set;
     const char *expected;
 } rows[] = {
-    {"speed", true, set_speed, "a percentage with its sign, '+10%' or '-5%'"},
+    {"speed", true, set_speed,
+     "of a team with moves ('to: position') a percentage with its sign, '+10%' or '-5%',"},
     {"at", true, set_place, "a position of the team"},
     {"cycles", true, set_cycles, "a whole number within 1 .. 1000000"},
     {"priority", true, set_priority, "a whole number within 0 .. 1000"},

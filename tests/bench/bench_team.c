@@ -1,9 +1,11 @@
 /* What the step of a team costs: 1000 robots, 200 places, a million tasks, in simulated time.
- * The driver is a heap of ends and nothing else; what it costs alone is told beside. Prints one
- * JSON line for each discipline. */
+ * The driver is a heap of ends and nothing else; what it costs alone is told beside, and what
+ * the same costs by team_simulate(). Then ten thousand runs of the cell of two robots with
+ * chance, as `tandem team simulate` makes them. Prints one JSON line for each. */
 #include "tests/bench/bench.h"
 
-#include "twin/team/team.h"
+#include "service/team/team_runs.h"
+#include "tests/support/team_cell.h"
 
 enum {
     ROBOTS = 1000,
@@ -208,6 +210,85 @@ static double run_floor(struct bench_team *b)
     return bench_cpu_s() - from_s;
 }
 
+/* ---- by the simulator ---------------------------------------------------------------------
+ */
+
+static bool ask_lap(void *context, const struct team_effect *start, struct team_lap *lap)
+{
+    struct bench_team *b = context;
+    (void)start;
+    b->started++;
+    *lap = (struct team_lap){.answers = true, .lap_us = draw_us(b)};
+    return true;
+}
+
+static void bench_simulator(struct bench_team *b)
+{
+    const size_t bytes = team_simulator_bytes(&b->p);
+    void *memory = malloc(bytes);
+    if (!memory) {
+        bench_fail("no memory");
+    }
+    struct team_simulator *s = team_simulator_init(memory, &b->p);
+    const struct team_scenario scenario = {
+        .params = &b->p, .ask = ask_lap, .context = b, .horizon_us = LAB_TIME_MAX - 1};
+    const struct team_effects nobody = {NULL, NULL};
+    struct team_run run;
+    const double from_s = bench_cpu_s();
+    team_simulate(s, &scenario, &nobody, &run);
+    const double cpu_s = bench_cpu_s() - from_s;
+    if (run.end != TEAM_RUN_FINISHED) {
+        bench_fail("the team did not come to its end");
+    }
+    (void)printf("{\"bench\":\"team\",\"what\":\"team_simulate\",\"locking\":\"%s\","
+                 "\"tasks\":%llu,\"cpu_s\":%.3f,\"ns_per_task\":%.0f,\"goal_s\":0.35,"
+                 "\"bytes\":%zu}\n",
+                 team_locking_name(b->p.locking), (unsigned long long)run.activities, cpu_s,
+                 1e9 * cpu_s / (double)run.activities, bytes);
+    free(memory);
+}
+
+/* Two robots that learnt their moves, ten parts each. */
+static void bench_runs(void)
+{
+    static struct cell cell;
+    cell_transport(&cell, 2, false);
+    struct team_prediction *tp =
+        team_prediction_init(malloc(team_prediction_bytes(&cell.p)), &cell.p);
+    for (uint16_t r = 0; r < 2; r++) {
+        const struct team_pose origin = {0.0, 0.0, 0.0};
+        struct travel_move moves[60];
+        struct travel_fit fit;
+        struct random_source random = {.state = r};
+        for (size_t i = 0; i < COUNT(moves); i++) {
+            const double turn = i % 3 == 1 ? 0.0 : random_between(&random, 0.3, 3.1);
+            const double way = i % 3 == 0 ? 0.0 : random_between(&random, 0.2, 1.5);
+            moves[i] = (struct travel_move){
+                turn, way, 0.1 + turn / 1.2 + way / 0.2 + 0.05 * random_normal(&random)};
+        }
+        if (travel_time_fit(moves, COUNT(moves), TRAVEL_OLS, &fit) != STATUS_OK ||
+            team_predict_moves(tp, r, &fit, 0.0) != STATUS_OK) {
+            bench_fail("no fit");
+        }
+        team_predict_pose(tp, r, &origin);
+    }
+    const struct team_runs_options options = {
+        .runs = 10000, .seed = 1, .threads = 1, .horizon_us = INT64_C(86400) * 1000000};
+    struct err_list errors = {0};
+    struct team_runs runs;
+    const double from_s = bench_cpu_s();
+    if (team_runs_make(tp, &options, &runs, &errors) != STATUS_OK) {
+        bench_fail("no runs");
+    }
+    const double cpu_s = bench_cpu_s() - from_s;
+    (void)printf("{\"bench\":\"team\",\"what\":\"runs with chance\",\"runs\":10000,"
+                 "\"tasks\":%d,\"cpu_s\":%.3f,\"us_per_run\":%.1f,\"goal_s\":1,"
+                 "\"p95_s\":%.3f}\n",
+                 100, cpu_s, 1e6 * cpu_s / 10000, runs.makespan_s.p95.value);
+    team_runs_free(&runs);
+    free(tp);
+}
+
 int main(void)
 {
     static struct bench_team b;
@@ -233,6 +314,9 @@ int main(void)
                      (unsigned long long)b.effects, cpu_s, 1e9 * cpu_s / (double)b.started,
                      run_floor(&b), bytes);
         free(memory);
+        make_team(&b, locking);
+        bench_simulator(&b);
     }
+    bench_runs();
     return EXIT_SUCCESS;
 }

@@ -4,8 +4,8 @@
 
 #include "base/constants.h"
 
-/* So near is there (m, rad); as no move counts for the fits of travel times. */
-static const double NO_MOVE = 1e-6;
+/* So near is there (m, rad): no command is worth it. */
+static const double NO_MOVE = 1e-3;
 
 const struct team_position *team_position(const struct team_params *p, uint16_t name)
 {
