@@ -9,11 +9,11 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 14 };
+enum { LAB_LAYOUT = 15 };
 
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
- * following), heap[n], place[n], table[table_size] and, as far as it is in use, what was
- * delivered. */
+ * following), the teams, heap[n], place[n], table[table_size] and, as far as it is in use, what
+ * was delivered. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -28,7 +28,12 @@ struct lab_state {
 /* The key stands beside the index: a big lab's pairs are far apart in memory. */
 struct heap_item {
     int64_t t_us;
-    uint32_t pair;
+    uint32_t pair; /* behind the pairs come the teams: an instant is closed after them */
+};
+
+/* Which team a pair works in, as which of its robots. */
+struct lab_member {
+    uint16_t team, robot; /* TEAM_NONE: in none */
 };
 
 struct lab {
@@ -36,12 +41,20 @@ struct lab {
     size_t state_bytes;
     size_t table_size; /* power of two */
     struct lab_state *state;
-    struct heap_item *heap;   /* [n] the earliest deadline first */
-    uint32_t *place;          /* [n] where in the heap a pair stands */
-    uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
-    struct pair_parts *parts; /* [n] into the state */
+    struct heap_item *heap;       /* [n] of pairs and teams: the earliest deadline first */
+    uint32_t *place;              /* [n] where in the heap a pair, or a team, stands */
+    uint32_t *table;              /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    struct pair_parts *parts;     /* [pairs] into the state */
+    struct crew *crew[TEAMS_MAX]; /* into the state */
+    struct lab_member *member;    /* [pairs] */
     struct delivery_memory *deliveries;
 };
+
+/* What has a deadline. */
+static size_t count_all(const struct lab_params *p)
+{
+    return p->pair_count + p->team_count;
+}
 
 static size_t align_bytes(size_t bytes)
 {
@@ -65,6 +78,9 @@ static size_t parts_bytes_for(const struct lab_params *p)
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
         bytes += pair_following_bytes(&p->pairs[i].following);
     }
+    for (size_t i = 0; i < p->team_count; i++) {
+        bytes += crew_bytes(&p->teams[i]);
+    }
     return bytes;
 }
 
@@ -80,17 +96,17 @@ static int64_t remember_us(const struct lab_params *p)
 
 static size_t state_bytes_for(const struct lab_params *p)
 {
-    const size_t n = p->pair_count;
+    const size_t n = count_all(p);
     return align_bytes(sizeof(struct lab_state)) + delivery_bytes(remember_max(p)) +
            parts_bytes_for(p) + align_bytes(n * sizeof(struct heap_item)) +
            align_bytes(n * sizeof(uint32_t)) +
-           align_bytes(table_size_for(n) * sizeof(uint32_t));
+           align_bytes(table_size_for(p->pair_count) * sizeof(uint32_t));
 }
 
 size_t lab_bytes(const struct lab_params *p)
 {
     return align_bytes(sizeof(struct lab)) + state_bytes_for(p) +
-           p->pair_count * sizeof(struct pair_parts);
+           p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member));
 }
 
 /* Of the state, but for what was delivered. */
@@ -121,7 +137,7 @@ static void sift_down(struct lab *lab, size_t i)
 {
     for (;;) {
         size_t first = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < lab->p.pair_count;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < count_all(&lab->p);
              child++) {
             if (is_earlier(&lab->heap[child], &lab->heap[first])) {
                 first = child;
@@ -135,148 +151,18 @@ static void sift_down(struct lab *lab, size_t i)
     }
 }
 
-/* The deadline of this pair changed. */
+/* The deadline of this pair, or of this team, changed. */
 static void reorder_heap(struct lab *lab, uint32_t index)
 {
+    const size_t pairs = lab->p.pair_count;
     size_t i = lab->place[index];
-    lab->heap[i].t_us = lab->parts[index].pair->deadline_us;
+    lab->heap[i].t_us = index < pairs ? lab->parts[index].pair->deadline_us
+                                      : lab->crew[index - pairs]->deadline_us;
     while (i > 0 && is_earlier(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
         swap_places(lab, i, (i - 1) / 2);
         i = (i - 1) / 2;
     }
     sift_down(lab, i);
-}
-
-/* ---- one event, or one deadline, through all that is kept of a pair -----------------------
- */
-
-static int64_t earliest_deadline(const struct pair_parts *x)
-{
-    const int64_t fit_us = x->dynamics ? pair_dynamics_deadline(x->dynamics) : LAB_TIME_MAX;
-    const int64_t control_us =
-        x->following ? pair_following_deadline(x->following) : LAB_TIME_MAX;
-    return fit_us < control_us ? fit_us : control_us;
-}
-
-static void learn_parameters(const struct pair_parts *x, const struct pair_run *run)
-{
-    if (x->following) {
-        pair_following_learn(x->following, &run->p->following, x->dynamics);
-    }
-}
-
-static void route_news(const struct pair_parts *x, const struct pair_run *run)
-{
-    const enum side side = run->event->side;
-    if (x->dynamics && (run->news->restarted || run->news->clock_set)) {
-        pair_dynamics_restarted(x->dynamics, side);
-    }
-    if (x->following && run->news->restarted) {
-        pair_following_restarted(x->following, side);
-    }
-}
-
-static void route_telemetry(const struct pair_parts *x, const struct pair_run *run)
-{
-    if (x->dynamics) {
-        pair_dynamics_sample(x->dynamics, run);
-    }
-    if (x->following) {
-        pair_following_sample(x->following, run);
-    }
-}
-
-static void request_fit(const struct pair_parts *x, const struct pair_run *run)
-{
-    const char *why = x->dynamics ? pair_dynamics_request(x->dynamics, run)
-                                  : "the dynamics of this pair are not followed";
-    if (why) {
-        pair_decline(run, why);
-    }
-}
-
-static void request_following(const struct pair_parts *x, const struct pair_run *run)
-{
-    if (x->following) {
-        pair_following_request(x->following, run, x->dynamics);
-    } else {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
-                   "asked to follow, but the lab file says nothing of following");
-    }
-}
-
-static void route_request(const struct pair_parts *x, const struct pair_run *run)
-{
-    const enum request_action action = run->event->request.action;
-    bool dynamics = false;
-    if (!pair_request_model(run, &dynamics)) {
-        return;
-    }
-    if (action == REQUEST_FOLLOWING) {
-        request_following(x, run);
-    } else if (action == REQUEST_IDENTIFY || (action == REQUEST_PROPOSE && dynamics)) {
-        request_fit(x, run);
-    } else if (action == REQUEST_PROPOSE) {
-        pair_propose(run);
-    } else if (pair_change_set(run, dynamics) && dynamics) {
-        pair_dynamics_take_over(x->dynamics);
-    }
-}
-
-void pair_step(const struct pair_parts *x, const struct pair_params *p,
-               const struct event *event, const struct effects *fx)
-{
-    struct pair_news news = {0};
-    const struct pair_run run = {
-        x->pair,      p, fx, event->t_us, event, x->dynamics ? &x->dynamics->sets : NULL, &news,
-        x->deliveries};
-    pair_take(&run);
-    route_news(x, &run);
-    if (event->kind == EVENT_TELEMETRY) {
-        route_telemetry(x, &run);
-        return; /* samples change no deadline but their own, and there are many */
-    }
-    if (event->kind == EVENT_REQUEST) {
-        route_request(x, &run);
-        learn_parameters(x, &run);
-    } else if (event->kind == EVENT_FIT) {
-        if (x->dynamics) {
-            pair_dynamics_fitted(x->dynamics, &run);
-        }
-        learn_parameters(x, &run);
-    } else if (event->kind == EVENT_ACK && x->following) {
-        pair_following_acknowledged(x->following, &run, x->dynamics);
-    }
-    pair_update_deadline(&run, earliest_deadline(x));
-}
-
-bool pair_answer_known(const struct pair_parts *x, const struct pair_params *p,
-                       const struct event *event, const struct effects *fx)
-{
-    struct pair_news news = {0};
-    const struct pair_run run = {x->pair, p,    fx,    event->t_us,
-                                 event,   NULL, &news, x->deliveries};
-    return x->deliveries && pair_link_answer_known(&run);
-}
-
-void pair_fire(const struct pair_parts *x, const struct pair_params *p,
-               const struct effects *fx)
-{
-    const struct pair_run run = {x->pair, p,
-                                 fx,      x->pair->deadline_us,
-                                 NULL,    x->dynamics ? &x->dynamics->sets : NULL,
-                                 NULL,    x->deliveries};
-    x->pair->version++;
-    pair_fire_probes(&run);
-    if (x->dynamics) {
-        pair_dynamics_fire(x->dynamics, &run);
-    }
-    if (x->following) {
-        pair_following_fire(x->following, &run);
-    }
-    pair_correct_fire(&run);
-    pair_fire_timeouts(&run);
-    pair_update_deadline(&run, earliest_deadline(x));
 }
 
 /* ---- set-up -------------------------------------------------------------------------------
@@ -319,22 +205,57 @@ static char *place_parts(struct lab *lab, char *at)
     return at;
 }
 
+/* Behind what is kept of the pairs. Returns where they end. */
+static char *place_teams(struct lab *lab, char *at)
+{
+    const size_t n = lab->p.pair_count;
+    lab->member = (void *)(lab->parts + n);
+    for (size_t i = 0; i < n; i++) {
+        lab->member[i] = (struct lab_member){TEAM_NONE, TEAM_NONE};
+    }
+    for (size_t k = 0; k < lab->p.team_count; k++) {
+        const struct team_params *p = &lab->p.teams[k];
+        lab->crew[k] = (void *)at;
+        crew_init(lab->crew[k], p, (uint32_t)k, (uint32_t)(n + k));
+        at += crew_bytes(p);
+    }
+    return at;
+}
+
+/* The ids are known: whose robots are which pairs? */
+static void join_teams(struct lab *lab)
+{
+    for (size_t k = 0; k < lab->p.team_count; k++) {
+        const struct team_params *p = &lab->p.teams[k];
+        for (uint16_t i = 0; i < p->robot_count; i++) {
+            const long pair = p->robots[i].pair[0] ? lab_find(lab, p->robots[i].pair) : -1;
+            if (pair >= 0) {
+                const struct pair_params *of = &lab->p.pairs[pair];
+                crew_set_pair(lab->crew[k], p, i, (uint32_t)pair,
+                              of->expected[SIDE_REAL] == PAIR_NEVER);
+                lab->member[pair] = (struct lab_member){(uint16_t)k, i};
+            }
+        }
+    }
+}
+
 struct lab *lab_init(void *memory, const struct lab_params *p)
 {
     assert(memory && p && p->pairs);
     assert(p->pair_count >= 1 && p->pair_count <= LAB_PAIRS_MAX);
-    const size_t n = p->pair_count;
+    assert(p->team_count <= TEAMS_MAX);
+    const size_t n = count_all(p);
     struct lab *lab = memory;
     lab->p = *p;
     lab->state_bytes = state_bytes_for(p);
-    lab->table_size = table_size_for(n);
+    lab->table_size = table_size_for(p->pair_count);
     char *at = (char *)memory + align_bytes(sizeof *lab);
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
     lab->deliveries = (void *)((char *)lab->state + fixed_bytes(lab));
     delivery_init(lab->deliveries, remember_max(p), remember_us(p));
-    at = place_parts(lab, at);
+    at = place_teams(lab, place_parts(lab, at));
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);
     lab->place = (void *)at;
@@ -348,6 +269,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
         lab->place[i] = (uint32_t)i;
     }
     fill_table(lab);
+    join_teams(lab);
     return lab;
 }
 
@@ -373,6 +295,23 @@ long lab_find(const struct lab *lab, const char *id)
         k = (k + 1) & (lab->table_size - 1);
     }
     return -1;
+}
+
+long lab_find_team(const struct lab *lab, const char *name)
+{
+    for (size_t k = 0; k < lab->p.team_count; k++) {
+        if (strcmp(lab->p.teams[k].name, name) == 0) {
+            return (long)k;
+        }
+    }
+    return -1;
+}
+
+const char *lab_name(const struct lab_params *p, uint32_t index)
+{
+    return index < p->pair_count  ? p->pairs[index].id
+           : index < count_all(p) ? p->teams[index - p->pair_count].name
+                                  : NULL;
 }
 
 /* ---- codecs -------------------------------------------------------------------------------
@@ -413,17 +352,100 @@ int64_t lab_next_deadline(const struct lab *lab)
     return lab->heap[0].t_us;
 }
 
-static void fire_first(struct lab *lab, const struct effects *fx)
+/* A step of a team, or of a pair that works in one. */
+struct crew_step {
+    struct crew_run run;
+    struct lab *lab;
+    const struct effects *fx;
+};
+
+static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
+                       const struct effects *fx);
+
+/* What a team's pair did: its replies are the team's, and its entries say for what they were.
+ */
+static void emit_watched(void *context, const struct effect *effect)
 {
-    const uint32_t i = lab->heap[0].pair;
+    const struct crew_step *s = context;
+    const uint16_t robot = s->lab->member[effect->pair].robot;
+    if (effect->kind == EFFECT_ENTRY) {
+        struct entry entry = *effect->entry;
+        struct effect marked = *effect;
+        crew_mark_entry(s->run.crew, s->run.p, robot, &entry);
+        marked.entry = &entry;
+        s->fx->emit(s->fx->context, &marked);
+        return;
+    }
+    s->fx->emit(s->fx->context, effect);
+    if (effect->kind == EFFECT_REPLY) {
+        crew_take_reply(&s->run, robot, effect);
+    }
+}
+
+static void command_pair(void *context, uint32_t pair, const struct event *event)
+{
+    struct crew_step *s = context;
+    const struct effects watched = {emit_watched, s};
+    struct event named = *event;
+    memcpy(named.pair, s->lab->p.pairs[pair].id, sizeof named.pair);
+    step_plain(s->lab, pair, &named, &watched);
+}
+
+static struct crew_step begin_crew_step(struct lab *lab, size_t team, const struct effects *fx)
+{
+    return (struct crew_step){.run = {.crew = lab->crew[team],
+                                      .p = &lab->p.teams[team],
+                                      .fx = fx,
+                                      .t_us = lab->state->t_us,
+                                      .command = command_pair},
+                              .lab = lab,
+                              .fx = fx};
+}
+
+static void end_crew_step(struct crew_step *s)
+{
+    s->run.context = s;
+    crew_flush(&s->run);
+    reorder_heap(s->lab, s->run.crew->named);
+}
+
+static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
+{
+    struct crew_step s = begin_crew_step(lab, team, fx);
+    crew_fire(&s.run);
+    end_crew_step(&s);
+}
+
+static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
+{
+    const uint16_t team = lab->member[i].team;
     struct pair *pair = lab->parts[i].pair;
     const uint32_t open = pair->outstanding;
-    if (pair->deadline_us > lab->state->t_us) {
-        lab->state->t_us = pair->deadline_us;
+    struct crew_step s = {.lab = lab};
+    struct effects watched = *fx;
+    if (team != TEAM_NONE) {
+        s = begin_crew_step(lab, team, fx);
+        watched = (struct effects){emit_watched, &s};
     }
-    pair_fire(&lab->parts[i], &lab->p.pairs[i], fx);
+    pair_fire(&lab->parts[i], &lab->p.pairs[i], &watched);
     lab->state->outstanding -= open - pair->outstanding;
     reorder_heap(lab, i);
+    if (team != TEAM_NONE) {
+        end_crew_step(&s);
+    }
+}
+
+static void fire_first(struct lab *lab, const struct effects *fx)
+{
+    const struct heap_item first = lab->heap[0];
+    if (first.t_us > lab->state->t_us) {
+        lab->state->t_us = first.t_us;
+    }
+    if (first.pair < lab->p.pair_count) {
+        fire_pair(lab, first.pair, fx);
+    } else {
+        fire_team(lab, first.pair - lab->p.pair_count, fx);
+    }
 }
 
 /* Messages that waited come in a burst. Some that did not are taken for such: that costs a
@@ -457,8 +479,8 @@ static bool is_session_lost(const struct event *event)
     return event->kind == EVENT_SESSION && event->session.persistent && !event->session.resumed;
 }
 
-static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
-                      const struct effects *fx)
+static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
+                       const struct effects *fx)
 {
     struct pair *pair = lab->parts[i].pair;
     const struct lab_state *state = lab->state;
@@ -472,6 +494,34 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     if (pair->deadline_us != deadline_us) {
         reorder_heap(lab, i);
     }
+}
+
+static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
+                      const struct effects *fx)
+{
+    const struct lab_member *m = &lab->member[i];
+    if (m->team == TEAM_NONE) {
+        step_plain(lab, i, event, fx);
+        return;
+    }
+    struct crew_step s = begin_crew_step(lab, m->team, fx);
+    const struct effects watched = {emit_watched, &s};
+    crew_hear(&s.run, m->robot, event);
+    step_plain(lab, i, event, &watched);
+    end_crew_step(&s);
+}
+
+/* What is asked of a team. An old request that the broker kept is none. */
+static void step_team(struct lab *lab, size_t team, const struct event *event,
+                      const struct effects *fx)
+{
+    struct crew_step s = begin_crew_step(lab, team, fx);
+    if (event->retained) {
+        lab->state->counts.retained++;
+        return;
+    }
+    crew_request(&s.run, event);
+    end_crew_step(&s);
 }
 
 /* A command of link mode whose id is known is not sent to the robots again. Old journals know
@@ -559,13 +609,17 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     if (event->kind == EVENT_STOP || event->kind == EVENT_SESSION) {
         return;
     }
-    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT) {
+    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT && event->kind != EVENT_TEAM) {
         lab->state->heard_us = event->t_us;
         lab->state->started = false;
     }
     delivery_note(lab->deliveries, event);
     const long i = lab_find(lab, event->pair);
-    if (i < 0) {
+    const bool of_team = event->kind == EVENT_TEAM || event->kind == EVENT_MALFORMED;
+    const long team = i < 0 && of_team ? lab_find_team(lab, event->pair) : -1;
+    if (team >= 0) {
+        step_team(lab, (size_t)team, event, fx);
+    } else if (i < 0 || event->kind == EVENT_TEAM) {
         lab->state->counts.unknown_pair++;
     } else {
         step_known(lab, (uint32_t)i, event, fx);
@@ -598,7 +652,9 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
 
 void lab_finish(struct lab *lab, const struct effects *fx)
 {
-    while (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX) {
+    /* The last instant is over, too. */
+    while (lab_next_deadline(lab) <= lab->state->t_us ||
+           (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX)) {
         fire_first(lab, fx);
     }
 }
@@ -631,6 +687,21 @@ const struct pair_following *lab_following(const struct lab *lab, size_t index)
     return lab->parts[index].following;
 }
 
+size_t lab_team_count(const struct lab *lab)
+{
+    return lab->p.team_count;
+}
+
+const struct crew *lab_team(const struct lab *lab, size_t index)
+{
+    return lab->crew[index];
+}
+
+const struct team_params *lab_team_params(const struct lab *lab, size_t index)
+{
+    return &lab->p.teams[index];
+}
+
 const struct lab_counts *lab_counts(const struct lab *lab)
 {
     return &lab->state->counts;
@@ -659,7 +730,11 @@ uint64_t lab_layout(const struct lab_params *p)
                             sizeof(struct delivery_item),
                             sizeof(struct pair_dynamics),
                             sizeof(struct pair_following),
+                            sizeof(struct crew),
+                            sizeof(struct crew_robot),
+                            sizeof(struct crew_answer),
                             p->pair_count,
+                            p->team_count,
                             (size_t)remember_us(p),
                             state_bytes_for(p)};
     uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
@@ -697,5 +772,8 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     }
     memcpy(lab->state, state, bytes);
     delivery_index(lab->deliveries);
+    for (size_t k = 0; k < lab->p.team_count; k++) {
+        crew_rebind(lab->crew[k], &lab->p.teams[k]);
+    }
     return STATUS_OK;
 }

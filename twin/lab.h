@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "logger/message/codecs.h"
+#include "twin/crew/crew.h"
 #include "twin/following/pair_following.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
@@ -22,6 +23,10 @@ struct lab_params {
     size_t pair_count; /* 1..LAB_PAIRS_MAX */
     const struct pair_params
         *pairs; /* [pair_count] borrowed as long as the lab lives; ids unique */
+    const struct team_params
+        *teams; /* [team_count] <= TEAMS_MAX, borrowed; names unique, and
+                   none a pair's id; their robots' pairs are in link mode */
+    size_t team_count;
     /* Messages and ids remembered, DELIVERY_MIN .. DELIVERY_MAX, and for how long; 0: usual. */
     uint32_t remember_max;
     int64_t remember_us;
@@ -29,7 +34,7 @@ struct lab_params {
 
 struct lab_counts {
     uint64_t events[EVENT_KIND_COUNT];
-    uint64_t unknown_pair; /* messages to pairs that the lab file does not have */
+    uint64_t unknown_pair; /* messages to pairs, or teams, that the lab file does not have */
     uint64_t redelivered; /* messages delivered again by the broker or sent again by a client */
     uint64_t ambiguous;   /* messages of which nothing tells whether they were here before */
     uint64_t forgotten_early; /* messages and ids forgotten before their time */
@@ -94,6 +99,14 @@ long lab_find(const struct lab *lab, const char *id);
  */
 const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
                                           const char *id);
+size_t lab_team_count(const struct lab *lab);
+const struct crew *lab_team(const struct lab *lab, size_t index);
+const struct team_params *lab_team_params(const struct lab *lab, size_t index);
+/* Index of the team with this name, or -1. */
+long lab_find_team(const struct lab *lab, const char *name);
+/* Whom an effect is about: a pair's id, a team's name; NULL beyond both. */
+const char *lab_name(const struct lab_params *p, uint32_t index);
+
 const struct lab_counts *lab_counts(const struct lab *lab);
 int64_t lab_time(const struct lab *lab); /* of the last event; LAB_TIME_NONE before the first */
 bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/message/payload.h"
+#include "logger/message/team_request.h"
 
 #define CODEC(row) &(row),
 const struct codec *const codecs[] = {
@@ -129,9 +129,12 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
          "\"pair\", \"side\", \"job\" and \"outcome\" were expected", NULL},
     };
     const char *rest = find_rest(prefix, message->topic);
+    struct event e = {.pair = "$lab"};
+    if (rest && strcmp(rest, team_wish_kind.what) == 0 && team_request_names_team(message)) {
+        return payload_decode(&team_wish_kind, SIDE_COUNT, message, &e, emit, context);
+    }
     for (size_t i = 0; rest && i < COUNT(kinds); i++) {
         if (strcmp(rest, kinds[i].what) == 0) {
-            struct event e = {.pair = "$lab"};
             return payload_decode(&kinds[i], SIDE_COUNT, message, &e, emit, context);
         }
     }
@@ -165,6 +168,9 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
 {
     if (lab_line_is(prefix, message->topic)) {
         return decode_lab_line(prefix, message, emit, context);
+    }
+    if (team_request_decode(prefix, message, emit, context)) {
+        return 1;
     }
     if (set && set->count == 1) {
         return set->codec[0]->decode(prefix, message, emit, context);

@@ -24,7 +24,9 @@ enum {
     EVENT_RAW_MAX = 256,       /* bytes of a command that the link can hold and send on */
     EVENT_VALUES_MAX = 32,     /* values of a reply; what is beyond is counted, not compared */
     EVENT_AXES_MAX = 6,        /* of nu, tau and pose */
-    EVENT_APPLIED_MAX = 32     /* of an ack: names beyond are counted only */
+    EVENT_APPLIED_MAX = 32,    /* of an ack: names beyond are counted only */
+    EVENT_TEAM_NAME_MAX = 32,  /* of a name within a team */
+    EVENT_TEAM_WANT_MAX = 16   /* resources of one request to a team */
 };
 
 enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
@@ -41,6 +43,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_POSE_ACK, "pose_ack") /* the simulator's answer to where it was put */             \
     X(EVENT_REQUEST, "request") /* a wish about parameter sets, by HTTP */                     \
     X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
+    X(EVENT_TEAM, "team") /* something asked of a team: by a robot's own controller, a person */\
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
     X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
@@ -240,6 +243,36 @@ struct event_fit {
     const struct dynamics_result *result;
 };
 
+/* What may be asked of a team; the first three by a robot's own controller. */
+/* clang-format off */
+#define TEAM_OPS(X)                                                                            \
+    X(TEAM_OP_LOCK, "lock")       /* robot, resources */                                       \
+    X(TEAM_OP_UNLOCK, "unlock")   /* robot, resources with the fences of their grants */       \
+    X(TEAM_OP_ALIVE, "alive")     /* robot */                                                  \
+    X(TEAM_OP_JOB, "job")         /* part, sequence, home */                                   \
+    X(TEAM_OP_RELEASE, "release") /* a resource with its present fence; reason */              \
+    X(TEAM_OP_RESET, "reset")     /* robot: the step that failed again */                      \
+    X(TEAM_OP_SKIP, "skip")       /* robot: on behind the step that failed */                  \
+    X(TEAM_OP_ABORT, "abort")     /* robot: what it does has failed */                         \
+    X(TEAM_OP_START, "start")     /* all robots that have a sequence, or one */                \
+    X(TEAM_OP_STOP, "stop")       /* all robots at work, or one: halted, and aborted */
+/* clang-format on */
+
+enum team_op { TEAM_OPS(NAMES_VALUE) TEAM_OP_COUNT };
+
+/* event.pair is the team's id. Names are "" when absent. */
+struct event_team {
+    enum team_op op;
+    char id[EVENT_ID_MAX]; /* of the request: one that comes again is not done again */
+    char robot[EVENT_TEAM_NAME_MAX];
+    size_t resource_count;
+    char resources[EVENT_TEAM_WANT_MAX][EVENT_TEAM_NAME_MAX];
+    int64_t fences[EVENT_TEAM_WANT_MAX]; /* -1: not told */
+    char part[EVENT_TEAM_NAME_MAX], sequence[EVENT_TEAM_NAME_MAX], home[EVENT_TEAM_NAME_MAX];
+    char by[24];     /* who, for the record */
+    char reason[96]; /* why, for the record */
+};
+
 struct event_session {
     int8_t resumed; /* the broker still had what it owes us, and goes on with its packet ids */
     int8_t persistent; /* it should have: we asked it to keep the session */
@@ -276,6 +309,7 @@ struct event {
         struct event_fit fit;
         struct event_malformed malformed;
         struct event_session session;
+        struct event_team team;
         int64_t away_us; /* EVENT_AWAY: for how long */
     };
 };
@@ -307,6 +341,9 @@ const char *follower_rejection_name(enum follower_rejection rejection); /* "none
 
 extern const struct names fit_outcome_names;
 const char *fit_outcome_name(enum fit_outcome outcome); /* "done", "failed", "cancelled" */
+
+extern const struct names team_op_names;
+const char *team_op_name(enum team_op op); /* "lock", "unlock" … */
 
 extern const struct names value_kind_names;
 const char *value_kind_name(enum value_kind kind); /* "a number", "a text" … */

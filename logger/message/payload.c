@@ -260,8 +260,12 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
 {
     char place[32] = "";
     char id[EVENT_ID_MAX] = "";
-    if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY) {
-        memcpy(id, kind->kind == EVENT_COMMAND ? e->command.id : e->reply.id, sizeof id);
+    if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY || kind->kind == EVENT_TEAM) {
+        memcpy(id,
+               kind->kind == EVENT_COMMAND ? e->command.id
+               : kind->kind == EVENT_REPLY ? e->reply.id
+                                           : e->team.id,
+               sizeof id);
     }
     begin_event(e, m, EVENT_MALFORMED, e->side);
     memcpy(e->malformed.id, id, sizeof id);

@@ -5,7 +5,7 @@ ENUM_NAMES(consistency, CONSISTENCY_COUNT, CONSISTENCIES(NAMES_TEXT));
 ENUM_NAMES(entry_ambiguity, ENTRY_AMBIGUITY_COUNT, ENTRY_AMBIGUITIES(NAMES_TEXT));
 NAMES(entry_filter_names, ENTRY_FILTER_COUNT, VERDICTS(NAMES_TEXT) "INCONSISTENT");
 NAMES(alarm_type_names, ALARM_TYPE_COUNT, ALARM_TYPES(NAMES_TEXT));
-NAMES(alarm_filter_names, ALARM_FILTER_COUNT, ALARM_TYPES(NAMES_TEXT) "storage");
+NAMES(alarm_filter_names, ALARM_FILTER_COUNT, ALARM_TYPES(NAMES_TEXT) "storage", "team");
 
 const char *alarm_type_name(enum alarm_type type)
 {

@@ -82,9 +82,10 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 
-/* Of the lab itself, so that no pair counts it: journal, store or their disk are not as they
- * should be. Lists of alarms may be asked for it, too. */
-enum { ALARM_STORAGE = ALARM_TYPE_COUNT, ALARM_FILTER_COUNT };
+/* Of the lab itself, or of a team, so that no pair counts them: journal, store or their disk
+ * are not as they should be; what a team's alarm is about stands in its detail. Lists of alarms
+ * may be asked for them, too. */
+enum { ALARM_STORAGE = ALARM_TYPE_COUNT, ALARM_TEAM, ALARM_FILTER_COUNT };
 
 enum { ENTRY_DIFFERS_MAX = 160 };
 
@@ -126,6 +127,8 @@ struct entry {
     uint64_t correction;
     double correction_m, correction_rad; /* how far it stood from there; the turn to it */
     struct entry_arm arm;
+    /* A team's command: for which of its jobs ("": none) and tasks. team "": nobody's. */
+    char team[EVENT_PAIR_MAX], job[EVENT_ID_MAX], task[2 * EVENT_TEAM_NAME_MAX];
 };
 
 enum { ALARM_DETAIL_MAX = 200 };
@@ -149,7 +152,7 @@ extern const struct names consistency_names;
 const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
 extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */
 extern const struct names alarm_type_names;
-extern const struct names alarm_filter_names;      /* and "storage" */
+extern const struct names alarm_filter_names;      /* and "storage", "team" */
 const char *alarm_type_name(enum alarm_type type); /* "timeout" … "storage" */
 
 #endif

@@ -12,7 +12,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
-    "real_path_error_mm", "virtual_path_error_mm",
+    "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -130,6 +130,11 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
         json_write_text(w, "ambiguous", entry_ambiguity_name(entry->ambiguous));
     }
     write_arm(w, &entry->arm);
+    if (entry->team[0]) {
+        json_write_text(w, "team", entry->team);
+        json_write_text(w, "job", entry->job[0] ? entry->job : NULL);
+        json_write_text(w, "task", entry->task);
+    }
     json_write_close(w);
 }
 
@@ -195,6 +200,9 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_MALFORMED:
         json_write_text(w, "detail", event->malformed.detail);
+        break;
+    case EVENT_TEAM:
+        json_write_text(w, "op", team_op_name(event->team.op));
         break;
     case EVENT_TICK:
     case EVENT_AWAY:

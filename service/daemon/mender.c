@@ -72,7 +72,7 @@ static void take_history(struct attempt *a, const struct effect *effect)
 static void take_effect(void *context, const struct effect *effect)
 {
     struct attempt *a = context;
-    const char *pair = a->d->params.pairs[effect->pair].id;
+    const char *pair = lab_name(&a->d->params, effect->pair);
     struct record_row r;
     if (effect->kind == EFFECT_CHANGE) {
         struct large_row change;

@@ -8,7 +8,9 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
+#include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
+#include "twin/report/team_report.h"
 
 enum {
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
@@ -50,7 +52,8 @@ static const char LAB_ITSELF[] = "$lab";
 
 static const char *pair_id(const struct daemon *d, uint32_t pair)
 {
-    return pair < d->params.pair_count ? lab_pair_params(d->lab, pair)->id : LAB_ITSELF;
+    const char *name = lab_name(&d->params, pair);
+    return name ? name : LAB_ITSELF;
 }
 
 static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, const char *payload,
@@ -162,9 +165,15 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
     row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
     store_row(d, row, what);
     if (d->events) {
-        event_hub_publish(d->events, type_of(row), pair, row->seq, row->json, row->json_bytes);
+        const size_t pairs = d->params.pair_count; /* of others, as of the lab itself */
+        event_hub_publish(d->events, type_of(row), pair < pairs ? pair : pairs, row->seq,
+                          row->json, row->json_bytes);
     }
-    publish_for(d, pair, what, row->json, row->json_bytes, GATEWAY_SURE);
+    const bool of_team =
+        pair >= d->params.pair_count && pair < d->params.pair_count + d->params.team_count;
+    if (!of_team) { /* what a team says goes out in its own words */
+        publish_for(d, pair, what, row->json, row->json_bytes, GATEWAY_SURE);
+    }
 }
 
 static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry)
@@ -319,7 +328,8 @@ void outbox_tell_alarms(struct daemon *d)
         alarm.t_us = inbox_now_us(d->inbox);
         row_of_alarm(&r, &alarm, LAB_ITSELF);
         log_write(LOG_ALARM, r.row.pair, "%s: %s", r.row.type, alarm.detail);
-        emit_record(d, (uint32_t)d->params.pair_count, &r.row, "alarm");
+        emit_record(d, (uint32_t)(d->params.pair_count + d->params.team_count), &r.row,
+                    "alarm");
     }
 }
 
@@ -408,6 +418,49 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
     }
 }
 
+/* ---- teams ---- */
+
+/* An alarm of theirs is told in its own words on the topic of alarms, too. */
+static void emit_team(struct daemon *d, const struct effect *effect)
+{
+    const struct team_params *p = lab_team_params(d->lab, effect->pair - d->params.pair_count);
+    const struct team_effect *e = effect->team.effect;
+    struct json_writer w;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
+        return;
+    }
+    char *text = malloc(CREW_EFFECT_MAX);
+    if (!text) {
+        return;
+    }
+    json_write_start(&w, text, CREW_EFFECT_MAX, NULL, NULL);
+    team_report_effect(&w, NULL, p, e, TEAM_TIME_S);
+    if (json_write_end(&w)) {
+        publish_for(d, effect->pair, "event", text, w.used, GATEWAY_SURE);
+        if (e->kind == TEAM_ALARM) {
+            publish_for(d, effect->pair, "alarm", text, w.used, GATEWAY_SURE);
+        }
+    }
+    free(text);
+}
+
+static void emit_response(struct daemon *d, const struct effect *effect)
+{
+    char text[CREW_RESPONSE_MAX];
+    struct json_writer w;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    crew_report_response(&w, lab_team_params(d->lab, effect->pair - d->params.pair_count),
+                         effect->response);
+    if (json_write_end(&w)) {
+        publish_for(d, effect->pair, "response", text, w.used, GATEWAY_SURE);
+    }
+}
+
 void outbox_emit(void *context, const struct effect *effect)
 {
     struct daemon *d = context;
@@ -456,6 +509,12 @@ void outbox_emit(void *context, const struct effect *effect)
         break;
     case EFFECT_LOG:
         emit_event(d, effect);
+        break;
+    case EFFECT_TEAM:
+        emit_team(d, effect);
+        break;
+    case EFFECT_RESPONSE:
+        emit_response(d, effect);
         break;
     case EFFECT_KIND_COUNT:
         break;

@@ -99,7 +99,8 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
 void replay_take_effect(void *context, const struct effect *effect)
 {
     struct replay_run *run = context;
-    const char *pair = run->file->pairs[effect->pair].id;
+    const struct lab_params params = lab_file_params(run->file);
+    const char *pair = lab_name(&params, effect->pair);
     if (run->spool) {
         spool_effect(run, effect, pair);
     } else {

@@ -32,11 +32,13 @@ twin/dynamics: base logger/message identification/data identification/dynamics i
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
 twin/team: base logger/message identification/travel twin/efsm
+twin/crew: base logger/message twin/pair twin/team
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following twin/team
+  twin/crew
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
-twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team
+twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew
 logger/storage: base logger/message
 config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin
 web/http: base logger/message twin logger/storage

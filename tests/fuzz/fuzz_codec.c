@@ -103,6 +103,8 @@ static void fuzz_effect(void *context, const struct effect *effect)
         break;
     case EFFECT_CALIBRATION:
     case EFFECT_HISTORY:
+    case EFFECT_TEAM:
+    case EFFECT_RESPONSE:
     case EFFECT_KIND_COUNT:
         break;
     }

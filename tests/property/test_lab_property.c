@@ -53,6 +53,8 @@ static void note(void *context, const struct effect *effect)
     case EFFECT_FIDELITY:
     case EFFECT_DYNAMICS:
     case EFFECT_LOG:
+    case EFFECT_TEAM:
+    case EFFECT_RESPONSE:
     case EFFECT_KIND_COUNT:
         break;
     }

@@ -41,16 +41,21 @@
     /* publish how truly this pair's simulator follows, again */                               \
     X(EFFECT_FIDELITY, "fidelity")                                                             \
     X(EFFECT_DYNAMICS, "dynamics") /* publish what is known of this pair's dynamics again */   \
-    X(EFFECT_LOG, "log") /* record: all - one event of this pair, as it came */
+    X(EFFECT_LOG, "log") /* record: all - one event of this pair, as it came */                \
+    /* of teams, whose numbers follow those of the pairs: what it did, */                      \
+    X(EFFECT_TEAM, "team")                                                                     \
+    X(EFFECT_RESPONSE, "response") /* and the answer to a request of a robot's own controller */
 /* clang-format on */
 
 enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 
 struct parameter_change; /* twin/pair/parameters.h */
+struct team_effect;      /* twin/team/team.h */
+struct crew_answer;      /* twin/crew/crew.h */
 
 struct effect {
     enum effect_kind kind;
-    uint32_t pair; /* index in the lab */
+    uint32_t pair; /* index in the lab; behind the pairs come the teams */
     int64_t t_us;
     enum side side;
     uint64_t n; /* EFFECT_LOG, EFFECT_HISTORY: number in its pair, rising */
@@ -61,10 +66,20 @@ struct effect {
         struct {
             const char *text; /* [bytes] JSON */
             size_t bytes;
+            /* EFFECT_REPLY: to which command, "" to one without id; what it says; who said it,
+             * SIDE_COUNT: Tandem itself. */
+            const char *id;
+            enum reply_status status;
+            enum side from;
         } payload;
         int64_t probe;
         uint32_t job;
         const struct event *event;
+        struct {
+            const struct team_effect *effect;
+            uint64_t n; /* of this team, rising from 1 */
+        } team;
+        const struct crew_answer *response;
     };
 };
 

@@ -12,6 +12,14 @@ enum {
     REFUSAL_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
 };
 
+static void emit_reply(const struct pair_run *run, const char *id, enum reply_status status,
+                       enum side from, const char *text, size_t bytes)
+{
+    pair_emit(run, (struct effect){.kind = EFFECT_REPLY,
+                                   .side = SIDE_COUNT,
+                                   .payload = {text, bytes, id, status, from}});
+}
+
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       bool expected[SIDE_COUNT])
 {
@@ -198,7 +206,8 @@ static void merge_reply(const struct pair_run *run, const struct pair_slot *slot
     memcpy(text, raw, bytes - 1);
     memcpy(text + bytes - 1, more, w.used);
     text[bytes - 1] = ','; /* instead of the brace */
-    pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, bytes - 1 + w.used);
+    emit_reply(run, slot->id, (enum reply_status)slot->status[from], from, text,
+               bytes - 1 + w.used);
 }
 
 void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
@@ -233,7 +242,7 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
     json_write_text(&w, "from", "tandem");
     json_write_close(&w);
     if (json_write_end(&w)) {
-        pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, w.used);
+        emit_reply(run, id, status, SIDE_COUNT, text, w.used);
     }
 }
 
@@ -280,7 +289,8 @@ static void tell_outcome(const struct pair_run *run, const struct delivery_outco
     json_write_text(&w, "from", answered ? side_name(o->from) : "tandem");
     json_write_close(&w);
     if (json_write_end(&w)) {
-        pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, w.used);
+        emit_reply(run, run->event->command.id, status,
+                   answered ? (enum side)o->from : SIDE_COUNT, text, w.used);
     }
 }
 

@@ -1,0 +1,25 @@
+/* logger/message/team_request.h - what is asked of a team, as payloads: by a robot's own
+ * controller on "<prefix>/<team>/request", jobs on "<prefix>/<team>/job", and all of it in the
+ * daemon's own lines (docs/protocol.md, "Teams"). Pure.
+ */
+#ifndef LOGGER_MESSAGE_TEAM_REQUEST_H
+#define LOGGER_MESSAGE_TEAM_REQUEST_H
+
+#include "logger/message/payload.h"
+
+extern const struct payload_kind team_request_kind; /* lock, unlock, alive */
+extern const struct payload_kind team_job_kind;
+extern const struct payload_kind team_wish_kind; /* any, with its "team" */
+
+/* The topics that are subscribed to for teams, at QoS 1, below the prefix. */
+extern const char *const team_request_topics[];
+extern const size_t team_request_topic_count;
+
+/* A message on one of them; false, with nothing emitted, when the topic is another. */
+bool team_request_decode(const char *prefix, const struct message *message, event_emit *emit,
+                         void *context);
+
+/* Is this line of the daemon's about a team? */
+bool team_request_names_team(const struct message *message);
+
+#endif

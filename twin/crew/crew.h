@@ -1,0 +1,173 @@
+/* twin/crew/crew.h - a team at work in the lab: its robots are pairs in link mode.
+ *
+ * The team decides (twin/team/team.h); here its starts become commands to the pairs, as L1
+ * would send them, the pairs' merged replies and signs of life become its events, requests of
+ * clients and people are taken in and answered, once each, and what it did goes out as effects.
+ * docs/model/teams.md, "Execution". The state is one block without pointers, part of the
+ * lab's (checkpoint). Pure.
+ */
+#ifndef TWIN_CREW_CREW_H
+#define TWIN_CREW_CREW_H
+
+#include "twin/pair/effect.h"
+#include "twin/pair/pair_params.h"
+#include "twin/team/team.h"
+
+enum {
+    CREW_COMMANDS = 16, /* of a robot, remembered for their entries */
+    CREW_ANSWERS = 64,  /* requests remembered, and two a robot more */
+    CREW_DETAIL_MAX = 96,
+    CREW_BEHIND = 16, /* robots named in an answer */
+    CREW_WORDS = TEAM_ROBOTS_MAX / 64
+};
+
+#define CREW_NO_PAIR UINT32_MAX
+
+/* What a robot's command is for: an activity may take several, one after the other. */
+enum crew_leg {
+    CREW_LEG_NONE,
+    CREW_LEG_LOCATE, /* a move of nothing: where does it stand? */
+    CREW_LEG_GO,     /* turn, then way */
+    CREW_LEG_TURN,   /* to the heading of the position */
+    CREW_LEG_OP      /* the task's own operation */
+};
+
+/* A command that was sent, for the entry that comes of it. */
+struct crew_command {
+    uint64_t id_hash;
+    uint16_t task, arg;
+    char job[EVENT_ID_MAX];
+};
+
+struct crew_robot {
+    uint32_t pair;     /* in the lab; CREW_NO_PAIR: it has none */
+    uint64_t commands; /* ever sent: the last part of their ids */
+    uint32_t n;        /* of the activity in work; 0: none */
+    uint16_t task, arg;
+    uint8_t leg;             /* enum crew_leg: of the command in work */
+    bool virtual_only;       /* the pair has no real robot: its twin stands for it */
+    bool over;               /* the activity has failed, though its command is in work */
+    bool leg_due;            /* the next leg is to begin */
+    bool halt_due;           /* a halt is to be sent now */
+    bool halt_owed;          /* and was not answered by the robot yet */
+    bool gone;               /* its connection said so */
+    bool posed;              /* pose is known */
+    double pose[3];          /* x_m, y_m, heading_rad by its last reply */
+    int64_t start_us;        /* it is to begin its sequence then; LAB_TIME_MAX: no */
+    char id[EVENT_ID_MAX];   /* of the command in work; "": none */
+    char halt[EVENT_ID_MAX]; /* of the halt in work; "": none */
+    char job[EVENT_ID_MAX];  /* that it does; "": none, or one without id */
+    struct crew_command sent[CREW_COMMANDS]; /* ring */
+};
+
+/* clang-format off */
+#define CREW_GRANTS(X)                                                                         \
+    X(CREW_OPEN, "")              /* not decided yet */                                        \
+    X(CREW_QUEUED, "QUEUED")                                                                   \
+    X(CREW_GRANTED, "GRANTED")                                                                 \
+    X(CREW_REVOKED, "REVOKED")    /* the resources are another's from now on, or nobody's */   \
+    X(CREW_REJECTED, "REJECTED")  /* nothing was done; detail says why */                      \
+    X(CREW_RELEASED, "RELEASED")  /* an unlock was done: the grant is over */                  \
+    X(CREW_DONE, "DONE")          /* another request was done */
+/* clang-format on */
+
+/* The first five in VDA 5050's words (3.0, responses to zone requests). */
+enum crew_grant { CREW_GRANTS(NAMES_VALUE) CREW_GRANT_COUNT };
+
+/* A request, and what it was answered. */
+struct crew_answer {
+    char id[EVENT_ID_MAX];
+    uint64_t content; /* hash of what was asked */
+    uint8_t op;       /* enum team_op */
+    uint8_t grant;    /* enum crew_grant */
+    bool stale;       /* REJECTED: its fence is not the present one */
+    uint16_t robot;   /* TEAM_NONE: none */
+    uint16_t count;
+    uint16_t resources[TEAM_WANT_MAX];
+    uint16_t behind_count;          /* QUEUED: behind so many robots, */
+    uint16_t behind[CREW_BEHIND];   /* the first of them */
+    uint64_t fences[TEAM_WANT_MAX]; /* of the grants; 0: not granted */
+    int64_t t_us;
+    int64_t lease_until_us; /* of GRANTED: the earliest; LAB_TIME_MAX: no lease */
+    char detail[CREW_DETAIL_MAX];
+};
+
+struct crew_counts {
+    uint64_t requests, repeated, rejected, malformed;
+    uint64_t activities, commands, halts;
+    uint64_t effects; /* of the team */
+    uint64_t effect[TEAM_EFFECT_COUNT];
+    uint64_t alarm[TEAM_ALARM_COUNT];
+    uint64_t alarms; /* recorded */
+};
+
+/* The head of the state; robots, answers and the team itself stand behind it. */
+struct crew {
+    uint32_t index;           /* of the team in the lab */
+    uint32_t named;           /* in effects: number of pairs of the lab, and index */
+    uint64_t version;         /* changes with every step */
+    int64_t deadline_us;      /* the next one; LAB_TIME_MAX: none */
+    uint64_t answers;         /* ever given room; ring */
+    bool leases;              /* there are resources with one */
+    int64_t start_us;         /* the earliest of its robots' */
+    uint64_t due[CREW_WORDS]; /* bit k: something is to be sent to robot k */
+    struct crew_counts counts;
+    struct {
+        double tokens;
+        int64_t t_us;
+        uint64_t suppressed;
+    } alarm_rate[TEAM_ALARM_COUNT];
+};
+
+/* A step in progress. */
+struct crew_run {
+    struct crew *crew;
+    const struct team_params *p;
+    const struct effects *fx;
+    int64_t t_us;
+    /* A command for a pair, as if L1 had sent it; its effects come back by crew_take_reply().
+     */
+    void (*command)(void *context, uint32_t pair, const struct event *event);
+    void *context;
+};
+
+/* Bytes of its state, a multiple of 64. */
+size_t crew_bytes(const struct team_params *p);
+/* crew: crew_bytes(p) bytes, aligned to 64; p is borrowed as long as it lives. */
+void crew_init(struct crew *crew, const struct team_params *p, uint32_t index, uint32_t named);
+/* Robot `robot` is this pair, or only its virtual robot. */
+void crew_set_pair(struct crew *crew, const struct team_params *p, uint16_t robot,
+                   uint32_t pair, bool virtual_only);
+/* The block was moved as bytes. */
+void crew_rebind(struct crew *crew, const struct team_params *p);
+
+/* ---- what happens; crew_flush() after each of them ---- */
+
+/* EVENT_TEAM, or EVENT_MALFORMED on one of the team's topics. */
+void crew_request(const struct crew_run *run, const struct event *event);
+/* A message of the robot itself, not of its twin (crew_hears()), before the pair takes it in.
+ */
+void crew_hear(const struct crew_run *run, uint16_t robot, const struct event *event);
+/* EFFECT_REPLY of the robot's pair. */
+void crew_take_reply(const struct crew_run *run, uint16_t robot, const struct effect *effect);
+/* Whose command this is, into its entry: nothing where it is not the team's. */
+void crew_mark_entry(const struct crew *crew, const struct team_params *p, uint16_t robot,
+                     struct entry *entry);
+/* Fire what is due at crew->deadline_us; call again until that is later than wanted. */
+void crew_fire(const struct crew_run *run);
+/* Send the commands that are due, and find the next deadline. */
+void crew_flush(const struct crew_run *run);
+
+/* ---- reading ---- */
+
+const struct team *crew_team(const struct crew *crew, const struct team_params *p);
+const struct crew_robot *crew_robot(const struct crew *crew, const struct team_params *p,
+                                    uint16_t robot);
+/* The newest request with this id; NULL: it is not remembered. */
+const struct crew_answer *crew_find_answer(const struct crew *crew, const struct team_params *p,
+                                           const char *id);
+
+extern const struct names crew_grant_names;
+const char *crew_grant_name(enum crew_grant grant);
+
+#endif

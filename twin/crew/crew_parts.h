@@ -1,0 +1,79 @@
+/* twin/crew/crew_parts.h - what the files of the crew share: crew.c takes events in and effects
+ * out, crew_command.c commands the pairs, crew_request.c answers requests. Private to
+ * twin/crew. */
+#ifndef TWIN_CREW_CREW_PARTS_H
+#define TWIN_CREW_CREW_PARTS_H
+
+#include <string.h>
+
+#include "base/names.h"
+#include "twin/crew/crew.h"
+
+static inline size_t crew_align(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static inline size_t crew_answers_max(const struct team_params *p)
+{
+    return CREW_ANSWERS + 2 * p->robot_count;
+}
+
+/* Where the parts of the block begin. */
+static inline size_t crew_robots_at(void)
+{
+    return crew_align(sizeof(struct crew));
+}
+
+static inline size_t crew_answers_at(const struct team_params *p)
+{
+    return crew_robots_at() + crew_align(p->robot_count * sizeof(struct crew_robot));
+}
+
+static inline size_t crew_core_at(const struct team_params *p)
+{
+    return crew_answers_at(p) + crew_align(crew_answers_max(p) * sizeof(struct crew_answer));
+}
+
+static inline struct crew_robot *crew_robots(struct crew *crew)
+{
+    return (void *)((char *)crew + crew_robots_at());
+}
+
+static inline struct crew_answer *crew_answers(struct crew *crew, const struct team_params *p)
+{
+    return (void *)((char *)crew + crew_answers_at(p));
+}
+
+static inline struct team *crew_core(struct crew *crew, const struct team_params *p)
+{
+    return (void *)((char *)crew + crew_core_at(p));
+}
+
+/* ---- crew.c ---- */
+
+/* Into the bag of this instant. */
+void crew_put(const struct crew_run *run, const struct team_event *event);
+/* Something is to be sent to this robot by crew_flush(). */
+void crew_call(const struct crew_run *run, uint16_t robot);
+
+/* ---- crew_command.c ---- */
+
+/* TEAM_START, TEAM_HALT and TEAM_ERROR of a robot. */
+void crew_begin(const struct crew_run *run, const struct team_effect *effect);
+void crew_halt(const struct crew_run *run, const struct team_effect *effect);
+void crew_end(const struct crew_run *run, const struct team_effect *effect);
+/* Send what is due to this robot. */
+void crew_send(const struct crew_run *run, uint16_t robot);
+
+/* ---- crew_request.c ---- */
+
+/* An effect that may answer a request. */
+void crew_answer_effect(const struct crew_run *run, const struct team_effect *effect);
+
+/* ---- crew_alarm.c ---- */
+
+/* Record an alarm of the team, unless its kind comes too often. */
+void crew_alarm(const struct crew_run *run, const struct team_effect *effect);
+
+#endif

@@ -1,0 +1,132 @@
+#include "twin/lab.h"
+
+/* One event, or one deadline, through all that is kept of a pair. */
+
+static int64_t earliest_deadline(const struct pair_parts *x)
+{
+    const int64_t fit_us = x->dynamics ? pair_dynamics_deadline(x->dynamics) : LAB_TIME_MAX;
+    const int64_t control_us =
+        x->following ? pair_following_deadline(x->following) : LAB_TIME_MAX;
+    return fit_us < control_us ? fit_us : control_us;
+}
+
+static void learn_parameters(const struct pair_parts *x, const struct pair_run *run)
+{
+    if (x->following) {
+        pair_following_learn(x->following, &run->p->following, x->dynamics);
+    }
+}
+
+static void route_news(const struct pair_parts *x, const struct pair_run *run)
+{
+    const enum side side = run->event->side;
+    if (x->dynamics && (run->news->restarted || run->news->clock_set)) {
+        pair_dynamics_restarted(x->dynamics, side);
+    }
+    if (x->following && run->news->restarted) {
+        pair_following_restarted(x->following, side);
+    }
+}
+
+static void route_telemetry(const struct pair_parts *x, const struct pair_run *run)
+{
+    if (x->dynamics) {
+        pair_dynamics_sample(x->dynamics, run);
+    }
+    if (x->following) {
+        pair_following_sample(x->following, run);
+    }
+}
+
+static void request_fit(const struct pair_parts *x, const struct pair_run *run)
+{
+    const char *why = x->dynamics ? pair_dynamics_request(x->dynamics, run)
+                                  : "the dynamics of this pair are not followed";
+    if (why) {
+        pair_decline(run, why);
+    }
+}
+
+static void request_following(const struct pair_parts *x, const struct pair_run *run)
+{
+    if (x->following) {
+        pair_following_request(x->following, run, x->dynamics);
+    } else {
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
+                   "asked to follow, but the lab file says nothing of following");
+    }
+}
+
+static void route_request(const struct pair_parts *x, const struct pair_run *run)
+{
+    const enum request_action action = run->event->request.action;
+    bool dynamics = false;
+    if (!pair_request_model(run, &dynamics)) {
+        return;
+    }
+    if (action == REQUEST_FOLLOWING) {
+        request_following(x, run);
+    } else if (action == REQUEST_IDENTIFY || (action == REQUEST_PROPOSE && dynamics)) {
+        request_fit(x, run);
+    } else if (action == REQUEST_PROPOSE) {
+        pair_propose(run);
+    } else if (pair_change_set(run, dynamics) && dynamics) {
+        pair_dynamics_take_over(x->dynamics);
+    }
+}
+
+void pair_step(const struct pair_parts *x, const struct pair_params *p,
+               const struct event *event, const struct effects *fx)
+{
+    struct pair_news news = {0};
+    const struct pair_run run = {
+        x->pair,      p, fx, event->t_us, event, x->dynamics ? &x->dynamics->sets : NULL, &news,
+        x->deliveries};
+    pair_take(&run);
+    route_news(x, &run);
+    if (event->kind == EVENT_TELEMETRY) {
+        route_telemetry(x, &run);
+        return; /* samples change no deadline but their own, and there are many */
+    }
+    if (event->kind == EVENT_REQUEST) {
+        route_request(x, &run);
+        learn_parameters(x, &run);
+    } else if (event->kind == EVENT_FIT) {
+        if (x->dynamics) {
+            pair_dynamics_fitted(x->dynamics, &run);
+        }
+        learn_parameters(x, &run);
+    } else if (event->kind == EVENT_ACK && x->following) {
+        pair_following_acknowledged(x->following, &run, x->dynamics);
+    }
+    pair_update_deadline(&run, earliest_deadline(x));
+}
+
+bool pair_answer_known(const struct pair_parts *x, const struct pair_params *p,
+                       const struct event *event, const struct effects *fx)
+{
+    struct pair_news news = {0};
+    const struct pair_run run = {x->pair, p,    fx,    event->t_us,
+                                 event,   NULL, &news, x->deliveries};
+    return x->deliveries && pair_link_answer_known(&run);
+}
+
+void pair_fire(const struct pair_parts *x, const struct pair_params *p,
+               const struct effects *fx)
+{
+    const struct pair_run run = {x->pair, p,
+                                 fx,      x->pair->deadline_us,
+                                 NULL,    x->dynamics ? &x->dynamics->sets : NULL,
+                                 NULL,    x->deliveries};
+    x->pair->version++;
+    pair_fire_probes(&run);
+    if (x->dynamics) {
+        pair_dynamics_fire(x->dynamics, &run);
+    }
+    if (x->following) {
+        pair_following_fire(x->following, &run);
+    }
+    pair_correct_fire(&run);
+    pair_fire_timeouts(&run);
+    pair_update_deadline(&run, earliest_deadline(x));
+}

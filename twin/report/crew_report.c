@@ -1,0 +1,101 @@
+#include "twin/report/crew_report.h"
+
+#include "twin/report/team_report.h"
+
+/* A lock's grant that its robot gave back is over, as one that was taken away is. */
+static enum crew_grant told_grant(const struct crew_answer *a)
+{
+    const enum crew_grant grant = (enum crew_grant)a->grant;
+    return grant == CREW_RELEASED && a->op == TEAM_OP_LOCK ? CREW_REVOKED : grant;
+}
+
+static void write_fences(struct json_writer *w, const char *key, const struct team_params *p,
+                         const struct crew_answer *a)
+{
+    json_write_object(w, key);
+    for (size_t k = 0; k < a->count; k++) {
+        if (a->fences[k] != 0) {
+            json_write_int(w, p->resources[a->resources[k]].name, (int64_t)a->fences[k]);
+        }
+    }
+    json_write_close(w);
+}
+
+static void write_behind(struct json_writer *w, const struct team_params *p,
+                         const struct crew_answer *a)
+{
+    json_write_array(w, "behind");
+    for (size_t k = 0; k < a->behind_count && k < CREW_BEHIND; k++) {
+        json_write_text(w, NULL, p->robots[a->behind[k]].name);
+    }
+    json_write_close(w);
+}
+
+void crew_report_response(struct json_writer *w, const struct team_params *p,
+                          const struct crew_answer *a)
+{
+    const enum crew_grant grant = told_grant(a);
+    json_write_object(w, NULL);
+    json_write_text(w, "id", a->id[0] ? a->id : NULL);
+    json_write_text(w, "robot", a->robot < p->robot_count ? p->robots[a->robot].name : NULL);
+    json_write_seconds(w, "t", a->t_us);
+    if (grant == CREW_RELEASED) {
+        write_fences(w, "released", p, a);
+    } else {
+        json_write_text(w, "grant", crew_grant_name(grant));
+    }
+    if (grant == CREW_GRANTED || grant == CREW_REVOKED) {
+        write_fences(w, "fences", p, a);
+    }
+    if (grant == CREW_GRANTED) {
+        json_write_seconds(w, "lease_expiry",
+                           a->lease_until_us == LAB_TIME_MAX ? LAB_TIME_NONE
+                                                             : a->lease_until_us);
+    } else if (grant == CREW_QUEUED) {
+        write_behind(w, p, a);
+    }
+    if (a->detail[0]) {
+        json_write_text(w, "detail", a->detail);
+    }
+    json_write_close(w);
+}
+
+void crew_report_summary(struct json_writer *w, const struct crew *crew,
+                         const struct team_params *p)
+{
+    const struct team *team = crew_team(crew, p);
+    json_write_text(w, "id", p->name);
+    json_write_text(w, "locking", team_locking_name(p->locking));
+    json_write_int(w, "robots", (int64_t)p->robot_count);
+    json_write_int(w, "resources", (int64_t)p->resource_count);
+    json_write_bool(w, "finished", team_finished(team));
+    json_write_int(w, "fence", (int64_t)team_fence(team));
+    json_write_int(w, "jobs_waiting", (int64_t)team_jobs_waiting(team));
+    json_write_int(w, "alarms", (int64_t)crew->counts.alarms);
+}
+
+static void write_counts(struct json_writer *w, const struct crew_counts *c)
+{
+    static const struct json_member members[] = {
+        JSON_MEMBER(struct crew_counts, requests),   JSON_MEMBER(struct crew_counts, repeated),
+        JSON_MEMBER(struct crew_counts, rejected),   JSON_MEMBER(struct crew_counts, malformed),
+        JSON_MEMBER(struct crew_counts, activities), JSON_MEMBER(struct crew_counts, commands),
+        JSON_MEMBER(struct crew_counts, halts),      JSON_MEMBER(struct crew_counts, effects),
+    };
+    json_write_object(w, "counts");
+    json_write_members(w, members, COUNT(members), c);
+    json_write_close(w);
+}
+
+void crew_report(struct json_writer *w, const char *key, const struct crew *crew,
+                 const struct team_params *p, int64_t t_us)
+{
+    json_write_object(w, key);
+    crew_report_summary(w, crew, p);
+    json_write_seconds(w, "t", t_us);
+    write_counts(w, &crew->counts);
+    json_write_counts(w, "effect_counts", &team_effect_names, crew->counts.effect);
+    json_write_counts(w, "alarm_counts", &team_alarm_names, crew->counts.alarm);
+    team_report_state(w, "state", p, crew_team(crew, p));
+    json_write_close(w);
+}

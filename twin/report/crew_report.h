@@ -1,0 +1,28 @@
+/* twin/report/crew_report.h - what a team at work in the lab says, as JSON (docs/protocol.md,
+ * "Teams"). Pure. */
+#ifndef TWIN_REPORT_CREW_REPORT_H
+#define TWIN_REPORT_CREW_REPORT_H
+
+#include "logger/message/json_write.h"
+#include "twin/crew/crew.h"
+
+enum {
+    CREW_EFFECT_MAX = 128 * 1024, /* bytes of an effect that names all robots */
+    CREW_RESPONSE_MAX = 8 * 1024,
+    CREW_STATE_MAX = 1024 * 1024
+};
+
+/* The answer to a request: {"id","robot","grant","fences","lease_expiry","behind","detail"},
+ * what there is of it. */
+void crew_report_response(struct json_writer *w, const struct team_params *p,
+                          const struct crew_answer *answer);
+
+/* {"team","t","finished","fence","jobs_waiting","counts","alarm_counts","state"}: how it stands
+ * at t_us. */
+void crew_report(struct json_writer *w, const char *key, const struct crew *crew,
+                 const struct team_params *p, int64_t t_us);
+/* Members of the object that is open: its name, and how many of what it has. */
+void crew_report_summary(struct json_writer *w, const struct crew *crew,
+                         const struct team_params *p);
+
+#endif
