@@ -20,6 +20,7 @@
 #include "service/experiments/experiment_file.h"
 #include "twin/experiments/arm_shadow.h"
 #include "twin/following/pair_following.h"
+#include "twin/crew/crew.h"
 #include "twin/pair/pair.h"
 #include "twin/robots/arm6.h"
 #include "twin/robots/layers.h"
@@ -45,6 +46,8 @@ static const struct {
     TABLE(arm_shown_names),
     TABLE(clock_map_state_names),
     TABLE(connection_state_names),
+    TABLE(crew_grant_names),
+    TABLE(team_op_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
     TABLE(effort_hold_names),
