@@ -160,6 +160,7 @@ struct keeper {
     pthread_t thread;
     bool runs;
     struct keeper_findings *findings; /* [pair_count] */
+    uint64_t teams_told[TEAMS_MAX];   /* version of each team's state that was published */
 
     /* Under the daemon's lock. */
     pthread_cond_t changed; /* the end was asked for */

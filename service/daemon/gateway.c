@@ -5,6 +5,7 @@
 
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
+#include "logger/message/team_request.h"
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
@@ -193,6 +194,9 @@ enum status gateway_start(struct daemon *d, struct err *err)
         }
     }
     add_topic(broker->prefix, "+/+/machines", 0, filters, topics, &count);
+    for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
+        add_topic(broker->prefix, team_request_topics[i], 1, filters, topics, &count);
+    }
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", broker->prefix);
     struct mqtt_client_options options = broker_client_options(broker, broker->client_id);

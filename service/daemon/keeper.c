@@ -12,7 +12,9 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
 #include "twin/report/pair_dynamics_report.h"
+#include "twin/report/crew_report.h"
 #include "twin/report/pair_report.h"
+#include "twin/report/team_report.h"
 
 enum { ROUND_MS = 100, GAP_US = 200000, SPACE_US = 1000000 };
 
@@ -461,6 +463,30 @@ static void publish_findings(struct daemon *d)
     views_release(d->views, view);
 }
 
+/* How teams stand, retained: what changed meanwhile, the newest only. */
+static void publish_teams(struct daemon *d)
+{
+    const struct view *view = views_acquire(d->views);
+    for (size_t i = 0; view->health.restored && i < view->team_count; i++) {
+        const uint64_t version = view->crews[i]->version;
+        char *text = version != d->keeper.teams_told[i] ? malloc(CREW_STATE_MAX) : NULL;
+        struct json_writer w;
+        char rest[MESSAGE_TOPIC_MAX];
+        if (!text) {
+            continue;
+        }
+        json_write_start(&w, text, CREW_STATE_MAX, NULL, NULL);
+        team_report_state(&w, NULL, &view->teams[i], crew_team(view->crews[i], &view->teams[i]));
+        (void)snprintf(rest, sizeof rest, "%s/state", view->teams[i].name);
+        if (json_write_end(&w) &&
+            gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK) {
+            d->keeper.teams_told[i] = version;
+        }
+        free(text);
+    }
+    views_release(d->views, view);
+}
+
 void keeper_offer(struct daemon *d, enum keeper_finding what, uint32_t pair)
 {
     d->keeper.findings[pair].found[what] = true;
@@ -499,6 +525,7 @@ static void *run_keeper(void *context)
             count_rows(d);
         }
         publish_findings(d);
+        publish_teams(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
         (void)synced;

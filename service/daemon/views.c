@@ -32,8 +32,15 @@ struct snapshot {
     const struct pair **pairs;
     const struct pair_dynamics **dynamics; /* the head without the samples */
     const struct pair_following **following;
-    struct copy *copies[]; /* [PART_COUNT * pair_count] NULL: none; the three lie behind it */
+    const struct crew **crews;
+    struct copy *copies[]; /* [PART_COUNT * pair_count + team_count] NULL: none; the four lie
+                            * behind it */
 };
+
+static size_t count_copies(const struct view *view)
+{
+    return PART_COUNT * view->pair_count + view->team_count;
+}
 
 struct views {
     const struct lab *lab;
@@ -55,7 +62,7 @@ static void drop_copy(struct copy *copy)
 static void drop_snapshot(struct snapshot *snapshot)
 {
     if (atomic_fetch_sub_explicit(&snapshot->holders, 1, memory_order_acq_rel) == 1) {
-        for (size_t k = 0; k < PART_COUNT * snapshot->view.pair_count; k++) {
+        for (size_t k = 0; k < count_copies(&snapshot->view); k++) {
             drop_copy(snapshot->copies[k]);
         }
         free(snapshot);
@@ -152,21 +159,32 @@ static bool take_pair(struct snapshot *s, const struct snapshot *before, size_t 
     return s->pairs[i] && (!dynamics || s->dynamics[i]) && (!following || s->following[i]);
 }
 
+static bool take_team(struct snapshot *s, const struct snapshot *before, size_t i)
+{
+    const struct crew *crew = lab_team(s->views->lab, i);
+    s->crews[i] = take_copy(s, before, PART_COUNT * s->view.pair_count + i, crew, crew->version,
+                            crew_bytes(&s->view.teams[i]));
+    return s->crews[i] != NULL;
+}
+
 /* *copied: so many pairs are others than before. */
 static struct snapshot *make_snapshot(struct views *views, const struct snapshot *before,
                                       uint64_t *copied)
 {
     const size_t n = views->base.pair_count;
-    struct snapshot *s = calloc(1, sizeof *s + 2 * PART_COUNT * n * sizeof s->copies[0]);
+    const size_t copies = count_copies(&views->base);
+    struct snapshot *s = calloc(1, sizeof *s + 2 * copies * sizeof s->copies[0]);
     if (!s) {
         return NULL;
     }
     s->view = views->base;
     s->views = views;
-    s->pairs = (void *)(s->copies + PART_COUNT * n);
+    s->pairs = (void *)(s->copies + copies);
     s->dynamics = (void *)(s->pairs + n);
     s->following = (void *)(s->dynamics + n);
+    s->crews = (void *)(s->following + n);
     s->view.pairs = s->pairs;
+    s->view.crews = s->crews;
     atomic_init(&s->holders, 1);
     for (size_t i = 0; i < n; i++) {
         if (!take_pair(s, before, i)) {
@@ -174,6 +192,12 @@ static struct snapshot *make_snapshot(struct views *views, const struct snapshot
             return NULL;
         }
         *copied += !before || s->pairs[i] != before->pairs[i];
+    }
+    for (size_t i = 0; i < views->base.team_count; i++) {
+        if (!take_team(s, before, i)) {
+            drop_snapshot(s);
+            return NULL;
+        }
     }
     return s;
 }
@@ -192,6 +216,8 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .prefix = prefix,
                                 .pair_count = lab_pair_count(lab),
                                 .params = lab_pair_params(lab, 0),
+                                .team_count = lab_team_count(lab),
+                                .teams = lab_team_params(lab, 0),
                                 .fits = read_fits};
     views->kept = calloc(views->base.pair_count, sizeof(void *));
     views->newest = views->kept ? make_snapshot(views, NULL, &views->counts.copied) : NULL;

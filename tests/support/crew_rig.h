@@ -233,16 +233,13 @@ static inline void rig_open_lab(struct rig *rig)
                         &rig->params);
 }
 
-/* The team of a golden trace: its robots are pairs of their names. Change rig->spec and pairs,
+/* A team as in the first line of a golden trace: robot k is pair pk. Change rig->spec and pairs,
  * then rig_open_lab(). */
-static inline void rig_init(struct rig *rig, const char *path)
+static inline void rig_init_text(struct rig *rig, const char *line)
 {
-    static char line[65536];
     memset(rig, 0, sizeof *rig);
-    FILE *file = fopen(path, "r");
-    CU_ASSERT_FATAL(file && fgets(line, sizeof line, file));
-    (void)fclose(file);
     rig->head = json_loads(line, 0, NULL);
+    CU_ASSERT_FATAL(rig->head != NULL);
     team_spec_read(&rig->spec, json_object_get(rig->head, "team"));
     (void)snprintf(rig->spec.p.name, sizeof rig->spec.p.name, "cell");
     CU_ASSERT_FATAL(rig->spec.p.robot_count <= RIG_PAIRS);
@@ -266,6 +263,15 @@ static inline void rig_init(struct rig *rig, const char *path)
     rig->trace = malloc(RIG_TEXT);
     CU_ASSERT_FATAL(rig->journal && rig->log && rig->trace);
     rig->log[0] = rig->trace[0] = '\0';
+}
+
+static inline void rig_init(struct rig *rig, const char *path)
+{
+    static char line[65536];
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_FATAL(file && fgets(line, sizeof line, file));
+    (void)fclose(file);
+    rig_init_text(rig, line);
 }
 
 static inline void rig_close(struct rig *rig)

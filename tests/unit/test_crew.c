@@ -197,10 +197,122 @@ static void test_goldens(void)
     check_golden("class5", true);
 }
 
+/* ---- requests ---- */
+
+static const char CLIENTS[] =
+    "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"IB\":{},\"T\":{\"lease\":4000,"
+    "\"delay\":1000,\"on_lost\":\"release\"}},\"sequences\":{\"j\":[[\"do\",\"Go\"]]},"
+    "\"robots\":{\"R1\":{},\"R2\":{},\"R3\":{}}},\"durations_ms\":{}}";
+
+/* Say it at t, let the instant pass, and look for each of the texts among what came of it, in
+ * this order. */
+struct asked {
+    const char *row;
+    double t_s;
+    const char *rest, *payload;
+    const char *wanted[3];
+    const char *unwanted;
+};
+
+static void ask_one(struct rig *rig, const struct asked *a)
+{
+    const size_t before = rig->log_used;
+    rig_run_until(rig, AT(a->t_s) - 1);
+    const size_t from = a->wanted[0] && a->wanted[0][0] == '<' ? before : rig->log_used;
+    rig_say(rig, AT(a->t_s), a->rest, a->payload);
+    rig_run_until(rig, AT(a->t_s));
+    const char *at = rig->log + from;
+    for (size_t k = 0; k < COUNT(a->wanted) && a->wanted[k]; k++) {
+        const char *text = a->wanted[k] + (a->wanted[k][0] == '<');
+        const char *found = strstr(at, text);
+        if (!found) {
+            (void)fprintf(stderr, "[%s] no %s in\n%s\n", a->row, text, rig->log + from);
+        }
+        CHECK(a->row, found != NULL);
+        at = found ? found : at;
+    }
+    CHECK(a->row, !a->unwanted || !strstr(rig->log + from, a->unwanted));
+}
+
+#define LOCK(id, robot, what) \
+    "{\"id\":\"" id "\",\"op\":\"lock\",\"robot\":\"" robot "\",\"resources\":[" what "]}"
+#define UNLOCK(id, robot, what, fence)                                                        \
+    "{\"id\":\"" id "\",\"op\":\"unlock\",\"robot\":\"" robot                              \
+    "\",\"resources\":[\"" what "\"],\"fence\":" fence "}"
+#define WISH(rest) "{\"team\":\"cell\"," rest "}"
+
+static void test_clients(void)
+{
+    static const struct asked rows[] = {
+        {"granted", 1, "cell/request", LOCK("z1", "R1", "\"IB\""),
+         {"\"type\":\"grant\"", "\"response\":{\"id\":\"z1\",\"robot\":\"R1\"",
+          "\"grant\":\"GRANTED\",\"fences\":{\"IB\":1},\"lease_expiry\":null"}, NULL},
+        {"delivered again: the same answer, nothing else", 1.1, "cell/request",
+         LOCK("z1", "R1", "\"IB\""), {"\"t\":1001,\"grant\":\"GRANTED\",\"fences\":{\"IB\":1}"},
+         "\"effect\""},
+        {"another request under its id", 1.2, "cell/request", LOCK("z1", "R1", "\"T\""),
+         {"\"id\":\"z1\",\"robot\":\"R1\"", "REJECTED", "use a new one"}, "\"effect\""},
+        {"another robot's id may be the same", 2, "cell/request", LOCK("z1", "R2", "\"IB\""),
+         {"\"robot\":\"R2\"", "\"grant\":\"QUEUED\",\"behind\":[\"R1\"]"}, "GRANTED"},
+        {"queued still", 2.5, "cell/request", LOCK("z1", "R2", "\"IB\""), {"QUEUED"}, "\"effect\""},
+        {"stale fence", 3, "cell/request", UNLOCK("z2", "R1", "IB", "7"),
+         {"\"id\":\"z2\"", "REJECTED"}, "GRANTED"},
+        {"unlock, and the hand-over in the same instant", 4, "cell/request",
+         UNLOCK("z3", "R1", "IB", "1"),
+         {"\"id\":\"z3\",\"robot\":\"R1\",\"t\":1004,\"released\":{\"IB\":1}",
+          "\"id\":\"z1\",\"robot\":\"R2\"", "\"fences\":{\"IB\":2}"}, "REJECTED"},
+        {"unlocked before", 4.5, "cell/request", UNLOCK("z3", "R1", "IB", "1"),
+         {"\"released\":{\"IB\":1}"}, "\"effect\""},
+        {"that grant is over", 4.6, "cell/request", LOCK("z1", "R1", "\"IB\""), {"REVOKED"},
+         "\"effect\""},
+        {"no such resource", 5, "cell/request", LOCK("z4", "R1", "\"XX\""),
+         {"REJECTED", "there is no resource XX"}, "\"effect\""},
+        {"no such robot", 5.1, "cell/request", LOCK("z4", "R9", "\"IB\""), {"REJECTED"}, "\"effect\""},
+        {"against the order", 6, "cell/request", LOCK("z5", "R3", "\"T\""), {"GRANTED"}, "REJECTED"},
+        {"against the order", 6.1, "cell/request", LOCK("z6", "R3", "\"IB\""), {"REJECTED"}, "QUEUED"},
+        {"a sign of life renews the lease", 9, "cell/request", "{\"op\":\"alive\",\"robot\":\"R3\"}",
+         {NULL}, "expire"},
+        {"the lease has ended at 13", 13.5, "cell/request", LOCK("z7", "R1", "\"T\""),
+         {"<\"type\":\"expire\",\"robot\":\"R3\"", "\"id\":\"z5\",\"robot\":\"R3\",\"t\":1013,\"grant\":\"REVOKED\"",
+          "QUEUED"}, NULL},
+        {"free after its delay, higher fence", 14.5, "cell/request", "{\"op\":\"alive\",\"robot\":\"R1\"}",
+         {"<\"t\":1014,\"grant\":\"GRANTED\",\"fences\":{\"T\":4}"}, NULL},
+        {"the old fence", 15, "cell/request", UNLOCK("z8", "R3", "T", "3"),
+         {"stale_fence", "REJECTED"}, NULL},
+        {"stale release", 16, "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":1,\"id\":\"h1\""), {"stale_release"}, "\"why\":\"operator\""},
+        {"release by a person", 16.1, "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":\"seen\""),
+         {"\"id\":\"z1\",\"robot\":\"R2\"", "REVOKED"}, "stale"},
+        {"release again", 16.2, "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":\"seen\""), {NULL}, "\"effect\""},
+        {"reset of a robot that is not in Error", 17, "$lab/request",
+         WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h3\""), {"REJECTED", "not in Error"}, "\"type\":\"reset\""},
+        {"no lock op", 18, "cell/request", "{\"id\":\"z9\",\"op\":\"release\",\"robot\":\"R1\"}",
+         {"\"id\":\"z9\"", "REJECTED", "out of lock unlock alive"}, "\"effect\""},
+        {"a job without its part", 18.1, "cell/job", "{\"id\":\"j1\",\"seq\":\"j\"}",
+         {"\"id\":\"j1\"", "REJECTED"}, "\"effect\""},
+        {"a job that nobody knows", 18.2, "cell/job",
+         "{\"id\":\"j1\",\"part\":\"a\",\"seq\":\"walk\"}", {"\"id\":\"j1\"", "REJECTED"}, "\"effect\""},
+    };
+    static struct rig rig;
+    rig_init_text(&rig, CLIENTS);
+    rig.lap = golden_lap;
+    rig_open_lab(&rig);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ask_one(&rig, &rows[i]);
+    }
+    rig_run_until(&rig, AT(20));
+    check_again(&rig, false, SIZE_MAX);
+    check_again(&rig, true, 7);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("crew", NULL, NULL);
     CU_add_test(suite, "golden traces through the lab", test_goldens);
+    CU_add_test(suite, "clients", test_clients);
     return check_run();
 }

@@ -19,6 +19,7 @@ void crew_init(struct crew *crew, const struct team_params *p, uint32_t index, u
     memset(crew, 0, crew_bytes(p));
     crew->index = index;
     crew->named = named;
+    crew->version = 1;
     crew->deadline_us = LAB_TIME_MAX;
     crew->start_us = LAB_TIME_MAX;
     for (size_t i = 0; i < p->resource_count; i++) {

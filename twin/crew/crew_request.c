@@ -92,15 +92,21 @@ static void note_grant(struct crew_answer *a, const struct team_effect *effect)
     }
 }
 
-static void note_granted(const struct crew_run *run, struct crew_answer *a)
+/* The earliest end of its leases, as of its robot's last sign of life. */
+static void find_lease_end(const struct crew_run *run, struct crew_answer *a, int64_t heard_us)
 {
     a->lease_until_us = LAB_TIME_MAX;
     for (size_t k = 0; k < a->count; k++) {
         const int64_t lease_us = run->p->resources[a->resources[k]].lease_us;
-        if (lease_us > 0 && run->t_us + lease_us < a->lease_until_us) {
-            a->lease_until_us = run->t_us + lease_us;
+        if (lease_us > 0 && heard_us + lease_us < a->lease_until_us) {
+            a->lease_until_us = heard_us + lease_us;
         }
     }
+}
+
+static void note_granted(const struct crew_run *run, struct crew_answer *a)
+{
+    find_lease_end(run, a, run->t_us);
     decide(run, a, CREW_GRANTED, "");
 }
 
@@ -223,22 +229,20 @@ static void ask_lock(const struct crew_run *run, const struct event_team *ask,
     crew_put(run, &e);
 }
 
-/* Does this robot hold the resource under this fence? */
-static bool is_held(const struct crew_run *run, uint16_t resource, int64_t fence,
-                    uint16_t robot)
+/* Does somebody hold the resource under this fence? */
+static bool is_held(const struct crew_run *run, uint16_t resource, int64_t fence)
 {
     struct team_resource_view view;
     team_resource(crew_core(run->crew, run->p), resource, &view);
     for (size_t i = 0; i < view.held_count; i++) {
-        if (view.held[i].fence == (uint64_t)fence &&
-            (robot == TEAM_NONE || view.held[i].robot == robot)) {
+        if (view.held[i].fence == (uint64_t)fence) {
             return true;
         }
     }
     return false;
 }
 
-/* Behind_count: so many are not freed yet. A stale one is told to the team, which says so. */
+/* behind_count: so many are not freed yet. */
 static void ask_unlock(const struct crew_run *run, const struct event_team *ask,
                        struct crew_answer *a)
 {
@@ -247,7 +251,6 @@ static void ask_unlock(const struct crew_run *run, const struct event_team *ask,
     }
     for (size_t k = 0; k < a->count; k++) {
         a->fences[k] = (uint64_t)ask->fences[k];
-        a->stale = a->stale || !is_held(run, a->resources[k], ask->fences[k], a->robot);
     }
     a->behind_count = a->count;
     for (size_t k = 0; k < a->count; k++) {
@@ -257,9 +260,6 @@ static void ask_unlock(const struct crew_run *run, const struct event_team *ask,
                                .fence = a->fences[k]};
         memcpy(e.id, ask->id, sizeof e.id);
         crew_put(run, &e);
-    }
-    if (a->stale) {
-        reject(run, a, "the fence is not that of a present grant");
     }
 }
 
@@ -306,7 +306,7 @@ static void ask_release(const struct crew_run *run, const struct event_team *ask
         return;
     }
     a->fences[0] = (uint64_t)ask->fences[0];
-    a->stale = !is_held(run, a->resources[0], ask->fences[0], TEAM_NONE);
+    a->stale = !is_held(run, a->resources[0], ask->fences[0]);
     crew_put(run, &(struct team_event){.kind = TEAM_EVENT_RELEASE,
                                        .robot = TEAM_NONE,
                                        .resource = a->resources[0],
@@ -429,10 +429,15 @@ static struct crew_answer *begin_answer(const struct crew_run *run,
 
 /* A request that was here before is answered as then, or as it has turned out since. */
 static void answer_again(const struct crew_run *run, const struct event_team *ask,
-                         const struct crew_answer *known)
+                         struct crew_answer *known)
 {
+    struct team_robot_view view;
     run->crew->counts.repeated++;
     if (known->content == hash_request(ask)) {
+        if (known->grant == CREW_GRANTED) {
+            team_robot(crew_core(run->crew, run->p), known->robot, &view);
+            find_lease_end(run, known, view.heard_us);
+        }
         if (known->grant != CREW_OPEN) {
             emit_answer(run, known);
         }
@@ -478,7 +483,7 @@ void crew_request(const struct crew_run *run, const struct event *event)
         reject(run, &forgotten, "there is no robot of this name");
         return;
     }
-    const struct crew_answer *known = find_answer(run->crew, run->p, ask->id, robot);
+    struct crew_answer *known = find_answer(run->crew, run->p, ask->id, robot);
     if (known) {
         answer_again(run, ask, known);
     } else {

@@ -10,6 +10,9 @@ static const struct {
     const char *name, *allowed, *first; /* characters: any, and the first one */
     size_t most;
 } VARIABLES[] = {{"{id}", WORD, WORD, EVENT_PAIR_MAX - 1},
+                 {"{team}", WORD, WORD, EVENT_PAIR_MAX - 1},
+                 {"{robot}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
+                 {"{resource}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
                  {"{job}", "0123456789", "0123456789", 19},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
@@ -25,8 +28,10 @@ static size_t take_variable(const char *wanted, const char *got, char id[EVENT_P
     if (strspn(got, VARIABLES[k].first) == 0 || n > VARIABLES[k].most) {
         return 0;
     }
-    memcpy(id, got, n);
-    id[n] = '\0';
+    if (!id[0]) { /* the first one of the path */
+        memcpy(id, got, n);
+        id[n] = '\0';
+    }
     return n;
 }
 

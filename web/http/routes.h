@@ -27,7 +27,9 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    const char *path; /* literal segments and at most one {id} (a pair's), {job} or {file} */
+    /* Literal segments and one {id} (a pair's), {job}, {file} or {team}; behind a {team} one
+     * {robot} or {resource}. */
+    const char *path;
     size_t body_max;  /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
@@ -45,8 +47,8 @@ extern const struct web_route web_routes[];
 extern const size_t web_route_count;
 
 /* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
- * query. FOUND: *route and id are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
- * that could not be a pair's ([A-Za-z0-9_-]{1,31}) or a job's ([0-9]{1,19}), or a file
+ * query. FOUND: *route and id, that of the first variable, are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
+ * that could not be a pair's ([A-Za-z0-9_-]{1,31}), or a team's, or a job's ([0-9]{1,19}), or a file
  * name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,

@@ -48,6 +48,9 @@ struct view {
     const struct pair_dynamics *const *dynamics;
     /* [pair_count] NULL: of a pair that does not follow. The array is NULL when none does. */
     const struct pair_following *const *following;
+    size_t team_count;
+    const struct team_params *teams; /* [team_count] */
+    const struct crew *const *crews; /* [team_count] how they stand */
     /* The batch fits of a pair's window: made when first asked for, kept until its moves
      * change.
      */
