@@ -11,8 +11,8 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
-#include "twin/report/pair_dynamics_report.h"
 #include "twin/report/crew_report.h"
+#include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 #include "twin/report/team_report.h"
 
@@ -476,7 +476,8 @@ static void publish_teams(struct daemon *d)
             continue;
         }
         json_write_start(&w, text, CREW_STATE_MAX, NULL, NULL);
-        team_report_state(&w, NULL, &view->teams[i], crew_team(view->crews[i], &view->teams[i]));
+        team_report_state(&w, NULL, &view->teams[i],
+                          crew_team(view->crews[i], &view->teams[i]));
         (void)snprintf(rest, sizeof rest, "%s/state", view->teams[i].name);
         if (json_write_end(&w) &&
             gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK) {

@@ -15,6 +15,7 @@
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
 #include "service/jobs/upload_jobs.h"
+#include "tests/support/web_team.h"
 #include "twin/lab.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
@@ -47,6 +48,8 @@ struct fixture {
     size_t upload_bytes;
     uint64_t entry_n, alarm_n; /* records stored */
     struct event_hub *events;  /* NULL: nothing is published */
+    struct crew *crew;         /* a team */
+    const struct crew *crews[1];
 };
 
 static inline int64_t fixture_us(double s)
@@ -109,6 +112,9 @@ static inline enum status fixture_request(void *context, const char *payload, si
     struct fixture *f = context;
     (void)err;
     (void)snprintf(f->request, sizeof f->request, "%.*s", (int)bytes, payload);
+    if (strstr(f->request, "\"team\"")) {
+        web_team_ask(f->crew, fixture_us(1000) + (int64_t)f->crew->version, payload, bytes);
+    }
     return STATUS_OK;
 }
 
@@ -457,7 +463,12 @@ static inline void fixture_open(struct fixture *f, int moves)
     f->dynamics = malloc(pair_dynamics_bytes(&f->params[0].dynamics));
     pair_dynamics_init(f->dynamics, &f->params[0].dynamics);
     f->view_dynamics[0] = f->dynamics;
+    f->crew = web_team_make();
+    f->crews[0] = f->crew;
     f->view = (struct view){
+        .team_count = 1,
+        .teams = &web_team_params,
+        .crews = f->crews,
         .dynamics = f->view_dynamics,
         .t_us = fixture_us(999),
         .started_us = fixture_us(-100),
@@ -482,6 +493,7 @@ static inline void fixture_close(struct fixture *f)
         (void)unlink(path);
     }
     (void)rmdir(f->directory);
+    free(f->crew);
     free(f->following);
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
         free(f->pair[i]);

@@ -59,7 +59,10 @@ static void fill_id(const char *pattern, const char *id, char *out, size_t size)
     const char *brace = strchr(pattern, '{');
     if (brace) {
         (void)snprintf(out, size, "%.*s%s%s", (int)(brace - pattern), pattern,
-                       strncmp(brace, "{job}", 5) == 0 ? "42" : id, strchr(brace, '}') + 1);
+                       strncmp(brace, "{job}", 5) == 0    ? "42"
+                       : strncmp(brace, "{team}", 6) == 0 ? "cell"
+                                                          : id,
+                       strchr(brace, '}') + 1);
     } else {
         (void)snprintf(out, size, "%s", pattern);
     }
@@ -622,6 +625,57 @@ static void test_pure_helpers(void)
     CHECK("no secret", !dispatch_same_secret("", ""));
 }
 
+/* What is asked of a team, in turn. */
+static void test_teams(void)
+{
+    static const struct {
+        const char *row, *target, *headers, *body;
+        int status;
+        const char *words;
+    } rows[] = {
+        {"no token", "/api/v1/teams/cell/start", "", NULL, 401, "/problems/unauthorized"},
+        {"no such team", "/api/v1/teams/hall/start", AUTH, NULL, 404, "/problems/no-such-team"},
+        {"not at work", "/api/v1/teams/cell/robots/R2/abort", AUTH, NULL, 409,
+         "does nothing that could be ended"},
+        {"start", "/api/v1/teams/cell/start", AUTH, NULL, 202,
+         "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"http-"},
+        {"not in Error", "/api/v1/teams/cell/robots/R1/reset", AUTH, NULL, 409, "not in Error"},
+        {"R2 has no pair: in Error at once, and holds", "/api/v1/teams/cell/robots/R2/abort", AUTH,
+         NULL, 409, "/problems/team-refuses"},
+        {"stale", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"fence\":7}", 409,
+         "/problems/stale-fence"},
+        {"no fence", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"reason\":\"x\"}", 400,
+         "fence"},
+        {"no such member", "/api/v1/teams/cell/resources/IB/release", AUTH,
+         "{\"fence\":1,\"why\":\"x\"}", 400, "fence"},
+        {"no such resource", "/api/v1/teams/cell/resources/OB/release", AUTH, "{\"fence\":1}", 404,
+         "/problems/not-found"},
+        {"no such robot", "/api/v1/teams/cell/robots/R3/reset", AUTH, NULL, 404,
+         "/problems/not-found"},
+        {"release", "/api/v1/teams/cell/resources/IB/release", AUTH,
+         "{\"fence\":1,\"reason\":\"seen\"}", 202, "\"op\":\"release\""},
+        {"released before", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"fence\":1}", 409,
+         "/problems/stale-fence"},
+        {"skip", "/api/v1/teams/cell/robots/R2/skip", AUTH, NULL, 202, "\"op\":\"skip\""},
+        {"job", "/api/v1/teams/cell/jobs", AUTH, "{\"part\":\"a\",\"seq\":\"s\",\"id\":\"j1\"}",
+         202, "\"id\":\"j1\""},
+        {"job of no sequence", "/api/v1/teams/cell/jobs", AUTH,
+         "{\"part\":\"a\",\"seq\":\"x\"}", 409, "no sequence of this name"},
+        {"job without its part", "/api/v1/teams/cell/jobs", AUTH, "{\"seq\":\"s\"}", 400, "part"},
+        {"a body where none is taken", "/api/v1/teams/cell/stop", AUTH, "{}", 413, "0 bytes"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct http_reply reply = http_request(port, "POST", rows[i].target, rows[i].headers,
+                                               rows[i].body);
+        CHECK_INT(rows[i].row, reply.status, rows[i].status);
+        CHECK(rows[i].row, strstr(reply.body, rows[i].words) != NULL);
+        http_free(&reply);
+    }
+    struct http_reply reply = http_get(port, "/api/v1/teams/hall");
+    check_problem("no such team", &reply, 404, "no-such-team");
+    http_free(&reply);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -635,6 +689,7 @@ int main(void)
     CU_add_test(suite, "every route", test_every_get_route);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
+    CU_add_test(suite, "teams", test_teams);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);

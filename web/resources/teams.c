@@ -105,12 +105,11 @@ static bool check_answer(const struct web_request *request, struct web_response 
         source->catch_up(source->context, false);
     }
     const struct view *view = source->acquire(source->views);
-    const struct crew_answer *a =
-        crew_find_answer(view->crews[team], &view->teams[team], id);
+    const struct crew_answer *a = crew_find_answer(view->crews[team], &view->teams[team], id);
     if (a && a->grant == CREW_REJECTED) {
-        fine = web_problem(request, response,
-                           a->stale ? PROBLEM_STALE_FENCE : PROBLEM_TEAM_REFUSES, NULL,
-                           a->detail);
+        fine =
+            web_problem(request, response,
+                        a->stale ? PROBLEM_STALE_FENCE : PROBLEM_TEAM_REFUSES, NULL, a->detail);
     }
     source->release(source->views, view);
     return fine;
@@ -169,10 +168,9 @@ void post_team_robot(const struct web_request *request, struct web_response *res
     }
     read_member(request, robot);
     if (has_robot(&request->view->teams[team], robot)) {
-        ask_team(
-            request, response, team,
-            (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
-            json_pack("{s:s}", "robot", robot));
+        ask_team(request, response, team,
+                 (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
+                 json_pack("{s:s}", "robot", robot));
     } else {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the team has no robot of this name");

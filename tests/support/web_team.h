@@ -1,0 +1,89 @@
+/* tests/support/web_team.h - a team for the web fixture: R1 asks by itself, R2 has a sequence; what
+ * is asked of it over HTTP it takes in at once, as the lab would. */
+#ifndef TESTS_SUPPORT_WEB_TEAM_H
+#define TESTS_SUPPORT_WEB_TEAM_H
+
+#include <stdlib.h>
+
+#include "logger/message/codecs.h"
+#include "twin/crew/crew.h"
+
+static const struct team_resource_params web_team_resources[] = {
+    {.name = "IB", .capacity = 1}};
+static const struct team_task_params web_team_tasks[] = {
+    {.name = "Go", .op = "work", .window = {.max_us = LAB_TIME_MAX}}};
+static const struct team_step web_team_steps[] = {
+    {.kind = TEAM_STEP_LOCK, .task = TEAM_NONE, .arg = TEAM_NONE, .resource_count = 1},
+    {.kind = TEAM_STEP_TASK, .task = 0, .arg = TEAM_NONE},
+    {.kind = TEAM_STEP_UNLOCK, .task = TEAM_NONE, .arg = TEAM_NONE, .resource_count = 1}};
+static const struct team_sequence web_team_sequences[] = {{.name = "s", .count = 3}};
+static const char web_team_names[][TEAM_NAME_MAX] = {"a"};
+static const uint16_t web_team_lists[] = {0};
+static const struct team_robot_params web_team_robots[] = {
+    {.name = "R1", .sequence = TEAM_NONE, .handles_all = true},
+    {.name = "R2", .sequence = 0, .cycles = 1, .handles_all = true}};
+static const struct team_params web_team_params = {.name = "cell",
+                                                   .may_fail = true,
+                                                   .help_backlog = 1,
+                                                   .robot_count = 2,
+                                                   .resource_count = 1,
+                                                   .task_count = 1,
+                                                   .sequence_count = 1,
+                                                   .step_count = 3,
+                                                   .name_count = 1,
+                                                   .list_count = 1,
+                                                   .robots = web_team_robots,
+                                                   .resources = web_team_resources,
+                                                   .tasks = web_team_tasks,
+                                                   .sequences = web_team_sequences,
+                                                   .steps = web_team_steps,
+                                                   .names = web_team_names,
+                                                   .lists = web_team_lists};
+
+static inline struct crew *web_team_make(void)
+{
+    struct crew *crew = aligned_alloc(64, (crew_bytes(&web_team_params) + 63) / 64 * 64);
+    if (!crew) {
+        abort();
+    }
+    crew_init(crew, &web_team_params, 0, 0);
+    return crew;
+}
+
+static inline void web_team_emit(void *context, const struct effect *effect)
+{
+    (void)context;
+    (void)effect;
+}
+
+struct web_team_asked {
+    struct crew *crew;
+    int64_t t_us;
+};
+
+static inline void web_team_take(void *context, const struct event *event)
+{
+    const struct web_team_asked *a = context;
+    const struct effects fx = {web_team_emit, NULL};
+    const struct crew_run run = {
+        .crew = a->crew, .p = &web_team_params, .fx = &fx, .t_us = a->t_us};
+    crew_request(&run, event);
+    crew_flush(&run);
+    while (a->crew->deadline_us <= run.t_us) {
+        crew_fire(&run);
+        crew_flush(&run);
+    }
+}
+
+/* One line of the daemon's own, at t_us. */
+static inline void web_team_ask(struct crew *crew, int64_t t_us, const char *payload,
+                                size_t bytes)
+{
+    struct message m = {
+        .topic = "t/$lab/request", .payload = payload, .kept_bytes = bytes,
+        .payload_bytes = bytes};
+    struct web_team_asked asked = {crew, t_us};
+    (void)codec_decode(NULL, "t", &m, web_team_take, &asked);
+}
+
+#endif
