@@ -100,11 +100,13 @@ static void look_at_robot(const struct reading *r, const struct replay *replay, 
 {
     struct team_measured_robot *out = &r->measured->robots[robot];
     const struct pair *state = lab_pair(replay->lab, pair);
-    const struct pair_side *side = &state->side[r->measured->side];
     struct pair_fits fits;
     out->known = state->version > 0;
-    if (side->pose_count >= 3) {
-        out->at = (struct team_pose){side->pose[0], side->pose[1], side->pose[2]};
+    for (size_t i = 0; i < SIDE_COUNT && isnan(out->at.x_m); i++) {
+        const struct pair_side *side = &state->side[(r->measured->side + i) % SIDE_COUNT];
+        if (side->pose_count >= 3) {
+            out->at = (struct team_pose){side->pose[0], side->pose[1], side->pose[2]};
+        }
     }
     pair_fit_window(state, &r->lab->pairs[pair], &fits);
     out->fitted = !fits.commanded && fits.known[r->measured->side];

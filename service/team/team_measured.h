@@ -19,7 +19,7 @@ double team_laps_sd(const struct team_laps *laps); /* NAN below two */
 /* Of one robot. */
 struct team_measured_robot {
     bool known;            /* its pair is of the lab, and was heard of */
-    struct team_pose at;   /* NAN: nobody said */
+    struct team_pose at;   /* by its last telemetry, or its twin's; NAN: nobody said */
     bool fitted;           /* fit is one of travel times */
     struct travel_fit fit; /* of its moves */
     double extra_s;        /* by which a lap is longer than the motion, on average */

@@ -30,10 +30,11 @@ struct shares {
 static struct shares find_shares(const struct team_study *study, size_t robot)
 {
     const struct team_robot_sums *r = team_statistics_robot(study->runs->statistics, robot);
-    const double all_us = (double)team_statistics_makespans_us(study->runs->statistics);
-    const double busy = take_ratio((double)r->busy_us, all_us);
-    const double waiting = take_ratio((double)r->waiting_us, all_us);
-    return (struct shares){busy, waiting, fmax(1.0 - busy - waiting, 0.0)};
+    const int64_t all_us = team_statistics_makespans_us(study->runs->statistics);
+    const int64_t idle_us = all_us - r->busy_us - r->waiting_us;
+    return (struct shares){take_ratio((double)r->busy_us, (double)all_us),
+                           take_ratio((double)r->waiting_us, (double)all_us),
+                           take_ratio(fmax((double)idle_us, 0.0), (double)all_us)};
 }
 
 struct use {
@@ -254,8 +255,9 @@ static void print_fits(const struct team_study *study, FILE *out)
 void team_study_print(const struct team_study *study, FILE *out)
 {
     const struct team_params *p = team_prediction_params(study->tp);
-    (void)fprintf(out, "%s: %zu robots, %zu resources; %zu runs, seed %llu, %s%s\n",
-                  p->name[0] ? p->name : "team", p->robot_count, p->resource_count,
+    (void)fprintf(out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
+                  p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
+                  p->resource_count == 1 ? "" : "s",
                   study->run_count, (unsigned long long)study->seed,
                   study->from ? "times learnt from " : "nominal times",
                   study->from ? study->from : "");
