@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/edit_distance.h"
@@ -262,4 +263,78 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     if (node != TREE_NONE && strcmp(reading->shown, "defaults.") == 0) {
         option_fault(reading->r, node, "defaults.count: count belongs to one entry of pairs");
     }
+}
+
+/* Pairs by their ids, to be looked up. */
+static struct name_at *sort_pairs(const struct pair_params *pairs, size_t count)
+{
+    struct name_at *sorted = calloc(count + 1, sizeof sorted[0]);
+    for (size_t i = 0; sorted && i < count; i++) {
+        sorted[i] = (struct name_at){pairs[i].id, i};
+    }
+    if (sorted) {
+        qsort(sorted, count, sizeof sorted[0], names_by_name);
+    }
+    return sorted;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name_at *)a)->name, ((const struct name_at *)b)->name);
+}
+
+static const struct pair_params *find_pair(const struct name_at *sorted, size_t count,
+                                           const struct pair_params *pairs, const char *id)
+{
+    const struct name_at key = {id, 0};
+    const struct name_at *found =
+        count > 0 ? bsearch(&key, sorted, count, sizeof key, compare_names) : NULL;
+    return found ? &pairs[found->at] : NULL;
+}
+
+static void check_robot(struct option_reader *r, uint32_t node, const char *team,
+                        const struct team_robot_params *robot, const struct pair_params *pair,
+                        const struct edit_guess *guess)
+{
+    char meant[EDIT_GUESS_MAX];
+    const uint32_t at = team_file_pair_node(r, node, robot->pair, 0);
+    if (!pair) {
+        option_fault(r, at, "teams.%s.robots.%s.pair: there is no pair %s%s", team, robot->name,
+                     robot->pair, edit_guess_text(guess, meant));
+    } else if (pair->mode != PAIR_LINK) {
+        option_fault(r, at,
+                     "teams.%s.robots.%s.pair: %s is in observe mode, where nobody can command "
+                     "it; give the pair mode: link",
+                     team, robot->name, robot->pair);
+    }
+}
+
+void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_file *teams,
+                     const struct pair_params *pairs, size_t pair_count)
+{
+    struct name_at *sorted = sort_pairs(pairs, pair_count);
+    if (!sorted) {
+        option_fault(r, TREE_NONE, "not enough memory to read it");
+        return;
+    }
+    for (size_t t = 0; t < teams->team_count; t++) {
+        const struct team_params *p = &teams->teams[t];
+        if (find_pair(sorted, pair_count, pairs, p->name)) {
+            option_fault(r, team_file_node(r, node, p->name),
+                         "team %s has the id of a pair; give one of both another name",
+                         p->name);
+        }
+        for (size_t i = 0; i < p->robot_count; i++) {
+            const char *id = p->robots[i].pair;
+            const struct pair_params *pair = find_pair(sorted, pair_count, pairs, id);
+            struct edit_guess guess = {0};
+            for (size_t k = 0; id[0] && !pair && k < pair_count; k++) {
+                edit_guess_try(&guess, id, pairs[k].id);
+            }
+            if (id[0]) {
+                check_robot(r, node, p->name, &p->robots[i], pair, &guess);
+            }
+        }
+    }
+    free(sorted);
 }

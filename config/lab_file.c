@@ -9,6 +9,7 @@ void lab_file_free(struct lab_file *lab)
 {
     if (lab) {
         free(lab->pairs);
+        team_file_free(&lab->teams);
         *lab = (struct lab_file){0};
     }
 }
@@ -170,6 +171,7 @@ static void finish_lab(const struct option_reading *reading, void *values)
     struct lab_pair pair = {0};
     const uint32_t defaults = option_node(reading, "defaults");
     const uint32_t pairs = option_node(reading, "pairs");
+    const uint32_t teams = option_node(reading, "teams");
     lab_pair_defaults(&lab->defaults, "");
     lab_check_file(reading, lab);
     if (defaults != TREE_NONE) {
@@ -184,6 +186,10 @@ static void finish_lab(const struct option_reading *reading, void *values)
         lab_check_journal(reading, lab, list.items, list.count);
     } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
         option_fault(r, TREE_ROOT, "pairs are missing, the least is \"pairs: {r1: {}}\"");
+    }
+    if (teams != TREE_NONE) {
+        team_file_read(r, teams, &lab->teams);
+        lab_check_teams(r, teams, &lab->teams, list.items, list.count);
     }
     free(list.nodes);
     lab->pairs = list.items;
@@ -211,4 +217,44 @@ enum status lab_file_parse(const char *text, size_t bytes, const char *name,
 enum status lab_file_load(const char *path, struct lab_file *out, struct err_list *errors)
 {
     return option_file_load(&lab_file, path, out, errors);
+}
+
+/* --- teams alone ---------------------------------------------------------------------- */
+
+static void finish_teams(const struct option_reading *reading, void *values)
+{
+    struct option_reader *r = reading->r;
+    const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
+    struct team_file *teams = values;
+    struct lab_file lab = {0};
+    bool is_lab = false;
+    for (uint32_t i = root->kind == TREE_MAP ? root->first : TREE_NONE; i != TREE_NONE;
+         i = r->tree->nodes[i].next) {
+        is_lab = is_lab || strcmp(tree_key(r->tree, i), "pairs") == 0;
+    }
+    if (!is_lab) {
+        team_file_read_root(r, TREE_ROOT, teams);
+        return;
+    }
+    option_file_read(&lab_file, r, TREE_ROOT, "", &lab);
+    *teams = lab.teams;
+    lab.teams = (struct team_file){0};
+    if (teams->team_count == 0 && !r->failed) {
+        option_fault(r, TREE_ROOT, "the lab has no teams");
+    }
+    lab_file_free(&lab);
+}
+
+enum status lab_file_load_teams(const char *path, struct team_file *out,
+                                struct err_list *errors)
+{
+    static const struct option_file file = {
+        .what = "a file with teams",
+        .empty = "the file is empty, the least is \"team: {robots: {R1: {}}}\"",
+        .bytes = sizeof(struct team_file),
+        .out_bytes = sizeof(struct team_file),
+        .finish = finish_teams,
+    };
+    *out = (struct team_file){0};
+    return option_file_load(&file, path, out, errors);
 }

@@ -1,4 +1,4 @@
-/* config/lab_file.h - the lab file: broker, pairs, HTTP, journal and store of one lab.
+/* config/lab_file.h - the lab file: broker, pairs, teams, HTTP, journal and store of one lab.
  *
  * One YAML file (docs/config.md, lab.schema.json), every key of which has a default that works
  * with a broker on localhost. It is parsed once into plain structs; nothing looks an option up
@@ -8,6 +8,7 @@
 #define CONFIG_LAB_FILE_H
 
 #include "config/option_file.h"
+#include "config/team_file.h"
 #include "twin/lab.h"
 
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
@@ -92,6 +93,7 @@ struct lab_file { /* all zero is empty and may be freed */
     struct pair_params defaults; /* of every pair; id is "" */
     struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */
     size_t pair_count;           /* 1..LAB_PAIRS_MAX */
+    struct team_file teams;      /* owned; of these pairs */
 };
 
 /* The tables: values are a struct lab_file and a struct lab_pair. */
@@ -107,7 +109,7 @@ uint64_t lab_fingerprint(const struct lab_params *p);
 extern const struct option_table lab_options;
 extern const struct option_table lab_pair_options;
 
-/* What a lab of this file is made of; borrows its pairs. */
+/* What a lab of this file is made of; borrows its pairs and teams. */
 struct lab_params lab_file_params(const struct lab_file *lab);
 
 /* All options of a pair at their defaults, with this id. */
@@ -128,11 +130,16 @@ MUST_USE enum status lab_file_load(const char *path, struct lab_file *out,
 MUST_USE enum status lab_file_parse(const char *text, size_t bytes, const char *name,
                                     struct lab_file *out, struct err_list *errors);
 
+/* The teams of a lab file, or of a file of their own with `team:` or `teams:`; otherwise the
+ * same as lab_file_load(), *out to be freed with team_file_free(). */
+MUST_USE enum status lab_file_load_teams(const char *path, struct team_file *out,
+                                         struct err_list *errors);
+
 /* NULL is allowed. */
 void lab_file_free(struct lab_file *lab);
 
-/* The effective values as a lab file that reads back to the same values: every key, and of each
- * pair what differs from `defaults`. */
+/* The effective values as a lab file that reads back to the same values: every key, of each
+ * pair what differs from `defaults`, of each team what the file says. */
 void lab_file_print(const struct lab_file *lab, FILE *out);
 
 /* docs/config.md and config/lab.schema.json, as they must stand in the source tree. */
@@ -156,6 +163,10 @@ void lab_check_following(const struct option_reading *reading, struct pair_follo
 /* Read the texts of following: parameters by name, limits, noise, a known vessel; and check the
  * gains. STATUS_E_RANGE with err: where is the key ("limits"). */
 MUST_USE enum status following_text_parse(struct pair_following_params *p, struct err *err);
+
+/* Robots of teams are pairs of the lab, in link mode; node: of the teams. */
+void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_file *teams,
+                     const struct pair_params *pairs, size_t pair_count);
 
 /* What the pairs demand of the journal. */
 void lab_check_journal(const struct option_reading *reading, const struct lab_file *lab,

@@ -121,6 +121,8 @@ static const struct option_row lab_rows[] = {
      "Options of every pair that does not set them itself."},
     {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,
      "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
+    {"teams", OPTION_MAP, "", "", OPTION_BY_HAND,
+     "Teams of robots that share places and tools, by their names; a name is no pair's id."},
 };
 
 static const struct option_row pair_rows[] = {
@@ -301,6 +303,8 @@ struct lab_params lab_file_params(const struct lab_file *lab)
 {
     return (struct lab_params){.pair_count = lab->pair_count,
                                .pairs = lab->pairs,
+                               .team_count = lab->teams.team_count,
+                               .teams = lab->teams.teams,
                                .remember_max = lab->broker.remember_messages,
                                .remember_us = lab->broker.remember_us};
 }
@@ -320,6 +324,9 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         const char *id = p->pairs[i].id;
         hash = hash_bytes(hash, id, strlen(id) + 1);
         hash = option_hash(&lab_pair_options, &p->pairs[i], hash);
+    }
+    for (size_t i = 0; i < p->team_count; i++) {
+        hash = team_params_hash(&p->teams[i], hash);
     }
     return hash;
 }

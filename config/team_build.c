@@ -29,8 +29,7 @@ void *team_build_append(struct team_build *b, struct team_list *list, size_t byt
     return item;
 }
 
-/* --- maps and lists
- * --------------------------------------------------------------------------- */
+/* --- maps and lists ---------------------------------------------------------------------- */
 
 static void read_children(struct team_build *b, uint32_t node, team_each *read)
 {
@@ -87,8 +86,7 @@ void team_build_require(struct team_build *b, const struct option_table *table,
     }
 }
 
-/* --- names
- * ------------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------- */
 
 bool team_is_id(const char *name)
 {
@@ -213,48 +211,4 @@ uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
     option_fault(b->r, node, "%s: there is no '%.31s'%s%s%s", what, text,
                  edit_guess_text(&guess, meant), count > 0 ? "; there is " : "", known);
     return TEAM_NONE;
-}
-
-/* --- pairs
- * ------------------------------------------------------------------------------------ */
-
-static uint32_t child_of(const struct tree *tree, uint32_t node, const char *key)
-{
-    const struct tree_node *map = &tree->nodes[node];
-    for (uint32_t i = map->kind == TREE_MAP ? map->first : TREE_NONE; i != TREE_NONE;
-         i = tree->nodes[i].next) {
-        if (tree->nodes[i].kind != TREE_SKIPPED && strcmp(tree_key(tree, i), key) == 0) {
-            return i;
-        }
-    }
-    return TREE_NONE;
-}
-
-/* Its pairs by the robots of one team; *skip counts down. */
-static uint32_t pair_of_team(const struct tree *tree, uint32_t team, const char *pair,
-                             size_t *skip)
-{
-    const uint32_t robots = child_of(tree, team, "robots");
-    const bool any = robots != TREE_NONE && tree->nodes[robots].kind == TREE_MAP;
-    for (uint32_t i = any ? tree->nodes[robots].first : TREE_NONE; i != TREE_NONE;
-         i = tree->nodes[i].next) {
-        const uint32_t at = child_of(tree, i, "pair");
-        if (at != TREE_NONE && tree->nodes[at].kind == TREE_SCALAR &&
-            strcmp(tree_text(tree, at), pair) == 0 && (*skip)-- == 0) {
-            return at;
-        }
-    }
-    return TREE_NONE;
-}
-
-uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
-                             size_t skip)
-{
-    uint32_t found = pair_of_team(r->tree, node, pair, &skip); /* one team alone */
-    const bool many = r->tree->nodes[node].kind == TREE_MAP;
-    for (uint32_t i = many ? r->tree->nodes[node].first : TREE_NONE;
-         i != TREE_NONE && found == TREE_NONE; i = r->tree->nodes[i].next) {
-        found = pair_of_team(r->tree, i, pair, &skip);
-    }
-    return found;
 }

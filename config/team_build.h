@@ -65,17 +65,18 @@ struct team_build {
     struct option_reader *r;
     const char *shown; /* stands before keys in messages: "teams.cell." */
     struct team_memory memory;
-    struct team_params params;    /* numbers and choices; arrays at the end */
-    struct team_window window;    /* of tasks that say nothing else */
-    struct team_list written;     /* struct written_step, from 1 on */
-    struct team_list sequences;   /* struct written_sequence, as in the team's sequences */
-    struct team_list given;       /* struct given_nominal; those of all robots first */
-    size_t given_first;           /* of those that are being read */
-    unsigned place;               /* of the last step written in its sequence */
-    struct team_list robot_nodes; /* uint32_t, as in the team's robots */
-    struct team_list job_nodes;   /* the same of its jobs */
-    struct team_list step_nodes;  /* the same of its steps laid flat */
-    size_t known_tasks;           /* of its tasks: under tasks, or with a duration */
+    struct team_params params;  /* numbers and choices; arrays at the end */
+    struct team_window window;  /* of tasks that say nothing else */
+    struct team_list written;   /* struct written_step, from 1 on */
+    struct team_list sequences; /* struct written_sequence, as in the team's sequences */
+    struct team_list given;     /* struct given_nominal; those of all robots first */
+    size_t given_first;         /* of those that are being read */
+    char own_shown[OPTION_PREFIX_MAX + 16]; /* "teams.cell.robots.R1.positions" */
+    unsigned place;                         /* of the last step written in its sequence */
+    struct team_list robot_nodes;           /* uint32_t, as in the team's robots */
+    struct team_list job_nodes;             /* the same of its jobs */
+    struct team_list step_nodes;            /* the same of its steps laid flat */
+    size_t known_tasks;                     /* of its tasks: under tasks, or with a duration */
     bool no_memory;
     union { /* what a full memory is written to */
         struct team_robot_params robot;
@@ -157,10 +158,6 @@ void team_build_flat(struct team_build *b);
 
 /* 1 to 31 of A-Z a-z 0-9 _ and -. */
 bool team_is_id(const char *name);
-/* Where a pair is named for the (skip + 1)-th time; node: the map of teams, or one team;
- * TREE_NONE: not so often. */
-uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
-                             size_t skip);
 /* What stands at node, as YAML: teams, or a single one; NULL without memory (team_print.c). */
 char *team_file_text(const struct tree *tree, uint32_t node, bool single);
 

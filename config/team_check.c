@@ -6,8 +6,7 @@
 #include "config/team_values.h"
 #include "twin/team/team_discipline.h"
 
-/* ---- parts
- * ----------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------- */
 
 static bool has_part(const struct team_params *p, uint32_t first, uint32_t count, uint16_t part)
 {
@@ -132,8 +131,7 @@ static void check_jobs(struct team_build *b)
     }
 }
 
-/* ---- the discipline
- * -------------------------------------------------------------------------- */
+/* --- the discipline ---------------------------------------------------------------------- */
 
 struct telling {
     struct team_build *b;
@@ -153,7 +151,8 @@ static void tell_fault(void *context, const struct team_fault *fault)
     char text[TEAM_FAULT_TEXT_MAX];
     team_fault_text(&t->b->params, fault, text);
     if (fault->warning) {
-        (void)err_list_add(t->warnings, STATUS_OK, r->file, at->line, at->column, "%s", text);
+        (void)err_list_add(t->warnings, STATUS_OK, r->file, at->line, at->column, "warning: %s",
+                           text);
     } else {
         option_fault(r, node, "%s", text);
     }

@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "config/team_values.h"
 
-/* --- memory ------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------ */
 
 static void free_memory(struct team_memory *memory)
 {
@@ -61,8 +61,7 @@ static void place_arrays(struct team_build *b)
     p->lists = lists[TEAM_OF_LISTS].items;
 }
 
-/* --- resources, positions, buffers ----------------------------------------------------------
- */
+/* --- resources, positions, buffers ------------------------------------------------------- */
 
 static bool is_full(struct team_build *b, uint32_t node, size_t count, size_t most,
                     const char *what)
@@ -88,27 +87,49 @@ static void read_resource(struct team_build *b, uint32_t node)
     *TEAM_ADD(b, TEAM_OF_RESOURCES, struct team_resource_params) = resource;
 }
 
-static void read_position(struct team_build *b, uint32_t node)
+/* A position of all robots, or a robot's own: what that does not say is as of all. */
+static void place_robot(struct team_build *b, uint32_t node, uint16_t robot, const char *shown,
+                        const struct team_position *common)
 {
-    char shown[OPTION_PREFIX_MAX];
     uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct team_position position = {0};
     const struct option_table *table = &team_position_options;
-    team_build_shown(b, "positions", node, shown);
-    option_defaults(table, &position);
+    struct team_position position = {.heading_rad = (double)nanf("")};
+    if (common) {
+        position = *common;
+    }
+    position.robot = robot;
     option_read(b->r, table, "", node, shown, &position, given);
-    if (b->r->tree->nodes[node].kind == TREE_MAP || option_is_empty(b->r->tree, node)) {
+    if (!common &&
+        (b->r->tree->nodes[node].kind == TREE_MAP || option_is_empty(b->r->tree, node))) {
         team_build_require(b, table, given, node, shown, "x_m");
         team_build_require(b, table, given, node, shown, "y_m");
     }
-    if (option_given(table, given, "heading_rad") == TREE_NONE) {
-        position.heading_rad = (double)nanf("");
-    }
-    if (!team_build_key(b, node, "a position")) {
-        return;
-    }
     position.name = team_build_name(b, tree_key(b->r->tree, node));
     *TEAM_ADD(b, TEAM_OF_POSITIONS, struct team_position) = position;
+}
+
+static void read_position(struct team_build *b, uint32_t node)
+{
+    char shown[OPTION_PREFIX_MAX];
+    team_build_shown(b, "positions", node, shown);
+    if (team_build_key(b, node, "a position")) {
+        place_robot(b, node, TEAM_NONE, shown, NULL);
+    }
+}
+
+/* Of the robot that is being read. */
+static void read_own_position(struct team_build *b, uint32_t node)
+{
+    char shown[OPTION_PREFIX_MAX];
+    const uint16_t at = team_build_find(b, node, tree_key(b->r->tree, node), b->own_shown,
+                                        TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
+    (void)snprintf(shown, sizeof shown, "%.62s.%.31s.", b->own_shown,
+                   tree_key(b->r->tree, node));
+    if (at != TEAM_NONE) {
+        const struct team_position common =
+            *TEAM_AT(b, TEAM_OF_POSITIONS, struct team_position, at);
+        place_robot(b, node, (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS), shown, &common);
+    }
 }
 
 /* A part of a list: of a buffer, or those that a robot handles. */
@@ -134,8 +155,7 @@ static void read_buffer(struct team_build *b, uint32_t node)
     *TEAM_ADD(b, TEAM_OF_BUFFERS, struct team_buffer) = buffer;
 }
 
-/* --- robots and jobs
- * -------------------------------------------------------------------------- */
+/* --- robots and jobs --------------------------------------------------------------------- */
 
 static void read_handled(struct team_build *b, uint32_t node, const char *shown,
                          struct team_robot_params *robot)
@@ -175,6 +195,9 @@ static void read_robot(struct team_build *b, uint32_t node)
                      "%scycles is given, but the robot has no sequence to repeat", shown);
     }
     read_handled(b, option_given(table, given, "handles"), shown, robot);
+    (void)snprintf(b->own_shown, sizeof b->own_shown, "%spositions", shown);
+    team_build_map(b, option_given(table, given, "positions"), b->own_shown + strlen(b->shown),
+                   read_own_position);
     team_build_given(b, option_given(table, given, "nominal_s"),
                      option_given(table, given, "nominal_sd_s"),
                      (uint16_t)TEAM_COUNT(b, TEAM_OF_ROBOTS));
@@ -220,8 +243,7 @@ static void read_job(struct team_build *b, uint32_t node)
     }
 }
 
-/* --- a team
- * ----------------------------------------------------------------------------------- */
+/* --- a team ------------------------------------------------------------------------------ */
 
 static void read_parts(struct team_build *b, const struct option_reading *reading)
 {
@@ -306,8 +328,55 @@ static void append_team(struct option_reader *r, uint32_t node, const char *name
     free(b);
 }
 
-/* --- teams
- * ------------------------------------------------------------------------------------ */
+/* --- places in the file ------------------------------------------------------------------ */
+
+static uint32_t child_of(const struct tree *tree, uint32_t node, const char *key)
+{
+    const struct tree_node *map = &tree->nodes[node];
+    for (uint32_t i = map->kind == TREE_MAP ? map->first : TREE_NONE; i != TREE_NONE;
+         i = tree->nodes[i].next) {
+        if (tree->nodes[i].kind != TREE_SKIPPED && strcmp(tree_key(tree, i), key) == 0) {
+            return i;
+        }
+    }
+    return TREE_NONE;
+}
+
+/* Its pairs by the robots of one team; *skip counts down. */
+static uint32_t pair_of_team(const struct tree *tree, uint32_t team, const char *pair,
+                             size_t *skip)
+{
+    const uint32_t robots = child_of(tree, team, "robots");
+    const bool any = robots != TREE_NONE && tree->nodes[robots].kind == TREE_MAP;
+    for (uint32_t i = any ? tree->nodes[robots].first : TREE_NONE; i != TREE_NONE;
+         i = tree->nodes[i].next) {
+        const uint32_t at = child_of(tree, i, "pair");
+        if (at != TREE_NONE && tree->nodes[at].kind == TREE_SCALAR &&
+            strcmp(tree_text(tree, at), pair) == 0 && (*skip)-- == 0) {
+            return at;
+        }
+    }
+    return TREE_NONE;
+}
+
+uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
+                             size_t skip)
+{
+    uint32_t found = pair_of_team(r->tree, node, pair, &skip); /* one team alone */
+    const bool many = r->tree->nodes[node].kind == TREE_MAP;
+    for (uint32_t i = many ? r->tree->nodes[node].first : TREE_NONE;
+         i != TREE_NONE && found == TREE_NONE; i = r->tree->nodes[i].next) {
+        found = pair_of_team(r->tree, i, pair, &skip);
+    }
+    return found;
+}
+
+uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team)
+{
+    return child_of(r->tree, node, team);
+}
+
+/* --- teams ------------------------------------------------------------------------------- */
 
 static void read_named(struct option_reader *r, uint32_t node, struct team_file *out)
 {
@@ -398,8 +467,7 @@ static void read_single(struct option_reader *r, uint32_t node, struct team_file
     check_pairs(r, node, out);
 }
 
-/* --- a file of their own
- * ---------------------------------------------------------------------- */
+/* --- a file of their own ----------------------------------------------------------------- */
 
 static const struct option_row file_rows[] = {
     {"team", OPTION_MAP, "", "", OPTION_NO_RANGE, 0, 0, false, "One team."},

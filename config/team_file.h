@@ -41,6 +41,12 @@ void team_file_read(struct option_reader *r, uint32_t node, struct team_file *ou
 /* The same of a file with `team:` or `teams:` at node. */
 void team_file_read_root(struct option_reader *r, uint32_t node, struct team_file *out);
 
+/* Where in the file a pair is named for the (skip + 1)-th time, and where a team stands; node:
+ * the map of teams, or (of a pair) one team. TREE_NONE: nowhere. */
+uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
+                             size_t skip);
+uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team);
+
 /* NULL is allowed. */
 void team_file_free(struct team_file *file);
 

@@ -23,8 +23,7 @@ static struct written_sequence *sequence_at(const struct team_build *b, size_t i
     return &((struct written_sequence *)b->sequences.items)[i];
 }
 
-/* ---- circles
- * --------------------------------------------------------------------------------- */
+/* --- circles ----------------------------------------------------------------------------- */
 
 static bool find_circle(struct team_build *b, size_t sequence, unsigned within);
 
@@ -67,8 +66,7 @@ static bool find_circle(struct team_build *b, size_t sequence, unsigned within)
     return found;
 }
 
-/* ---- laying
- * ---------------------------------------------------------------------------------- */
+/* --- laying ------------------------------------------------------------------------------ */
 
 static uint32_t count_laid(const struct team_build *b)
 {

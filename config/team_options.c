@@ -96,6 +96,7 @@ static const struct option_row robot_rows[] = {
     {"cycles", WHOLE("1", 1.0, 4294967295.0), OPTION_AT(struct robot_values, params.cycles),
      "How often it does its sequence."},
     {"handles", BY_HAND, "List of the parts that it can handle; without it, all."},
+    {"positions", BY_HAND, "Where it goes to instead, by names of positions: what they do not say is as there."},
     {"priority", WHOLE("0", 0.0, 1000.0), OPTION_AT(struct robot_values, params.priority),
      "Steps of priority_head_start_s."},
     {"start_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct robot_values, params.start_us),

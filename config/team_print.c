@@ -8,7 +8,7 @@
 #include "config/team_file.h"
 #include "config/team_values.h"
 
-/* --- what a file says, again -------------------------------------------------------------- */
+/* --- what a file says, again ------------------------------------------------------------- */
 
 /* Plain scalars of these read back as they are, in brackets, too. */
 static bool is_plain(const char *text)
@@ -113,7 +113,7 @@ void team_file_print(const struct team_file *file, FILE *out)
     }
 }
 
-/* --- what tells teams apart --------------------------------------------------------------- */
+/* --- what tells teams apart -------------------------------------------------------------- */
 
 static uint64_t hash_number(uint64_t hash, int64_t number)
 {
@@ -197,7 +197,7 @@ uint64_t team_params_hash(const struct team_params *p, uint64_t hash)
         hash = option_hash(&team_resource_options, &p->resources[i], hash);
     }
     for (size_t i = 0; i < p->position_count; i++) {
-        hash = hash_number(hash, p->positions[i].name);
+        hash = hash_number(hash_number(hash, p->positions[i].name), p->positions[i].robot);
         hash = option_hash(&team_position_options, &p->positions[i], hash);
     }
     return hash_robots(p, hash_steps(p, hash_tasks(p, hash)));

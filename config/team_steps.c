@@ -35,8 +35,7 @@ static bool is_scalar(const struct team_build *b, uint32_t node)
            !option_is_empty(b->r->tree, node);
 }
 
-/* ---- words ---------------------------------------------------------------------------------
- */
+/* --- words ------------------------------------------------------------------------------- */
 
 static uint16_t find_buffer(struct team_build *b, const struct place *at, uint32_t node,
                             const char *name)
@@ -288,8 +287,7 @@ bool team_is_step_word(const char *name)
     return false;
 }
 
-/* ---- tasks and sequences
- * ---------------------------------------------------------------------- */
+/* --- tasks and sequences ----------------------------------------------------------------- */
 
 /* A word that nobody has said anything of, and that looks like one that is known. */
 static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
@@ -366,8 +364,7 @@ static void read_other(struct team_build *b, const struct place *at, const char 
              at->value != TREE_NONE ? text_of(b, at->value) : "", &out->step);
 }
 
-/* ---- lists of steps
- * -------------------------------------------------------------------------- */
+/* --- lists of steps ---------------------------------------------------------------------- */
 
 /* A number or the like stands for itself as the value of a task, but never as a word. */
 static bool read_word(struct team_build *b, struct place *at, const char **word)

@@ -22,8 +22,7 @@ uint16_t team_build_task(struct team_build *b, const char *name)
     return (uint16_t)n;
 }
 
-/* --- payloads
- * --------------------------------------------------------------------------------- */
+/* --- payloads ---------------------------------------------------------------------------- */
 
 /* A scalar as YAML readers take it: a number, a truth, nothing, or a text. */
 static json_t *scalar_json(const struct tree *tree, uint32_t node)
@@ -109,8 +108,7 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
     json_decref(json);
 }
 
-/* --- rows of tasks and windows
- * ---------------------------------------------------------------- */
+/* --- rows of tasks and windows ----------------------------------------------------------- */
 
 static void keep_nominal(struct team_build *b, uint32_t node, const char *task, double mean_s,
                          double sd_s);
@@ -187,8 +185,7 @@ void team_build_window(struct team_build *b, uint32_t node)
     }
 }
 
-/* --- durations
- * -------------------------------------------------------------------------------- */
+/* --- durations --------------------------------------------------------------------------- */
 
 /* Of the durations from first to the last: those of one robot lie together, those of all come
  * before them. */

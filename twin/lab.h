@@ -16,6 +16,7 @@
 #include "logger/message/codecs.h"
 #include "twin/crew/crew.h"
 #include "twin/following/pair_following.h"
+#include "twin/team/team_params.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
 

@@ -16,5 +16,8 @@ bool lab_argument_load(const char *command, const char *path, struct lab_file *l
         err_list_print(&errors, stderr);
         return false;
     }
+    if (lab->teams.warnings) {
+        err_list_print(lab->teams.warnings, stderr);
+    }
     return true;
 }

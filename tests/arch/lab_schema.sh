@@ -37,6 +37,14 @@ pairs: {r1: {}, "r 1": {}}
 {pairs: {r1: {}}, defaults: {timeout_s: .nan}}
 {pairs: {r1: {mode: Link}}}
 {pairs: {r1: {clock: {jump_s: 0}}}}
+{pairs: {r1: {}}, teams: {c: {}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, lockin: free}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, positions: {P: {x_m: 1}}}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, resources: {A: {capacity: 65}}}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, sequences: {s: []}}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, sequences: {s: [{Meet: m}]}}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, sequences: {s: [{Repeat: {times: 2, steps: [{a: 1, b: 2}]}}]}}}}
+{pairs: {r1: {}}, teams: {c: {robots: {R1: {}}, jobs: [{part: a}]}}}
 END
 python3 - "$dir" <<'END'
 import glob, json, math, sys

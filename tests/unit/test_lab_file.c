@@ -161,6 +161,13 @@ static const struct fault_row fault_rows[] = {
     {"journal: {record: events}\npairs: {r1: {dynamics: {model: usv3}}}\n", 1, 19, "leaves out the telemetry that r1's dynamics rest on", 1},
     {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "pairs.r1.sync_tolerance_s must be less", 1},
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "nobody would answer", 1},
+    /* teams */
+    {"pairs: {r1: {mode: link}}\nteams: {c: {robots: {R1: {pair: r2}}}}\n", 2, 33, "teams.c.robots.R1.pair: there is no pair r2 (did you mean r1?)", 1},
+    {"pairs: {r1: {}}\nteams: {c: {robots: {R1: {pair: r1}}}}\n", 2, 33, "r1 is in observe mode, where nobody can command it; give the pair mode: link", 1},
+    {"pairs: {r1: {mode: link}}\nteams:\n  r1: {robots: {R1: {}}}\n", 3, 7, "team r1 has the id of a pair", 1},
+    {"pairs: {r: {count: 2, mode: link}}\nteams:\n  c: {robots: {R1: {pair: r1}, R2: {pair: r2}}}\n  d: {robots: {R1: {pair: r2}}}\n", 4, 27, "pair r2 is a robot of team c already", 1},
+    {"pairs: {r1: {}}\nteam: {robots: {R1: {}}}\n", 2, 1, "did you mean 'teams'?", 1},
+    {"pairs: {r1: {}}\nteams: {c: {robots: {R1: {}}, lockin: free}}\n", 2, 31, "unknown key 'teams.c.lockin', did you mean 'locking'?", 1},
     /* parts of YAML that are not read */
     {P "name: &a lab\n", 2, 7, "anchors (&name) are not read", 1},
     {P "name: *a\n", 2, 7, "aliases (*name) are not read", 1},
@@ -364,6 +371,12 @@ static void test_accepted(void)
         "biases: true, refit_s: 0}}, r2: {}}",
         P "name: say \\\"hello\\\" # a comment",
         P "name: 'it''s \"mine\" \\ '",
+        P "teams:",
+        P "teams: {}",
+        P "teams: {c: {robots: {R1: {}, \"2\": {handles: [a, \"5\"]}}, buffers: {B: a}}}",
+        "pairs: {r1: {mode: link}}\nteams: {c: {robots: {R1: {pair: r1, sequence: s}}, "
+        "sequences: "
+        "{s: [Go, {Turn: -1.5}, {If: {part: a, then: [Go]}}]}}, d: {robots: {R1: {}}}}",
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct lab_file lab;
@@ -499,6 +512,54 @@ static void test_fingerprint(void)
     }
     (void)snprintf(pair.params.id, sizeof pair.params.id, "r2");
     CHECK("id", lab_fingerprint(&params) != print);
+}
+
+/* And so does what is said of teams. */
+static void test_fingerprint_of_teams(void)
+{
+    static const char *const rows[] = {
+        "",
+        "teams: {c: {robots: {R1: {}}}}",
+        "teams: {d: {robots: {R1: {}}}}",
+        "teams: {c: {robots: {R2: {}}}}",
+        "teams: {c: {robots: {R1: {priority: 1}}}}",
+        "teams: {c: {robots: {R1: {handles: a}}}}",
+        "teams: {c: {robots: {R1: {handles: b}}}}",
+        "teams: {c: {robots: {R1: {}}, locking: free}}",
+        "teams: {c: {robots: {R1: {}}, help_backlog: 2}}",
+        "teams: {c: {robots: {R1: {}}, resources: {A: {}}}}",
+        "teams: {c: {robots: {R1: {}}, resources: {A: {capacity: 2}}}}",
+        "teams: {c: {robots: {R1: {}}, positions: {A: {x_m: 0, y_m: 1}}}}",
+        "teams: {c: {robots: {R1: {}}, positions: {A: {x_m: 1, y_m: 0}}}}",
+        "teams: {c: {robots: {R1: {}}, tasks: {Move: {}}}}",
+        "teams: {c: {robots: {R1: {}}, tasks: {Move: {op: go}}}}",
+        "teams: {c: {robots: {R1: {}}, tasks: {Move: {op: go, payload: {a: 1}}}}}",
+        "teams: {c: {robots: {R1: {}}, tasks: {Move: {}}, window: {max_s: 3}}}",
+        "teams: {c: {robots: {R1: {}}, tasks: {Move: {}}, nominal_s: {Move: 3}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Go]}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Go, Go]}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Go: A]}}}",
+        "teams: {c: {robots: {R1: {sequence: s}}, sequences: {s: [Go]}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Repeat: {times: 2, steps: [Go]}]}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Repeat: {times: 3, steps: [Go]}]}}}",
+        "teams: {c: {robots: {R1: {}}, sequences: {s: [Go]}, jobs: [{part: a, seq: s}]}}",
+        "teams: {c: {robots: {R1: {}}, buffers: {B: [a]}}}",
+    };
+    uint64_t prints[COUNT(rows)];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[256];
+        struct lab_file lab;
+        struct err_list errors;
+        (void)snprintf(text, sizeof text, P "%s\n", rows[i]);
+        CHECK_INT(rows[i], parse(text, &lab, &errors), STATUS_OK);
+        err_list_print(&errors, stdout);
+        const struct lab_params params = lab_file_params(&lab);
+        prints[i] = lab_fingerprint(&params);
+        for (size_t k = 0; k < i; k++) {
+            CHECK(rows[i], prints[i] != prints[k]);
+        }
+        lab_file_free(&lab);
+    }
 }
 
 static void test_distance(void)
@@ -773,6 +834,7 @@ static const CU_TestInfo tests[] = {
     {"print reads back", test_print_reads_back},
     {"tables", test_tables},
     {"fingerprint", test_fingerprint},
+    {"fingerprint of teams", test_fingerprint_of_teams},
     {"distance", test_distance},
     {"numbers", test_numbers},
     {"files", test_files},

@@ -49,8 +49,7 @@ struct walk {
     bool too_large;
 };
 
-/* ---- memory -------------------------------------------------------------------------------
- */
+/* --- memory ------------------------------------------------------------------------------ */
 
 struct sizes { /* the most that a sequence needs */
     size_t states, entries, conditions;
@@ -119,8 +118,7 @@ static struct walk start_walk(const struct team_params *p, void *memory,
     return w;
 }
 
-/* ---- states -------------------------------------------------------------------------------
- */
+/* --- states ------------------------------------------------------------------------------ */
 
 static size_t class_of(const struct walk *w, uint16_t part)
 {
@@ -201,8 +199,7 @@ static bool ends_here(const struct walk *w, size_t pc)
     return step->kind == TEAM_STEP_TAKE && step->retry_us == 0;
 }
 
-/* ---- telling ------------------------------------------------------------------------------
- */
+/* --- telling ----------------------------------------------------------------------------- */
 
 static uint32_t step_at(const struct walk *w, size_t pc)
 {
@@ -258,8 +255,7 @@ static void tell_fault(struct walk *w, enum team_fault_kind kind, uint32_t step,
     w->to->emit(w->to->context, &fault);
 }
 
-/* ---- what a step does to what is held ------------------------------------------------------
- */
+/* --- what a step does to what is held ---------------------------------------------------- */
 
 static const struct held *find_held(const struct held *list, size_t count, uint16_t resource)
 {
@@ -406,15 +402,18 @@ static void give_back(struct walk *w, uint32_t at, const struct team_step *step)
     }
 }
 
+/* Wherever a robot of the team goes to for it. */
 static bool is_safe(const struct team_params *p, const struct team_step *step)
 {
     const struct team_task_params *task = &p->tasks[step->task];
-    for (size_t i = 0; i < p->position_count && task->to_position; i++) {
-        if (p->positions[i].name == step->arg) {
-            return task->safe || p->positions[i].safe;
+    bool any = false;
+    for (size_t i = 0; i < p->position_count && task->to_position && !task->safe; i++) {
+        if (p->positions[i].name == step->arg && !p->positions[i].safe) {
+            return false;
         }
+        any = any || p->positions[i].name == step->arg;
     }
-    return task->safe;
+    return task->safe || any;
 }
 
 static void do_task(struct walk *w, uint32_t at, const struct team_step *step)
@@ -475,8 +474,7 @@ static void apply_step(struct walk *w, size_t pc)
     }
 }
 
-/* ---- all ways ------------------------------------------------------------------------------
- */
+/* --- all ways ---------------------------------------------------------------------------- */
 
 static bool is_held_in(const struct walk *w, const struct way *way, uint16_t resource)
 {
@@ -588,8 +586,7 @@ static bool visit_states(struct walk *w)
     return !w->too_large;
 }
 
-/* ---- what goes round for ever --------------------------------------------------------------
- */
+/* --- what goes round for ever ------------------------------------------------------------ */
 
 /* Is a state that fulfils `flag` among those that follow? */
 static bool follows_flag(const struct walk *w, size_t state, bool freed)
@@ -718,8 +715,7 @@ static void check_reached(struct walk *w)
     }
 }
 
-/* ---- sequences -----------------------------------------------------------------------------
- */
+/* --- sequences --------------------------------------------------------------------------- */
 
 static void walk_sequence(struct walk *w, size_t sequence, enum purpose purpose)
 {

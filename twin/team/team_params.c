@@ -15,6 +15,19 @@ static bool is_meant(uint16_t given, uint16_t asked)
     return given == TEAM_NONE || given == asked;
 }
 
+const struct team_position *team_position(const struct team_params *p, uint16_t robot,
+                                          uint16_t name)
+{
+    const struct team_position *found = NULL;
+    for (size_t i = 0; i < p->position_count; i++) {
+        const struct team_position *one = &p->positions[i];
+        if (one->name == name && (one->robot == robot || (one->robot == TEAM_NONE && !found))) {
+            found = one;
+        }
+    }
+    return found;
+}
+
 const struct team_nominal *team_nominal(const struct team_params *p, uint16_t robot,
                                         uint16_t task, uint16_t arg)
 {

@@ -85,7 +85,8 @@ struct team_resource_params {
 
 struct team_position {
     uint16_t name;
-    bool safe;                    /* outside every zone */
+    uint16_t robot; /* whose own it is; TEAM_NONE: of every one, these come first */
+    bool safe;      /* outside every zone */
     double x_m, y_m, heading_rad; /* heading NAN: any */
 };
 
@@ -96,10 +97,10 @@ struct team_nominal {
 };
 
 struct team_task_params {
-    char name[TEAM_NAME_MAX];    /* "Move", "PickPrt" … */
-    bool to_position;            /* its arg is a position: turn, then way, as far as it is */
-    bool safe; /* after it, wherever to, the robot stands outside every zone */
-    char op[EVENT_OP_MAX];       /* what the pair is told else; "" : offline only */
+    char name[TEAM_NAME_MAX]; /* "Move", "PickPrt" … */
+    bool to_position;         /* its arg is a position: turn, then way, as far as it is */
+    bool safe;                /* after it, wherever to, the robot stands outside every zone */
+    char op[EVENT_OP_MAX];    /* what the pair is told else; "" : offline only */
     char payload[EVENT_RAW_MAX]; /* other members of the command, JSON object; {arg} replaced */
     struct team_window window;
 };
@@ -122,8 +123,8 @@ struct team_step {
 struct team_sequence {
     char name[TEAM_NAME_MAX];
     uint32_t line;
-    bool part; /* only a step of others: alone it would leave what it locks held, or the like; no
-                * robot and no job may name it */
+    bool part; /* only a step of others: alone it would leave what it locks held, or the like;
+                * no robot and no job may name it */
     uint32_t first, count; /* in steps; its jumps stay within */
 };
 
@@ -182,6 +183,9 @@ const char *team_step_kind_name(enum team_step_kind kind);
 
 /* "" for TEAM_NONE. */
 const char *team_name(const struct team_params *p, uint16_t name);
+/* Where this robot goes to for a position of this name; NULL: there is none. */
+const struct team_position *team_position(const struct team_params *p, uint16_t robot,
+                                          uint16_t name);
 /* The nominal of this activity; NULL: none. */
 const struct team_nominal *team_nominal(const struct team_params *p, uint16_t robot,
                                         uint16_t task, uint16_t arg);
