@@ -99,11 +99,20 @@ static bool check_request(struct json_scan *s, struct event *e, const struct pay
 {
     const struct event_team *t = &e->team;
     (void)seen;
-    if (t->op > TEAM_OP_ALIVE) {
-        return json_scan_fail(s, "an \"op\" out of lock unlock alive was expected here");
+    const bool of_all = t->op == TEAM_OP_START || t->op == TEAM_OP_STOP;
+    if (t->op > TEAM_OP_ALIVE && !of_all) {
+        return json_scan_fail(s,
+                              "an \"op\" out of lock unlock alive start stop was expected "
+                              "here");
+    }
+    if (!fail_unless(s, of_all || t->robot[0], "a \"robot\" was expected")) {
+        return false;
     }
     if (t->op == TEAM_OP_ALIVE) {
         return true;
+    }
+    if (of_all) {
+        return fail_unless(s, t->id[0] != '\0', "an \"id\" was expected");
     }
     return fail_unless(s, t->id[0] != '\0', "an \"id\" was expected: it is answered by it") &&
            (t->op == TEAM_OP_UNLOCK
@@ -125,8 +134,7 @@ static bool check_wish(struct json_scan *s, struct event *e, const struct payloa
     case TEAM_OP_LOCK:
     case TEAM_OP_UNLOCK:
     case TEAM_OP_ALIVE:
-        return fail_unless(s, t->robot[0] != '\0', "a \"robot\" was expected") &&
-               check_request(s, e, seen);
+        return check_request(s, e, seen);
     case TEAM_OP_RESET:
     case TEAM_OP_SKIP:
     case TEAM_OP_ABORT:
@@ -168,7 +176,7 @@ static bool check_wish(struct json_scan *s, struct event *e, const struct payloa
 
 static const struct payload_member request_members[] = {
     ID_ROW(false), OP_ROW,
-    NAME_ROW("robot", robot, true, "a \"robot\" of at most 31 bytes was expected"),
+    NAME_ROW("robot", robot, false, "a \"robot\" of at most 31 bytes was expected"),
     PLACE_ROWS,
 };
 
@@ -187,7 +195,7 @@ static const struct payload_member wish_members[] = {
 
 const struct payload_kind team_request_kind = {
     "request", EVENT_TEAM, PAYLOAD_PART(team, request_members),
-    "\"op\" and \"robot\" were expected", check_request};
+    "\"op\" was expected", check_request};
 const struct payload_kind team_job_kind = {"job", EVENT_TEAM, PAYLOAD_PART(team, job_members),
                                            "\"id\", \"part\" and \"seq\" were expected",
                                            check_job};

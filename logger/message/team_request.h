@@ -7,7 +7,7 @@
 
 #include "logger/message/payload.h"
 
-extern const struct payload_kind team_request_kind; /* lock, unlock, alive */
+extern const struct payload_kind team_request_kind; /* lock, unlock, alive; start, stop */
 extern const struct payload_kind team_job_kind;
 extern const struct payload_kind team_wish_kind; /* any, with its "team" */
 

@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} actions[] = {{"simulate", team_simulate_command}};
+} actions[] = {{"simulate", team_simulate_command}, {"run", team_run_command}};
 
 static int refuse_action(const char *name)
 {
@@ -33,7 +33,8 @@ int command_team(int argc, char **argv)
         .operands = "ACTION FILE",
         .description =
             "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
-            "                 which resource is short, what if something were different\n\n"
+            "                 which resource is short, what if something were different\n"
+            "  run TEAM       start a team in a lab that is being served, and tell what it does\n\n"
             "  'tandem team simulate --help' tells more. FILE is a lab file with 'teams:', or "
             "a\n"
             "  file with a team of its own (docs/model/teams.md).\n",

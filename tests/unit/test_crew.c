@@ -56,8 +56,10 @@ static void give_positions(struct rig *rig)
     static struct team_position positions[64];
     struct team_spec *s = &rig->spec;
     for (size_t k = 0; k < s->p.name_count && k < COUNT(positions); k++) {
-        positions[k] = (struct team_position){(uint16_t)k, 1.0 + (double)k, -2.0 * (double)k,
-                                              nan("")};
+        positions[k] = (struct team_position){.name = (uint16_t)k,
+                                              .x_m = 1.0 + (double)k,
+                                              .y_m = -2.0 * (double)k,
+                                              .heading_rad = nan("")};
     }
     s->p.positions = positions;
     s->p.position_count = s->p.name_count;
@@ -289,7 +291,7 @@ static void test_clients(void)
         {"reset of a robot that is not in Error", 17, "$lab/request",
          WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h3\""), {"REJECTED", "not in Error"}, "\"type\":\"reset\""},
         {"no lock op", 18, "cell/request", "{\"id\":\"z9\",\"op\":\"release\",\"robot\":\"R1\"}",
-         {"\"id\":\"z9\"", "REJECTED", "out of lock unlock alive"}, "\"effect\""},
+         {"\"id\":\"z9\"", "REJECTED", "out of lock unlock alive start stop"}, "\"effect\""},
         {"a job without its part", 18.1, "cell/job", "{\"id\":\"j1\",\"seq\":\"j\"}",
          {"\"id\":\"j1\"", "REJECTED"}, "\"effect\""},
         {"a job that nobody knows", 18.2, "cell/job",

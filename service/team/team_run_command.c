@@ -1,0 +1,310 @@
+/* `tandem team run`: starts a team in a lab, and tells what it does until it has ended. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "config/lab_file.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/json_file.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/robots/session.h"
+#include "service/team/team_command.h"
+
+enum {
+    WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
+    STOP_MS = 3000,
+    SESSION_S = 60, /* the broker keeps events for so long while the link is down */
+    ASK_US = 2000 * 1000 /* again, with the same id, until something is heard */
+};
+
+struct team_following {
+    const char *lab_path, *team;
+    double connect_s, timeout_s;
+    bool json, stops, waits;
+    struct lab_file lab;
+    const struct team_params *p;
+    struct session session;
+    char request_topic[MESSAGE_TOPIC_MAX], response_topic[MESSAGE_TOPIC_MAX],
+        event_topic[MESSAGE_TOPIC_MAX];
+    char id[EVENT_ID_MAX]; /* of the request to start */
+    bool heard, refused, stopped;
+    uint8_t *open; /* [robot_count] what robots have begun and not ended */
+    size_t open_count, ended_count, alarms, errors;
+    int64_t start_us, end_us;
+};
+
+/* ---- what is told ---- */
+
+static size_t find_robot(const struct team_following *f, const char *name)
+{
+    size_t i = 0;
+    while (i < f->p->robot_count && strcmp(f->p->robots[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static void set_open(struct team_following *f, const char *name, bool open)
+{
+    const size_t i = find_robot(f, name);
+    if (i == f->p->robot_count || (f->open[i] != 0) == open) {
+        return;
+    }
+    f->open[i] = open;
+    f->open_count += open ? 1 : (size_t)-1;
+    f->ended_count += !open;
+}
+
+/* Everything but what everybody can see from the members themselves. */
+static void print_event(const json_t *event)
+{
+    char *text = json_dumps(event, JSON_COMPACT);
+    const char *type = json_file_text(event, "type");
+    const char *robot = json_file_text(event, "robot");
+    if (text && strcmp(type, "alarm") == 0) {
+        (void)printf("%10.3f s  ALARM %s: %s\n", json_file_real(event, "t"),
+                     json_file_text(event, "alarm"), text);
+    } else if (text) {
+        char *arg = json_dumps(json_object_get(event, "arg"), JSON_ENCODE_ANY);
+        const char *resource = json_file_text(event, "resource");
+        const bool shown = arg && strcmp(arg, "null") != 0;
+        (void)printf("%10.3f s  %-8s %-8s %s%s%s%s", json_file_real(event, "t"), robot, type,
+                     json_file_text(event, "task"), shown ? " " : "", shown ? arg : "",
+                     resource);
+        const json_t *fence = json_object_get(event, "fence");
+        if (fence) {
+            (void)printf(" #%lld", (long long)json_integer_value(fence));
+        }
+        const json_t *took = json_object_get(event, "took_s");
+        if (took) {
+            (void)printf(", %.3f s", json_number_value(took));
+        }
+        (void)printf("\n");
+        free(arg);
+    }
+    free(text);
+}
+
+static void take_event(struct team_following *f, json_t *event, const struct message *m)
+{
+    const char *type = json_file_text(event, "type");
+    const char *robot = json_file_text(event, "robot");
+    const double t_s = json_file_real(event, "t");
+    if (f->json) {
+        (void)printf("%.*s\n", (int)m->kept_bytes, m->payload);
+    } else {
+        (void)json_object_set_new(event, "t", json_real(t_s - lab_s(f->start_us)));
+        print_event(event);
+    }
+    (void)fflush(stdout);
+    f->heard = true;
+    f->alarms += strcmp(type, "alarm") == 0;
+    f->errors += strcmp(type, "error") == 0;
+    if (strcmp(type, "assign") == 0 || strcmp(type, "start") == 0) {
+        set_open(f, robot, true);
+    } else if (strcmp(type, "finish") == 0) {
+        set_open(f, robot, true); /* one that had nothing to do has begun, too */
+        set_open(f, robot, false);
+        f->end_us = lab_us(t_s);
+    }
+}
+
+static void take_message(void *context, const struct message *m)
+{
+    struct team_following *f = context;
+    json_t *document = m->kept_bytes == m->payload_bytes
+                           ? json_loadb(m->payload, m->kept_bytes, 0, NULL)
+                           : NULL;
+    if (strcmp(m->topic, f->event_topic) == 0 && document) {
+        take_event(f, document, m);
+    } else if (document && strcmp(json_file_text(document, "id"), f->id) == 0) {
+        f->refused = true;
+        (void)fprintf(stderr, "tandem: team run: %s\n", json_file_text(document, "detail"));
+    }
+    json_decref(document);
+}
+
+/* ---- the course of things ---- */
+
+static bool ask_team(struct team_following *f, const char *op, const char *id)
+{
+    char text[128];
+    const int bytes =
+        snprintf(text, sizeof text, "{\"id\":\"%s\",\"op\":\"%s\"}", id, op);
+    return mqtt_client_publish(f->session.client, f->request_topic, text, (size_t)bytes, 1,
+                               false) == STATUS_OK;
+}
+
+/* Those that have a sequence are to end it. */
+static void expect_robots(struct team_following *f)
+{
+    for (size_t i = 0; i < f->p->robot_count; i++) {
+        if (f->p->robots[i].sequence != TEAM_NONE) {
+            set_open(f, f->p->robots[i].name, true);
+        }
+    }
+}
+
+static bool has_ended(const struct team_following *f)
+{
+    return f->refused || (f->heard && f->open_count == 0 && f->ended_count > 0);
+}
+
+static void follow_team(struct team_following *f)
+{
+    const int64_t until_us = lab_clock_now_us() + lab_us(f->timeout_s);
+    int64_t asked_us = LAB_TIME_NONE;
+    f->start_us = lab_clock_now_us();
+    (void)snprintf(f->id, sizeof f->id, "run-%" PRIx64, (uint64_t)f->start_us);
+    expect_robots(f);
+    while (!has_ended(f) && !stop_signal_raised() && lab_clock_now_us() < until_us) {
+        const int64_t now_us = lab_clock_now_us();
+        if (!f->heard && !f->waits &&
+            (asked_us == LAB_TIME_NONE || now_us - asked_us > ASK_US)) {
+            (void)ask_team(f, "start", f->id);
+            asked_us = now_us;
+        }
+        session_wait(&f->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
+        session_drain(&f->session, take_message, f);
+    }
+    if (!has_ended(f) && f->stops) {
+        char id[EVENT_ID_MAX];
+        (void)snprintf(id, sizeof id, "stop-%" PRIx64, (uint64_t)f->start_us);
+        (void)ask_team(f, "stop", id);
+        f->stopped = mqtt_client_wait_sent(f->session.client, STOP_MS);
+    }
+}
+
+static bool connect_broker(struct team_following *f)
+{
+    char id[64];
+    const struct broker_options *broker = &f->lab.broker;
+    const struct mqtt_client_topic topics[] = {{f->event_topic, 1}, {f->response_topic, 1}};
+    session_topic(f->request_topic, broker->prefix, f->team, "request");
+    session_topic(f->response_topic, broker->prefix, f->team, "response");
+    session_topic(f->event_topic, broker->prefix, f->team, "event");
+    (void)snprintf(id, sizeof id, "team-%.31s-%ld", f->team, (long)getpid());
+    struct mqtt_client_options options = broker_client_options(broker, id);
+    options.persistent = true;
+    options.session_expiry_s = SESSION_S;
+    options.topics = topics;
+    options.topic_count = COUNT(topics);
+    if (!session_open(&f->session, options)) {
+        return false;
+    }
+    if (session_await(&f->session, lab_clock_monotonic_us() + lab_us(f->connect_s))) {
+        return true;
+    }
+    (void)fprintf(stderr, "tandem: team run: no broker at %s port %u within %g s\n",
+                  broker->host, (unsigned)broker->port, f->connect_s);
+    return false;
+}
+
+static int run_team(struct team_following *f)
+{
+    f->open = calloc(f->p->robot_count + 1, 1);
+    const bool connected = f->open && connect_broker(f);
+    if (connected) {
+        follow_team(f);
+    }
+    session_close(&f->session, STOP_MS);
+    free(f->open);
+    if (connected && !f->heard && !f->refused) {
+        (void)fputs("tandem: team run: nothing was heard of the team: does tandem serve run "
+                    "with this lab file?\n",
+                    stderr);
+    } else if (connected && !f->json) {
+        (void)printf("%s: %s after %.3f s, %zu alarms, %zu activities failed\n", f->team,
+                     has_ended(f) && !f->refused ? "ended" : "not ended",
+                     f->end_us > 0 ? lab_s(f->end_us - f->start_us) : 0.0, f->alarms,
+                     f->errors);
+    }
+    return connected && has_ended(f) && !f->refused ? EXIT_FINE : EXIT_FAILED;
+}
+
+static bool find_team(struct team_following *f, const struct lab_params *params)
+{
+    for (size_t i = 0; i < params->team_count; i++) {
+        if (strcmp(params->teams[i].name, f->team) == 0) {
+            f->p = &params->teams[i];
+            return true;
+        }
+    }
+    (void)fprintf(stderr, "tandem: %s: there is no team %s\n", f->lab_path, f->team);
+    return false;
+}
+
+static bool load_lab(struct team_following *f)
+{
+    struct err_list errors = {0};
+    const bool loaded = lab_file_load(f->lab_path, &f->lab, &errors) == STATUS_OK;
+    err_list_print(&errors, stderr);
+    return loaded;
+}
+
+static int parse_arguments(struct team_following *f, int argc, char **argv)
+{
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &f->lab_path, 0, 0, "FILE", "the lab file: broker, pairs and teams"},
+        {"json", 0, ARGUMENT_FLAG, &f->json, 0, 0, NULL, "events as they come, one a line, and nothing else"},
+        {"follow", 0, ARGUMENT_FLAG, &f->waits, 0, 0, NULL, "start nobody, only tell"},
+        {"stop", 0, ARGUMENT_FLAG, &f->stops, 0, 0, NULL, "halt the team after a signal or the time-out"},
+        {"timeout", 0, ARGUMENT_REAL, &f->timeout_s, 0.1, 31536000, "S", "end when it has not ended by then (86400)"},
+        {"connect-timeout", 0, ARGUMENT_REAL, &f->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "team run",
+        .purpose = "start a team in a lab and tell what it does",
+        .operands = "TEAM",
+        .description =
+            "  Starts the robots of a team that have a sequence, by a message to the daemon\n"
+            "  (tandem serve), which must be running as well as the robots, and tells what the\n"
+            "  team does until every robot has ended. See docs/model/teams.md, \"Execution\".\n",
+        .examples = "  tandem team run -c config/examples/class3.yaml cell\n",
+        .exit_status = "it has not ended, or there is no broker, or the daemon knows no such team",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    f->team = argv[1];
+    if (!f->lab_path || argv[2]) {
+        (void)fputs("tandem: team run: -c LAB.yaml and one TEAM are wanted, see 'tandem team "
+                    "run --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    return ARGUMENTS_TAKEN;
+}
+
+int team_run_command(int argc, char **argv)
+{
+    struct team_following *f = calloc(1, sizeof *f);
+    if (!f) {
+        (void)fputs("tandem: team run: not enough memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    f->connect_s = 10.0;
+    f->timeout_s = 86400.0;
+    int exit_status = parse_arguments(f, argc, argv);
+    if (exit_status == ARGUMENTS_TAKEN) {
+        exit_status = EXIT_USAGE;
+        if (load_lab(f)) {
+            const struct lab_params params = lab_file_params(&f->lab);
+            exit_status = find_team(f, &params) ? run_team(f) : EXIT_USAGE;
+        }
+    }
+    lab_file_free(&f->lab);
+    free(f);
+    return exit_status;
+}
