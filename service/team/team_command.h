@@ -6,6 +6,5 @@
 /* argv[0] is the word behind `tandem team`; returns the exit status. */
 int team_simulate_command(int argc, char **argv);
 int team_run_command(int argc, char **argv);
-int team_run_command(int argc, char **argv);
 
 #endif

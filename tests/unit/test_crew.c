@@ -57,6 +57,7 @@ static void give_positions(struct rig *rig)
     struct team_spec *s = &rig->spec;
     for (size_t k = 0; k < s->p.name_count && k < COUNT(positions); k++) {
         positions[k] = (struct team_position){.name = (uint16_t)k,
+                                              .robot = TEAM_NONE,
                                               .x_m = 1.0 + (double)k,
                                               .y_m = -2.0 * (double)k,
                                               .heading_rad = nan("")};

@@ -187,16 +187,6 @@ static double wrap_angle(double rad)
     return remainder(rad, 2.0 * PI);
 }
 
-static const struct team_position *find_position(const struct team_params *p, uint16_t name)
-{
-    for (size_t i = 0; i < p->position_count; i++) {
-        if (p->positions[i].name == name) {
-            return &p->positions[i];
-        }
-    }
-    return NULL;
-}
-
 /* Turn, then way, as layer 1 makes its legs. False: it stands there. */
 static bool plan_go(const struct crew_robot *r, const struct team_position *to, double move[2])
 {
@@ -235,7 +225,7 @@ static void run_leg(const struct crew_run *run, uint16_t robot)
 {
     struct crew_robot *r = &crew_robots(run->crew)[robot];
     const bool moves = run->p->tasks[r->task].to_position;
-    const struct team_position *to = moves ? find_position(run->p, r->arg) : NULL;
+    const struct team_position *to = moves ? team_position(run->p, robot, r->arg) : NULL;
     double move[2] = {0.0, 0.0};
     const enum crew_leg leg = to                        ? next_leg(r, to, move)
                               : r->leg == CREW_LEG_NONE ? CREW_LEG_OP

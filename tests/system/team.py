@@ -1,0 +1,109 @@
+"""A team over a real broker: two simulated robots share a place, from the shipped file of class 3; what it does is told,
+its entries say for what they were, its journal replays to the same; the daemon is killed in the middle of it, round after
+round, and no fence is given twice, no place to two, no work done under two ids or twice.
+
+    team.py [ROUNDS]      TANDEM_RUNS=200: the long form
+"""
+import collections
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from rig import Rig, SOURCE, TANDEM, replay
+
+ROUNDS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "5"))
+SPEED = ("--linear-speed", "20", "--angular-speed", "50", "--t0", "0.02")
+TOKEN = "secret-of-the-test"
+
+
+def class3(parts):
+    """The shipped file, with so many parts; its robots get other places of rest so that nobody waits long."""
+    text = (SOURCE / "config/examples/class3.yaml").read_text()
+    text = text[text.index("defaults:"):]
+    return re.sub(r"buffers: .*", f"buffers: {{IB: [{', '.join(parts)}]}}", text)
+
+
+def make_lab(rig, parts):
+    head = rig.lab.read_text()
+    rig.lab.write_text(head[:head.index("\npairs:")] + "\n" + class3(parts))
+
+
+def start_robots(rig, *options):
+    for pair, pose in (("r1", "-1.5,0,0"), ("r2", "1.5,0,0")):
+        rig.start("robot", "--pair", pair, "--mode", "link", "--side", "both", "--telemetry-rate", 1, "--pose=" + pose, *SPEED, *options)
+    rig.wait_online("r1", "r2")
+
+
+def listen(rig, name):
+    heard = rig.folder / name
+    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-i", name, "-c", "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(heard, "w"))
+    time.sleep(0.3)
+    return heard
+
+
+def read_heard(heard):
+    for line in heard.read_text().splitlines():
+        message = json.loads(line)
+        if "heartbeat" not in message["topic"] and message["payload"]:
+            yield message["topic"].removeprefix("tandem/v1/"), json.loads(message["payload"])
+
+
+def check_exclusion(events):
+    """Of all events, in their order: who holds the place, and under which fence."""
+    owner, last = None, 0
+    for event in events:
+        if event["type"] == "grant":
+            assert owner is None, f"{event}: {owner} has it still"
+            assert event["fence"] > last, f"{event}: after fence {last}"
+            owner, last = event["robot"], event["fence"]
+        elif event["type"] == "release":
+            assert owner == event["robot"] and event["fence"] == last, f"{event}: {owner} has it under {last}"
+            owner = None
+    return last
+
+
+def run_class3():
+    with Rig() as rig:
+        make_lab(rig, "ababa")
+        rig.start_daemon()
+        start_robots(rig)
+        heard = listen(rig, "heard")
+        run = subprocess.run([TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "cell"], stdout=subprocess.PIPE, text=True)
+        assert run.returncode == 0, run.stdout
+        assert re.search(r"cell: ended after [\d.]+ s, 0 alarms, 0 activities failed\n$", run.stdout), run.stdout
+        again = subprocess.run([TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "hall"], stderr=subprocess.PIPE, text=True)
+        assert again.returncode == 2 and "there is no team hall" in again.stderr, again
+        team = rig.get("/api/v1/teams/cell")
+        assert team["finished"] and team["fence"] == 5 and team["alarms"] == 0, team
+        assert team["counts"]["activities"] == 25, team["counts"]
+        time.sleep(0.5)
+        messages = list(read_heard(heard))
+        events = [payload for topic, payload in messages if topic == "cell/event"]
+        assert check_exclusion(events) == 5
+        assert collections.Counter(event["type"] for event in events)["start"] == 25
+        states = [payload for topic, payload in messages if topic == "cell/state"]
+        assert states[-1]["robots"]["R1"]["state"] == "FINISHED" and states[-1]["resources"]["IB"]["owner"] is None, states[-1]
+        ids = [payload["id"] for topic, payload in messages if topic.endswith("/real/command")]
+        assert len(ids) == len(set(ids)) and all(re.fullmatch(r"cell-R[12]-\d+", one) for one in ids), ids
+        rig.wait_stored("r1", "r2")
+        entries = [json.loads(text) for pair in ("r1", "r2") for text in rig.records(pair, "entries")]
+        assert all(entry["team"] == "cell" and entry["job"] is None for entry in entries), entries
+        assert {entry["task"] for entry in entries} == {"Move IB", "Move SPos", "Move OB", "PickPrt", "PlacePrt"}
+        rig.stop_daemon()
+        document = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").iterdir())))
+        replayed = [entry for pair in ("r1", "r2") for entry in document["pairs"][pair]["entries"]]
+        assert replayed == entries, "the journal says the same"
+        print(f"class 3: {len(entries)} commands, {len(events)} events; {run.stdout.splitlines()[-1]}", flush=True)
+
+
+def main():
+    run_class3()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+#!/bin/sh
+# A team of two simulated robots over a real broker; the daemon is killed again and again.
+command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
+export PYTHONPATH=tests/support
+exec python3 tests/system/team.py
