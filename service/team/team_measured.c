@@ -11,9 +11,14 @@
 /* The reading in progress. */
 struct reading {
     struct team_measured *measured;
+    const struct team_params *p;
     const struct lab_file *lab;
     uint16_t *robot_of;      /* [pairs] TEAM_NONE: of no robot of the team */
     struct team_laps *extra; /* [robots] lap less motion */
+    size_t team;             /* of the lab's, of this name; as many as there are: none */
+    size_t at_work;          /* robots of it that are */
+    bool *works;             /* [its robots] */
+    struct team_measured_run run;
 };
 
 double team_laps_sd(const struct team_laps *laps)
@@ -41,9 +46,8 @@ static bool is_clean(const struct entry *e, enum side s)
 
 static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
 {
-    const struct team_params *p = r->measured->params;
+    const struct team_params *p = r->p;
     const enum side s = r->measured->side;
-    r->measured->robots[robot].entries++;
     if (!is_clean(e, s)) {
         return;
     }
@@ -59,11 +63,79 @@ static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
     }
 }
 
+/* ---- the team at work ---- */
+
+static uint16_t find_robot(const struct team_params *p, const char *name)
+{
+    for (size_t i = 0; i < p->robot_count; i++) {
+        if (strcmp(p->robots[i].name, name) == 0) {
+            return (uint16_t)i;
+        }
+    }
+    return TEAM_NONE;
+}
+
+/* The lab's team has the names of ours, and may else be another one. */
+static struct team_laps *find_activity(const struct reading *r, const struct team_effect *e)
+{
+    const struct team_params *theirs = &r->lab->teams.teams[r->team];
+    const size_t kinds = team_activity_count(r->measured->tp);
+    const uint16_t robot = find_robot(r->p, theirs->robots[e->robot].name);
+    for (size_t k = 0; k < kinds && robot != TEAM_NONE; k++) {
+        const struct team_activity a = team_activity(r->measured->tp, k);
+        if (strcmp(r->p->tasks[a.task].name, theirs->tasks[e->step->task].name) == 0 &&
+            strcmp(team_name(r->p, a.arg), team_name(theirs, e->step->arg)) == 0) {
+            return &r->measured->activities[robot * kinds + k];
+        }
+    }
+    return NULL;
+}
+
+static void set_at_work(struct reading *r, const struct team_effect *e, bool works)
+{
+    if (r->works[e->robot] != works) {
+        r->works[e->robot] = works;
+        r->at_work += works ? 1 : (size_t)-1;
+    }
+}
+
+/* Another run begins where nobody was at work before this instant. */
+static void begin_work(struct reading *r, const struct team_effect *e)
+{
+    const int64_t ended_us = r->run.start_us + r->run.makespan_us;
+    if (r->at_work == 0 && (r->run.activities == 0 || e->t_us > ended_us)) {
+        r->run = (struct team_measured_run){.start_us = e->t_us};
+        r->measured->run_count++;
+    }
+    set_at_work(r, e, true);
+    r->run.activities += e->kind == TEAM_START;
+}
+
+static void take_team(struct reading *r, const struct team_effect *e)
+{
+    if (e->kind == TEAM_START || e->kind == TEAM_WAIT) {
+        begin_work(r, e);
+    } else if (e->kind == TEAM_DONE && e->timed) {
+        struct team_laps *laps = find_activity(r, e);
+        if (laps) {
+            add_lap(laps, lab_s(e->took_us));
+        }
+    } else if (e->kind == TEAM_FINISH || e->kind == TEAM_ERROR || e->kind == TEAM_HALT) {
+        set_at_work(r, e, false);
+    }
+    if ((e->kind == TEAM_DONE || e->kind == TEAM_FINISH) && r->measured->run_count > 0) {
+        r->run.makespan_us = e->t_us - r->run.start_us;
+        r->measured->runs[(r->measured->run_count - 1) % TEAM_MEASURED_RUNS] = r->run;
+    }
+}
+
 static void take_effect(void *context, const struct effect *effect)
 {
     struct reading *r = context;
     if (effect->kind == EFFECT_ENTRY && r->robot_of[effect->pair] != TEAM_NONE) {
         take_entry(r, r->robot_of[effect->pair], effect->entry);
+    } else if (effect->kind == EFFECT_TEAM && effect->pair == r->lab->pair_count + r->team) {
+        take_team(r, effect->team.effect);
     }
 }
 
@@ -94,6 +166,23 @@ static enum status read_lines(struct replay *replay, struct journal_reader *read
     return status == STATUS_E_EMPTY ? STATUS_OK : status;
 }
 
+/* Where it stands by its last reply to the team, if it said so. */
+static void find_place(const struct reading *r, const struct lab *lab, size_t robot,
+                       struct team_pose *at)
+{
+    if (r->team == r->lab->teams.team_count) {
+        return;
+    }
+    const struct team_params *theirs = &r->lab->teams.teams[r->team];
+    const uint16_t same = find_robot(theirs, r->p->robots[robot].name);
+    if (same != TEAM_NONE) {
+        const struct crew_robot *c = crew_robot(lab_team(lab, r->team), theirs, same);
+        if (c->posed) {
+            *at = (struct team_pose){c->pose[0], c->pose[1], c->pose[2]};
+        }
+    }
+}
+
 /* What the lab knows of a robot now. */
 static void look_at_robot(const struct reading *r, const struct replay *replay, size_t robot,
                           size_t pair)
@@ -108,6 +197,7 @@ static void look_at_robot(const struct reading *r, const struct replay *replay, 
             out->at = (struct team_pose){side->pose[0], side->pose[1], side->pose[2]};
         }
     }
+    find_place(r, replay->lab, robot, &out->at);
     pair_fit_window(state, &r->lab->pairs[pair], &fits);
     out->fitted = !fits.commanded && fits.known[r->measured->side];
     if (out->fitted) {
@@ -171,7 +261,12 @@ static enum status make_lab(const struct team_params *p, struct lab_file *lab, s
 
 static void find_robots(struct reading *r)
 {
-    const struct team_params *p = r->measured->params;
+    const struct team_params *p = r->p;
+    r->team = 0;
+    while (r->team < r->lab->teams.team_count &&
+           strcmp(r->lab->teams.teams[r->team].name, p->name) != 0) {
+        r->team++;
+    }
     for (size_t i = 0; i < r->lab->pair_count; i++) {
         r->robot_of[i] = TEAM_NONE;
         for (size_t k = 0; k < p->robot_count; k++) {
@@ -185,14 +280,19 @@ static void find_robots(struct reading *r)
 static enum status read_with_lab(const struct lab_file *lab, const char *path,
                                  struct team_measured *out, struct err *err)
 {
-    const struct team_params *p = out->params;
-    struct reading r = {.measured = out, .lab = lab};
+    const struct team_params *p = team_prediction_params(out->tp);
+    const size_t kinds = team_activity_count(out->tp);
+    struct reading r = {.measured = out, .p = p, .lab = lab};
     enum status status = STATUS_E_NOMEM;
     r.robot_of = calloc(lab->pair_count + 1, sizeof *r.robot_of);
     r.extra = calloc(p->robot_count + 1, sizeof *r.extra);
+    r.works = calloc(TEAM_ROBOTS_MAX, sizeof *r.works);
     out->robots = calloc(p->robot_count + 1, sizeof *out->robots);
     out->tasks = calloc(p->robot_count * p->task_count + 1, sizeof *out->tasks);
-    if (r.robot_of && r.extra && out->robots && out->tasks) {
+    out->activities = calloc(p->robot_count * kinds + 1, sizeof *out->activities);
+    out->runs = calloc(TEAM_MEASURED_RUNS, sizeof *out->runs);
+    if (r.robot_of && r.extra && r.works && out->robots && out->tasks && out->activities &&
+        out->runs) {
         for (size_t i = 0; i < p->robot_count; i++) {
             out->robots[i].at = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
         }
@@ -203,14 +303,16 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
     }
     free(r.robot_of);
     free(r.extra);
+    free(r.works);
     return status;
 }
 
-enum status team_measured_read(const struct team_params *p, const struct lab_file *lab,
+enum status team_measured_read(const struct team_prediction *tp, const struct lab_file *lab,
                                const char *path, enum side side, struct team_measured *out,
                                struct err *err)
 {
-    struct team_measured measured = {.params = p, .side = side};
+    const struct team_params *p = team_prediction_params(tp);
+    struct team_measured measured = {.tp = tp, .side = side};
     struct lab_file own = {0};
     enum status status = lab ? STATUS_OK : make_lab(p, &own, err);
     if (status == STATUS_OK) {
@@ -237,20 +339,54 @@ void team_measured_free(struct team_measured *m)
 {
     free(m->robots);
     free(m->tasks);
+    free(m->activities);
+    free(m->runs);
     *m = (struct team_measured){0};
 }
 
 /* ---- prediction ---- */
 
-/* Laps of a task's operation are those of all its steps, whatever their arg. */
-static enum status apply_tasks(const struct team_measured *m, struct team_prediction *tp,
-                               size_t robot)
+const struct team_laps *team_measured_laps(const struct team_measured *m, size_t robot,
+                                           size_t kind)
+{
+    const size_t tasks = team_prediction_params(m->tp)->task_count;
+    const struct team_laps *own = &m->activities[robot * team_activity_count(m->tp) + kind];
+    const struct team_laps *task = &m->tasks[robot * tasks + team_activity(m->tp, kind).task];
+    return own->n > 0 ? own : task->n > 0 ? task : NULL;
+}
+
+/* Laps of a move that spread no more than a move's noise are of one turn and way: they are this
+ * move's, with its load. Others are told apart by the fit. */
+static bool is_one_move(const struct team_measured_robot *robot, const struct team_laps *laps)
+{
+    return !robot->fitted || robot->fit.freedom < TEAM_LAW_FREEDOM_MIN ||
+           team_laps_sd(laps) <= 2.0 * robot->fit.residual_s_sd;
+}
+
+/* The laps that an activity is predicted by; NULL: none. Those of the team are of both robots
+ * of a pair. Laps of an operation are those of all steps of its task, whatever their arg. */
+static const struct team_laps *choose_laps(const struct team_measured *m, size_t robot,
+                                           size_t kind)
+{
+    const struct team_params *p = team_prediction_params(m->tp);
+    const struct team_activity a = team_activity(m->tp, kind);
+    const struct team_laps *own = &m->activities[robot * team_activity_count(m->tp) + kind];
+    const struct team_laps *task = &m->tasks[robot * p->task_count + a.task];
+    if (m->side == SIDE_REAL && own->n > TEAM_LAW_FREEDOM_MIN &&
+        (!p->tasks[a.task].to_position || is_one_move(&m->robots[robot], own))) {
+        return own;
+    }
+    return task->n > TEAM_LAW_FREEDOM_MIN ? task : NULL;
+}
+
+static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
+                              size_t robot)
 {
     for (size_t k = 0; k < team_activity_count(tp); k++) {
         struct team_activity a = team_activity(tp, k);
-        const struct team_laps *laps = &m->tasks[robot * m->params->task_count + a.task];
+        const struct team_laps *laps = choose_laps(m, robot, k);
         a.robot = (uint16_t)robot;
-        if (laps->n > TEAM_LAW_FREEDOM_MIN) {
+        if (laps) {
             const enum status status =
                 team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps));
             if (status != STATUS_OK) {
@@ -263,20 +399,18 @@ static enum status apply_tasks(const struct team_measured *m, struct team_predic
 
 enum status team_measured_apply(const struct team_measured *m, struct team_prediction *tp)
 {
-    for (size_t i = 0; i < m->params->robot_count; i++) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < team_prediction_params(tp)->robot_count && status == STATUS_OK;
+         i++) {
         const struct team_measured_robot *robot = &m->robots[i];
         if (robot->fitted) {
-            const enum status status =
-                team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra_s);
-            if (status != STATUS_OK && status != STATUS_E_EMPTY) {
-                return status;
-            }
+            status = team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra_s);
+            status = status == STATUS_E_EMPTY ? STATUS_OK : status;
         }
         team_predict_pose(tp, (uint16_t)i, &robot->at);
-        const enum status status = apply_tasks(m, tp, i);
-        if (status != STATUS_OK) {
-            return status;
+        if (status == STATUS_OK) {
+            status = apply_laps(m, tp, i);
         }
     }
-    return STATUS_OK;
+    return status;
 }

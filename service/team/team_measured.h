@@ -23,26 +23,45 @@ struct team_measured_robot {
     bool fitted;           /* fit is one of travel times */
     struct travel_fit fit; /* of its moves */
     double extra_s;        /* by which a lap is longer than the motion, on average */
-    uint64_t entries;
 };
 
+/* The team at its work, from an activity's start when nobody was at work to the moment when
+ * nobody is any more. */
+struct team_measured_run {
+    int64_t start_us; /* lab time */
+    int64_t makespan_us;
+    uint64_t activities;
+};
+
+enum { TEAM_MEASURED_RUNS = 1000 }; /* the last ones are kept */
+
 struct team_measured {
-    const struct team_params *params;
+    const struct team_prediction *tp;
     enum side side;
     struct team_measured_robot *robots; /* [robots] */
-    struct team_laps *tasks;            /* [robots x tasks] of a task's op */
+    struct team_laps *tasks;            /* [robots x tasks] of a task's op, by whomever told */
+    /* Where the recording is of this team at work. */
+    struct team_laps
+        *activities;  /* [robots x kinds] from start to end, both robots of a pair */
+    size_t run_count; /* ever; of runs the last TEAM_MEASURED_RUNS, a ring */
+    struct team_measured_run *runs;
 };
 
 /* Read the journal at path (a file, a directory, "-"). lab NULL: one with the team's pairs, all
  * their options at their defaults. STATUS_E_IO, STATUS_E_NOMEM, STATUS_E_EMPTY (nothing is for
- * a pair of the team), err says why. out is to be freed. */
-MUST_USE enum status team_measured_read(const struct team_params *p, const struct lab_file *lab,
-                                        const char *path, enum side side,
-                                        struct team_measured *out, struct err *err);
+ * a pair of the team), err says why. out borrows tp, and is to be freed. */
+MUST_USE enum status team_measured_read(const struct team_prediction *tp,
+                                        const struct lab_file *lab, const char *path,
+                                        enum side side, struct team_measured *out,
+                                        struct err *err);
 void team_measured_free(struct team_measured *measured);
 
-/* Predict by it. STATUS_E_MATH, STATUS_E_NOMEM. */
+/* Predict by it; tp is what it was read for. STATUS_E_MATH, STATUS_E_NOMEM. */
 MUST_USE enum status team_measured_apply(const struct team_measured *measured,
                                          struct team_prediction *tp);
+
+/* What was measured of an activity, the team's own laps first; NULL: nothing. */
+const struct team_laps *team_measured_laps(const struct team_measured *measured, size_t robot,
+                                           size_t kind);
 
 #endif

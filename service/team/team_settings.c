@@ -65,8 +65,9 @@ static bool set_speed(struct team_settings *s, size_t i, const char *value)
 static bool set_place(struct team_settings *s, size_t i, const char *value)
 {
     for (size_t k = 0; k < s->params.position_count; k++) {
-        const struct team_position *at = &s->params.positions[k];
-        if (strcmp(team_name(&s->params, at->name), value) == 0) {
+        const uint16_t name = s->params.positions[k].name;
+        const struct team_position *at = team_position(&s->params, (uint16_t)i, name);
+        if (at && strcmp(team_name(&s->params, name), value) == 0) {
             s->at[i] = (struct team_pose){at->x_m, at->y_m,
                                           isnan(at->heading_rad) ? 0.0 : at->heading_rad};
             return true;

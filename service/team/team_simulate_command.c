@@ -81,7 +81,7 @@ static bool load_team(struct job *j, const char *path)
 {
     const struct options *o = j->options;
     struct err_list errors = {0};
-    if (team_file_load(path, &j->file, &errors) != STATUS_OK) {
+    if (lab_file_load_teams(path, &j->file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return false;
     }
@@ -96,16 +96,31 @@ static bool load_team(struct job *j, const char *path)
 
 /* ---- what is known of its times ---- */
 
-static bool load_journal(struct job *j)
+/* The lab of a recording: the one named, or the file with the team where that is one. */
+static bool load_lab(struct job *j, const char *path, const struct lab_file **lab)
 {
-    const struct options *o = j->options;
+    struct err_list ignored = {0};
+    *lab = NULL;
+    if (j->options->lab_path) {
+        *lab = &j->lab;
+        return lab_argument_load("team simulate", j->options->lab_path, &j->lab);
+    }
+    if (lab_file_load(path, &j->lab, &ignored) == STATUS_OK) {
+        *lab = &j->lab;
+    }
+    return true;
+}
+
+static bool load_journal(struct job *j, const char *path)
+{
+    const enum side side = (enum side)names_value(&side_names, j->options->side);
+    const struct lab_file *lab = NULL;
     struct err err = {0};
-    const enum side side = (enum side)names_value(&side_names, o->side);
-    if (o->lab_path && !lab_argument_load("team simulate", o->lab_path, &j->lab)) {
+    if (!load_lab(j, path, &lab)) {
         return false;
     }
-    return team_measured_read(&j->settings.params, o->lab_path ? &j->lab : NULL, o->journal,
-                              side, &j->measured, &err) == STATUS_OK ||
+    return team_measured_read(j->tp, lab, j->options->journal, side, &j->measured, &err) ==
+               STATUS_OK ||
            complain(&err);
 }
 
@@ -118,6 +133,12 @@ static bool make_prediction(struct job *j)
         return false;
     }
     j->tp = team_prediction_init(memory, p);
+    return true;
+}
+
+static bool apply_what_is_known(struct job *j)
+{
+    const struct team_params *p = &j->settings.params;
     if (j->options->journal && team_measured_apply(&j->measured, j->tp) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: its travel times give no covariance\n",
                       j->options->journal);
@@ -211,10 +232,16 @@ static int run_study(const struct job *j)
 static int work(struct job *j, const char *path)
 {
     const struct options *o = j->options;
-    if (!load_team(j, path) || (o->journal && !load_journal(j))) {
+    if (!load_team(j, path)) {
         return EXIT_USAGE;
     }
     if (!make_prediction(j)) {
+        return EXIT_FAILED;
+    }
+    if (o->journal && !load_journal(j, path)) {
+        return EXIT_USAGE;
+    }
+    if (!apply_what_is_known(j)) {
         return EXIT_FAILED;
     }
     j->runs = (struct team_runs_options){.runs = (size_t)o->runs,
@@ -239,7 +266,7 @@ static int parse_options(int argc, char **argv, struct options *o)
         {"from", 0, ARGUMENT_TEXT, &o->journal, 0, 0, "JOURNAL",
          "learn times from a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
         {"nominal", 0, ARGUMENT_FLAG, &o->nominal, 0, 0, NULL, "the times of the file alone (usual without --from)"},
-        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab of the recording (each pair of the team, with usual options)"},
+        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab of the recording (FILE where it is one, else each pair of the team, with usual options)"},
         {"side", 0, ARGUMENT_TEXT, &o->side, 0, 0, "real|virtual", "whose times (real)"},
         {"set", 0, ARGUMENT_LIST, &o->settings, 0, 0, "WHAT=VALUE",
          "if something were different: R1.speed=+10%, R1.cycles=5, R1.priority=1, R1.at=POSITION, IB.capacity=2; as often as wanted"},

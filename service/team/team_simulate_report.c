@@ -80,11 +80,9 @@ static struct laps find_laps(const struct team_study *study, size_t robot, size_
         law = a->law[k] > (law == TEAM_LAW_NONE ? 0 : a->law[law]) ? k : law;
     }
     const struct team_measured *m = study->measured;
-    const size_t task = team_activity(study->tp, kind).task;
-    const struct team_laps *laps =
-        m ? &m->tasks[robot * team_prediction_params(study->tp)->task_count + task] : NULL;
     return (struct laps){a->n, mean_ms * 1e-3, sqrt(fmax(variance_ms2, 0.0)) * 1e-3,
-                         team_law_kind_name(law), laps && laps->n > 0 ? laps : NULL};
+                         team_law_kind_name(law),
+                         m ? team_measured_laps(m, robot, kind) : NULL};
 }
 
 static const char *name_activity(const struct team_study *study, size_t kind, char out[80])
@@ -94,6 +92,29 @@ static const char *name_activity(const struct team_study *study, size_t kind, ch
     const char *arg = team_name(p, a.arg);
     (void)snprintf(out, 80, "%s%s%s", p->tasks[a.task].name, arg[0] ? " " : "", arg);
     return out;
+}
+
+/* The i-th run of the team in the recording that is of as many activities as the run without
+ * chance; NULL: no more. */
+static const struct team_measured_run *find_run(const struct team_study *study, size_t *i)
+{
+    const struct team_measured *m = study->measured;
+    const size_t kept =
+        m && m->run_count < TEAM_MEASURED_RUNS ? m->run_count : TEAM_MEASURED_RUNS;
+    while (m && *i < kept) {
+        const struct team_measured_run *run = &m->runs[(*i)++];
+        if (run->activities == study->runs->expected.activities) {
+            return run;
+        }
+    }
+    return NULL;
+}
+
+static bool is_inside(const struct team_study *study, const struct team_measured_run *run)
+{
+    const double took_s = lab_s(run->makespan_us);
+    return study->runs->makespan_s.p05.value <= took_s &&
+           took_s <= study->runs->makespan_s.p95.value;
 }
 
 /* ---- for people ---- */
@@ -118,6 +139,27 @@ static void print_makespan(const struct team_study *study, FILE *out)
                   lab_s(study->runs->expected.makespan_us),
                   study->runs->expected.end == TEAM_RUN_FINISHED ? ""
                                                                  : ", and it does not finish");
+}
+
+static void print_measured(const struct team_study *study, FILE *out)
+{
+    size_t inside = 0;
+    size_t count = 0;
+    size_t at = 0;
+    for (const struct team_measured_run *run = find_run(study, &at); run;
+         run = find_run(study, &at)) {
+        (void)fprintf(out, "%s %.3f s", count == 0 ? "  as recorded:" : ",",
+                      lab_s(run->makespan_us));
+        inside += is_inside(study, run);
+        count++;
+    }
+    if (count > 0) {
+        (void)fprintf(out, "; %zu of %zu within P05 .. P95\n", inside, count);
+    }
+    if (study->measured && study->measured->run_count > count) {
+        (void)fprintf(out, "  %zu more runs of the recording are other work\n",
+                      study->measured->run_count - count);
+    }
 }
 
 static void print_ends(const struct team_study *study, FILE *out)
@@ -255,14 +297,14 @@ static void print_fits(const struct team_study *study, FILE *out)
 void team_study_print(const struct team_study *study, FILE *out)
 {
     const struct team_params *p = team_prediction_params(study->tp);
-    (void)fprintf(out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
-                  p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
-                  p->resource_count == 1 ? "" : "s",
-                  study->run_count, (unsigned long long)study->seed,
-                  study->from ? "times learnt from " : "nominal times",
-                  study->from ? study->from : "");
+    (void)fprintf(
+        out, "team %s: %zu robot%s, %zu resource%s; %zu runs, seed %llu, %s%s\n", p->name,
+        p->robot_count, p->robot_count == 1 ? "" : "s", p->resource_count,
+        p->resource_count == 1 ? "" : "s", study->run_count, (unsigned long long)study->seed,
+        study->from ? "times learnt from " : "nominal times", study->from ? study->from : "");
     print_fits(study, out);
     print_makespan(study, out);
+    print_measured(study, out);
     print_ends(study, out);
     print_robots(study, out);
     print_resources(study, out);
@@ -408,6 +450,21 @@ static void write_fits(struct json_writer *w, const struct team_study *study)
     json_write_close(w);
 }
 
+static void write_measured(struct json_writer *w, const struct team_study *study)
+{
+    size_t at = 0;
+    json_write_array(w, "recorded");
+    for (const struct team_measured_run *run = find_run(study, &at); run;
+         run = find_run(study, &at)) {
+        json_write_object(w, NULL);
+        json_write_seconds(w, "t", run->start_us);
+        json_write_seconds(w, "makespan_s", run->makespan_us);
+        json_write_bool(w, "inside", is_inside(study, run));
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
 static void write_study(const void *what, struct json_writer *w)
 {
     const struct team_study *study = what;
@@ -428,6 +485,7 @@ static void write_study(const void *what, struct json_writer *w)
     write_waits(w, study);
     write_activities(w, study);
     write_fits(w, study);
+    write_measured(w, study);
 }
 
 void team_study_json(const struct team_study *study, FILE *out)

@@ -152,7 +152,7 @@ static inline void cell_nominal(struct cell *c, uint16_t robot, const char *task
 static inline void cell_position(struct cell *c, const char *name, double x_m, double y_m)
 {
     c->positions[c->p.position_count++] = (struct team_position){
-        .name = cell_name(c, name), .x_m = x_m, .y_m = y_m, .heading_rad = (double)NAN};
+        .name = cell_name(c, name), .robot = TEAM_NONE, .x_m = x_m, .y_m = y_m, .heading_rad = (double)NAN};
 }
 
 /* ---- the brief's Monte Carlo ---- */

@@ -550,21 +550,23 @@ static void test_legs(void)
     static const struct {
         const char *name;
         struct team_pose from;
-        struct team_position to;
+        double to[3]; /* x_m, y_m, heading_rad */
         size_t count;
         struct team_leg legs[TEAM_LEGS_MAX];
         double heading_rad;
     } rows[] = {
-        {"ahead", {0, 0, 0}, {0, 2, 0, NAN}, 1, {{0, 2}}, 0},
-        {"left", {1, 1, 0}, {0, 1, 3, NAN}, 1, {{1.5707963267948966, 2}}, 1.5707963267948966},
-        {"the short way round", {0, 0, 3}, {0, -1, -0.1, NAN}, 1, {{0.2413, 1.00499}}, -3.0419},
-        {"and turn", {0, 0, 0}, {0, 2, 0, 1}, 2, {{0, 2}, {1, 0}}, 1},
-        {"there already", {2, 0, 1}, {0, 2, 0, 1}, 0, {{0, 0}}, 1},
-        {"only turn", {2, 0, 0}, {0, 2, 0, 1}, 1, {{1, 0}}, 1}};
+        {"ahead", {0, 0, 0}, {2, 0, NAN}, 1, {{0, 2}}, 0},
+        {"left", {1, 1, 0}, {1, 3, NAN}, 1, {{1.5707963267948966, 2}}, 1.5707963267948966},
+        {"the short way round", {0, 0, 3}, {-1, -0.1, NAN}, 1, {{0.2413, 1.00499}}, -3.0419},
+        {"and turn", {0, 0, 0}, {2, 0, 1}, 2, {{0, 2}, {1, 0}}, 1},
+        {"there already", {2, 0, 1}, {2, 0, 1}, 0, {{0, 0}}, 1},
+        {"only turn", {2, 0, 0}, {2, 0, 1}, 1, {{1, 0}}, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct team_pose pose = rows[i].from;
+        const struct team_position to = {
+            .x_m = rows[i].to[0], .y_m = rows[i].to[1], .heading_rad = rows[i].to[2]};
         struct team_leg legs[TEAM_LEGS_MAX];
-        CHECK_INT(rows[i].name, team_legs(&pose, &rows[i].to, legs), rows[i].count);
+        CHECK_INT(rows[i].name, team_legs(&pose, &to, legs), rows[i].count);
         for (size_t k = 0; k < rows[i].count; k++) {
             CHECK_NEAR(rows[i].name, legs[k].rotation_rad, rows[i].legs[k].rotation_rad, 0,
                        1e-4);
@@ -572,11 +574,12 @@ static void test_legs(void)
                        1e-4);
         }
         CHECK_NEAR(rows[i].name, pose.heading_rad, rows[i].heading_rad, 0, 1e-4);
-        CHECK_NEAR(rows[i].name, pose.x_m, rows[i].to.x_m, 0, 0);
+        CHECK_NEAR(rows[i].name, pose.x_m, to.x_m, 0, 0);
     }
     struct team_pose nowhere = {NAN, NAN, NAN};
+    const struct team_position to = {.x_m = 2.0, .heading_rad = (double)NAN};
     struct team_leg legs[TEAM_LEGS_MAX];
-    CHECK_INT("from nowhere", team_legs(&nowhere, &rows[0].to, legs), 1);
+    CHECK_INT("from nowhere", team_legs(&nowhere, &to, legs), 1);
     CHECK("not known", isnan(legs[0].rotation_rad) && isnan(legs[0].displacement_m));
     CHECK_NEAR("there", nowhere.x_m, 2.0, 0, 0);
 }

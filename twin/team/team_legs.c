@@ -7,16 +7,6 @@
 /* So near is there (m, rad): no command is worth it. */
 static const double NO_MOVE = 1e-3;
 
-const struct team_position *team_position(const struct team_params *p, uint16_t name)
-{
-    for (size_t i = 0; i < p->position_count; i++) {
-        if (p->positions[i].name == name) {
-            return &p->positions[i];
-        }
-    }
-    return NULL;
-}
-
 size_t team_legs(struct team_pose *pose, const struct team_position *to,
                  struct team_leg legs[TEAM_LEGS_MAX])
 {

@@ -17,9 +17,6 @@ struct team_leg {
     double rotation_rad, displacement_m;
 };
 
-/* The position of this name; NULL: none. */
-const struct team_position *team_position(const struct team_params *p, uint16_t name);
-
 /* The legs from *pose to a position, and *pose as it is after them. Their number, 0 where the
  * robot stands there already; what is not known of the pose is NAN in a leg. */
 size_t team_legs(struct team_pose *pose, const struct team_position *to,

@@ -33,7 +33,7 @@ struct team_prediction {
     struct team_pose *start;         /* [robots] */
     double *speed;                   /* [robots] */
     struct team_activity *activity;  /* [kinds] robot TEAM_NONE */
-    const struct team_position **to; /* [kinds] NULL: no move */
+    const struct team_position **to; /* [robots x kinds] NULL: no move */
     uint16_t *kind_of;               /* [steps] */
 };
 
@@ -99,7 +99,7 @@ static size_t lay_out(const struct team_params *p, char *block, struct team_pred
     tp->start = cut_piece(block, &used, robots * sizeof *tp->start);
     tp->speed = cut_piece(block, &used, robots * sizeof *tp->speed);
     tp->activity = cut_piece(block, &used, kinds * sizeof *tp->activity);
-    tp->to = cut_piece(block, &used, kinds * sizeof *tp->to);
+    tp->to = cut_piece(block, &used, robots * kinds * sizeof *tp->to);
     tp->kind_of = cut_piece(block, &used, p->step_count * sizeof *tp->kind_of);
     return used;
 }
@@ -119,10 +119,7 @@ static uint16_t find_kind(struct team_prediction *tp, const struct team_step *st
             return (uint16_t)k;
         }
     }
-    const struct team_params *p = tp->params;
-    const bool goes = p->tasks[step->task].to_position;
     tp->activity[tp->kind_count] = (struct team_activity){TEAM_NONE, step->task, step->arg};
-    tp->to[tp->kind_count] = goes ? team_position(p, step->arg) : NULL;
     return (uint16_t)tp->kind_count++;
 }
 
@@ -144,8 +141,10 @@ struct team_prediction *team_prediction_init(void *memory, const struct team_par
         tp->start[r] = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
         tp->speed[r] = 1.0;
         for (size_t k = 0; k < tp->kind_count; k++) {
-            const struct team_nominal *n =
-                team_nominal(p, (uint16_t)r, tp->activity[k].task, tp->activity[k].arg);
+            const struct team_activity a = tp->activity[k];
+            const struct team_nominal *n = team_nominal(p, (uint16_t)r, a.task, a.arg);
+            tp->to[r * tp->kind_count + k] =
+                p->tasks[a.task].to_position ? team_position(p, (uint16_t)r, a.arg) : NULL;
             *law_of(tp, r, k) = n ? (struct activity_law){.kind = TEAM_LAW_NOMINAL,
                                                           .mean_s = lab_s(n->mean_us),
                                                           .sd_s = lab_s(n->sd_us)}
@@ -397,9 +396,10 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
     struct drawn_lap law = d->lap[r * tp->kind_count + k];
     struct team_leg legs[TEAM_LEGS_MAX];
     const bool moves = tp->params->tasks[start->step->task].to_position;
-    const size_t leg_count = tp->to[k] ? team_legs(&robot->pose, tp->to[k], legs) : 0;
+    const struct team_position *to = tp->to[r * tp->kind_count + k];
+    const size_t leg_count = to ? team_legs(&robot->pose, to, legs) : 0;
     d->last = law_of(tp, r, k)->kind;
-    if (d->last != TEAM_LAW_MEASURED && tp->moves[r].known && tp->to[k]) {
+    if (d->last != TEAM_LAW_MEASURED && tp->moves[r].known && to) {
         const double lap_s = expect_legs(d, r, legs, leg_count);
         if (!isnan(lap_s)) {
             d->last = TEAM_LAW_FITTED;
