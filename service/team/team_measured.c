@@ -44,21 +44,43 @@ static bool is_clean(const struct entry *e, enum side s)
            e->ambiguous == ENTRY_SURE;
 }
 
+/* Is it for this kind of activity? The team's own commands say so; others do by their op. */
+static bool is_for(const struct reading *r, const struct entry *e, size_t kind, bool moved)
+{
+    const struct team_activity a = team_activity(r->measured->tp, kind);
+    const struct team_task_params *task = &r->p->tasks[a.task];
+    const char *arg = team_name(r->p, a.arg);
+    if (e->team[0]) {
+        const size_t bytes = strlen(task->name);
+        return strcmp(e->team, r->p->name) == 0 && strncmp(e->task, task->name, bytes) == 0 &&
+               (arg[0] ? e->task[bytes] == ' ' && strcmp(e->task + bytes + 1, arg) == 0
+                       : e->task[bytes] == '\0');
+    }
+    return !task->to_position && task->op[0] && strcmp(task->op, e->op) == 0 && !moved;
+}
+
 static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
 {
-    const struct team_params *p = r->p;
     const enum side s = r->measured->side;
+    const size_t kinds = team_activity_count(r->measured->tp);
+    const bool moved = fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
     if (!is_clean(e, s)) {
         return;
     }
-    if (e->motion_us[s] != LAB_TIME_NONE &&
-        (fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0)) {
+    if (e->motion_us[s] != LAB_TIME_NONE && moved) {
         add_lap(&r->extra[robot], lab_s(e->lap_us[s] - e->motion_us[s]));
     }
-    for (size_t t = 0; t < p->task_count; t++) {
-        if (!p->tasks[t].to_position && p->tasks[t].op[0] &&
-            strcmp(p->tasks[t].op, e->op) == 0) {
-            add_lap(&r->measured->tasks[robot * p->task_count + t], lab_s(e->lap_us[s]));
+    for (size_t k = 0; k < kinds; k++) {
+        const size_t at = robot * kinds + k;
+        const bool to = r->p->tasks[team_activity(r->measured->tp, k).task].to_position;
+        if (!is_for(r, e, k, moved)) {
+            continue;
+        }
+        if (!to) {
+            add_lap(&r->measured->sides[at], lab_s(e->lap_us[s]));
+        } else if (fabs(e->displacement_m) > 0.0) {
+            add_lap(&r->measured->turns[at], fabs(e->rotation_rad));
+            add_lap(&r->measured->ways[at], e->displacement_m);
         }
     }
 }
@@ -203,7 +225,10 @@ static void look_at_robot(const struct reading *r, const struct replay *replay, 
     if (out->fitted) {
         out->fit = fits.fit[r->measured->side];
     }
-    out->extra_s = r->extra[robot].n > 0 ? r->extra[robot].mean_s : 0.0;
+    if (r->extra[robot].n > 1) {
+        out->extra =
+            (struct team_extra){r->extra[robot].mean_s, team_laps_sd(&r->extra[robot])};
+    }
 }
 
 static enum status read_journal(struct reading *r, const char *path, struct err *err)
@@ -288,11 +313,13 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
     r.extra = calloc(p->robot_count + 1, sizeof *r.extra);
     r.works = calloc(TEAM_ROBOTS_MAX, sizeof *r.works);
     out->robots = calloc(p->robot_count + 1, sizeof *out->robots);
-    out->tasks = calloc(p->robot_count * p->task_count + 1, sizeof *out->tasks);
+    out->sides = calloc(p->robot_count * kinds + 1, sizeof *out->sides);
     out->activities = calloc(p->robot_count * kinds + 1, sizeof *out->activities);
+    out->turns = calloc(p->robot_count * kinds + 1, sizeof *out->turns);
+    out->ways = calloc(p->robot_count * kinds + 1, sizeof *out->ways);
     out->runs = calloc(TEAM_MEASURED_RUNS, sizeof *out->runs);
-    if (r.robot_of && r.extra && r.works && out->robots && out->tasks && out->activities &&
-        out->runs) {
+    if (r.robot_of && r.extra && r.works && out->robots && out->sides && out->activities &&
+        out->turns && out->ways && out->runs) {
         for (size_t i = 0; i < p->robot_count; i++) {
             out->robots[i].at = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
         }
@@ -338,8 +365,10 @@ enum status team_measured_read(const struct team_prediction *tp, const struct la
 void team_measured_free(struct team_measured *m)
 {
     free(m->robots);
-    free(m->tasks);
+    free(m->sides);
     free(m->activities);
+    free(m->turns);
+    free(m->ways);
     free(m->runs);
     *m = (struct team_measured){0};
 }
@@ -349,52 +378,39 @@ void team_measured_free(struct team_measured *m)
 const struct team_laps *team_measured_laps(const struct team_measured *m, size_t robot,
                                            size_t kind)
 {
-    const size_t tasks = team_prediction_params(m->tp)->task_count;
-    const struct team_laps *own = &m->activities[robot * team_activity_count(m->tp) + kind];
-    const struct team_laps *task = &m->tasks[robot * tasks + team_activity(m->tp, kind).task];
-    return own->n > 0 ? own : task->n > 0 ? task : NULL;
+    const size_t at = robot * team_activity_count(m->tp) + kind;
+    return m->activities[at].n > 0 ? &m->activities[at]
+           : m->sides[at].n > 0    ? &m->sides[at]
+                                   : NULL;
 }
 
-/* Laps of a move that spread no more than a move's noise are of one turn and way: they are this
- * move's, with its load. Others are told apart by the fit. */
-static bool is_one_move(const struct team_measured_robot *robot, const struct team_laps *laps)
+/* Moves that all turned and went alike: their laps are this move's, with its load. */
+static bool is_one_move(const struct team_laps *turns, const struct team_laps *ways)
 {
-    return !robot->fitted || robot->fit.freedom < TEAM_LAW_FREEDOM_MIN ||
-           team_laps_sd(laps) <= 2.0 * robot->fit.residual_s_sd;
+    static const double ALIKE_RAD = 0.1;
+    static const double ALIKE_M = 0.05;
+    return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(ways) <= ALIKE_M;
 }
 
-/* The laps that an activity is predicted by; NULL: none. Those of the team are of both robots
- * of a pair. Laps of an operation are those of all steps of its task, whatever their arg. */
-static const struct team_laps *choose_laps(const struct team_measured *m, size_t robot,
-                                           size_t kind)
-{
-    const struct team_params *p = team_prediction_params(m->tp);
-    const struct team_activity a = team_activity(m->tp, kind);
-    const struct team_laps *own = &m->activities[robot * team_activity_count(m->tp) + kind];
-    const struct team_laps *task = &m->tasks[robot * p->task_count + a.task];
-    if (m->side == SIDE_REAL && own->n > TEAM_LAW_FREEDOM_MIN &&
-        (!p->tasks[a.task].to_position || is_one_move(&m->robots[robot], own))) {
-        return own;
-    }
-    return task->n > TEAM_LAW_FREEDOM_MIN ? task : NULL;
-}
-
+/* By the team's own laps, which end when both robots of a pair are there; of the virtual robots
+ * alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
 {
-    for (size_t k = 0; k < team_activity_count(tp); k++) {
+    enum status status = STATUS_OK;
+    for (size_t k = 0; k < team_activity_count(tp) && status == STATUS_OK; k++) {
+        const size_t at = robot * team_activity_count(tp) + k;
+        const bool own = m->side == SIDE_REAL && m->activities[at].n > TEAM_LAW_FREEDOM_MIN;
+        const struct team_laps *laps = own ? &m->activities[at] : &m->sides[at];
         struct team_activity a = team_activity(tp, k);
-        const struct team_laps *laps = choose_laps(m, robot, k);
         a.robot = (uint16_t)robot;
-        if (laps) {
-            const enum status status =
-                team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps));
-            if (status != STATUS_OK) {
-                return status;
-            }
+        if (laps->n > TEAM_LAW_FREEDOM_MIN) {
+            const bool like = is_one_move(&m->turns[at], &m->ways[at]);
+            status =
+                team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps), like);
         }
     }
-    return STATUS_OK;
+    return status;
 }
 
 enum status team_measured_apply(const struct team_measured *m, struct team_prediction *tp)
@@ -404,7 +420,7 @@ enum status team_measured_apply(const struct team_measured *m, struct team_predi
          i++) {
         const struct team_measured_robot *robot = &m->robots[i];
         if (robot->fitted) {
-            status = team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra_s);
+            status = team_predict_moves(tp, (uint16_t)i, &robot->fit, robot->extra);
             status = status == STATUS_E_EMPTY ? STATUS_OK : status;
         }
         team_predict_pose(tp, (uint16_t)i, &robot->at);

@@ -18,11 +18,11 @@ double team_laps_sd(const struct team_laps *laps); /* NAN below two */
 
 /* Of one robot. */
 struct team_measured_robot {
-    bool known;            /* its pair is of the lab, and was heard of */
-    struct team_pose at;   /* by its last telemetry, or its twin's; NAN: nobody said */
-    bool fitted;           /* fit is one of travel times */
-    struct travel_fit fit; /* of its moves */
-    double extra_s;        /* by which a lap is longer than the motion, on average */
+    bool known;              /* its pair is of the lab, and was heard of */
+    struct team_pose at;     /* by its last telemetry, or its twin's; NAN: nobody said */
+    bool fitted;             /* fit is one of travel times */
+    struct travel_fit fit;   /* of its moves */
+    struct team_extra extra; /* by which a lap is longer than the motion */
 };
 
 /* The team at its work, from an activity's start when nobody was at work to the moment when
@@ -39,10 +39,12 @@ struct team_measured {
     const struct team_prediction *tp;
     enum side side;
     struct team_measured_robot *robots; /* [robots] */
-    struct team_laps *tasks;            /* [robots x tasks] of a task's op, by whomever told */
-    /* Where the recording is of this team at work. */
-    struct team_laps
-        *activities;  /* [robots x kinds] from start to end, both robots of a pair */
+    /* By kind of activity, [robots x kinds]. Of those that are no moves the laps of this side:
+     * the team's own commands, or anybody's with the task's op and without a move. */
+    struct team_laps *sides;
+    /* Where the recording is of this team at work: from start to end, both robots of a pair;
+     * and of moves how far they turned and went. */
+    struct team_laps *activities, *turns, *ways;
     size_t run_count; /* ever; of runs the last TEAM_MEASURED_RUNS, a ring */
     struct team_measured_run *runs;
 };

@@ -267,7 +267,7 @@ static void bench_runs(void)
                 turn, way, 0.1 + turn / 1.2 + way / 0.2 + 0.05 * random_normal(&random)};
         }
         if (travel_time_fit(moves, COUNT(moves), TRAVEL_OLS, &fit) != STATUS_OK ||
-            team_predict_moves(tp, r, &fit, 0.0) != STATUS_OK) {
+            team_predict_moves(tp, r, &fit, (struct team_extra){0.0, 0.0}) != STATUS_OK) {
             bench_fail("no fit");
         }
         team_predict_pose(tp, r, &origin);

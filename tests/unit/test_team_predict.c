@@ -43,7 +43,9 @@ static struct team_prediction *make_transport(size_t robots, bool brief_hold)
     for (size_t r = 0; r < robots; r++) {
         const struct travel_fit fit = known_fit(&CELL_FITS[r % 2]);
         const struct team_pose origin = {0.0, 0.0, 0.0};
-        CHECK_INT("fit", team_predict_moves(tp, (uint16_t)r, &fit, 0.0), STATUS_OK);
+        CHECK_INT("fit",
+                  team_predict_moves(tp, (uint16_t)r, &fit, (struct team_extra){0.0, 0.0}),
+                  STATUS_OK);
         team_predict_pose(tp, (uint16_t)r, &origin);
     }
     return tp;
@@ -406,7 +408,8 @@ static void test_unknown_times_are_named(void)
     struct team_prediction *tp = make_prediction(&cell);
     const struct travel_fit fit = known_fit(&CELL_FITS[0]);
     const struct team_pose origin = {0.0, 0.0, 0.0};
-    CHECK_INT("R1 moves", team_predict_moves(tp, 0, &fit, 0.0), STATUS_OK);
+    CHECK_INT("R1 moves", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
+              STATUS_OK);
     team_predict_pose(tp, 0, &origin);
     const struct team_runs_options options = {
         .runs = 1, .threads = 1, .seed = 1, .horizon_us = DAY_US};
@@ -433,9 +436,10 @@ static void test_few_laps_are_students(void)
     (void)cell_robot(&cell, "R1", 0, 1);
     struct team_prediction *tp = make_prediction(&cell);
     const struct team_activity pick = {0, cell_task(&cell, "Pick"), TEAM_NONE};
-    CHECK_INT("too few", team_predict_measured(tp, &pick, 5, 100.0, 1.0), STATUS_E_EMPTY);
-    CHECK_INT("none", team_predict_measured(tp, &pick, N, (double)NAN, 1.0), STATUS_E_RANGE);
-    CHECK_INT("enough", team_predict_measured(tp, &pick, N, 100.0, 1.0), STATUS_OK);
+    CHECK_INT("too few", team_predict_measured(tp, &pick, 5, 100.0, 1.0, true), STATUS_E_EMPTY);
+    CHECK_INT("none", team_predict_measured(tp, &pick, N, (double)NAN, 1.0, true),
+              STATUS_E_RANGE);
+    CHECK_INT("enough", team_predict_measured(tp, &pick, N, 100.0, 1.0, true), STATUS_OK);
     struct team_runs runs;
     make_runs(tp, RUNS, 1, 5, &runs);
     const double t95 = 2.0150484; /* of Student with five degrees of freedom */
@@ -493,7 +497,8 @@ static void test_streams_are_each_robots_own(void)
     CHECK("drawn", team_draw_lap(draw, &pick, &first));
     CHECK_INT("nominal", team_draw_law(draw), TEAM_LAW_NOMINAL);
     const struct travel_fit fit = known_fit(&CELL_FITS[1]);
-    CHECK_INT("another fit", team_predict_moves(tp, 0, &fit, 1.0), STATUS_OK);
+    CHECK_INT("another fit", team_predict_moves(tp, 0, &fit, (struct team_extra){1.0, 0.0}),
+              STATUS_OK);
     team_draw_begin(draw, 9, 4);
     CHECK("drawn", team_draw_lap(draw, &pick, &again));
     CHECK_INT("the same", again.lap_us, first.lap_us);
@@ -530,7 +535,8 @@ static void test_moves_that_a_fit_does_not_tell(void)
         const struct team_effects nobody = {NULL, NULL};
         struct err_list errors = {0};
         struct team_run run;
-        CHECK_INT("moves", team_predict_moves(tp, 0, &fit, 0.0), STATUS_OK);
+        CHECK_INT("moves", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
+                  STATUS_OK);
         team_predict_pose(tp, 0, &origin);
         CHECK_INT(rows[i].name, team_runs_expect(tp, &options, &nobody, &run, &errors),
                   rows[i].known ? STATUS_OK : STATUS_E_EMPTY);
@@ -539,7 +545,8 @@ static void test_moves_that_a_fit_does_not_tell(void)
     }
     struct team_prediction *tp = make_prediction(&cell);
     CHECK_INT("few", travel_time_fit(moves, 4, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK_INT("few", team_predict_moves(tp, 0, &fit, 0.0), STATUS_E_EMPTY);
+    CHECK_INT("few", team_predict_moves(tp, 0, &fit, (struct team_extra){0.0, 0.0}),
+              STATUS_E_EMPTY);
     free(tp);
 }
 

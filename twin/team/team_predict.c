@@ -10,6 +10,7 @@
 /* How long one kind of activity of one robot takes. */
 struct activity_law {
     enum team_law_kind kind; /* MEASURED, NOMINAL or NONE */
+    bool like;               /* MEASURED: it counts before the fit */
     uint32_t freedom;        /* of the deviation; 0: it is known */
     size_t n;                /* laps behind the mean; 0: it is known */
     double mean_s, sd_s;
@@ -209,9 +210,9 @@ static uint32_t count_freedom(size_t freedom)
 }
 
 enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
-                               const struct travel_fit *fit, double extra_s)
+                               const struct travel_fit *fit, struct team_extra extra)
 {
-    struct move_law law = {.known = true, .motion = fit->motion, .extra_s = extra_s};
+    struct move_law law = {.known = true, .motion = fit->motion, .extra_s = extra.mean_s};
     if (fit->n == 0 || fit->freedom < TEAM_LAW_FREEDOM_MIN) {
         return STATUS_E_EMPTY;
     }
@@ -227,15 +228,15 @@ enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
     law.whole = fit->ls.rank == terms;
     law.freedom = count_freedom(fit->freedom);
     /* Of all moves: replies that came late, and that a robust fit has left aside, are noise. */
-    law.noise_s = fmax(fit->residual_s_sd,
-                       fit->rmse_s * sqrt((double)fit->n / (double)(fit->n - fit->ls.rank)));
+    const double all_s = fit->rmse_s * sqrt((double)fit->n / (double)(fit->n - fit->ls.rank));
+    law.noise_s = hypot(fmax(fit->residual_s_sd, all_s), extra.sd_s);
     tp->moves[robot] = law;
     return STATUS_OK;
 }
 
 enum status team_predict_measured(struct team_prediction *tp,
                                   const struct team_activity *activity, size_t n, double mean_s,
-                                  double sd_s)
+                                  double sd_s, bool like)
 {
     if (n <= TEAM_LAW_FREEDOM_MIN) {
         return STATUS_E_EMPTY;
@@ -247,6 +248,7 @@ enum status team_predict_measured(struct team_prediction *tp,
         if (tp->activity[k].task == activity->task && tp->activity[k].arg == activity->arg) {
             *law_of(tp, activity->robot, k) =
                 (struct activity_law){.kind = TEAM_LAW_MEASURED,
+                                      .like = like,
                                       .freedom = count_freedom(n - 1),
                                       .n = n,
                                       .mean_s = mean_s,
@@ -398,8 +400,9 @@ bool team_draw_lap(void *context, const struct team_effect *start, struct team_l
     const bool moves = tp->params->tasks[start->step->task].to_position;
     const struct team_position *to = tp->to[r * tp->kind_count + k];
     const size_t leg_count = to ? team_legs(&robot->pose, to, legs) : 0;
+    const bool like = law_of(tp, r, k)->kind == TEAM_LAW_MEASURED && law_of(tp, r, k)->like;
     d->last = law_of(tp, r, k)->kind;
-    if (d->last != TEAM_LAW_MEASURED && tp->moves[r].known && to) {
+    if (!like && tp->moves[r].known && to) {
         const double lap_s = expect_legs(d, r, legs, leg_count);
         if (!isnan(lap_s)) {
             d->last = TEAM_LAW_FITTED;

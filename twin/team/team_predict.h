@@ -58,15 +58,20 @@ size_t team_activity_count(const struct team_prediction *tp);
 struct team_activity team_activity(const struct team_prediction *tp, size_t kind);
 size_t team_activity_kind(const struct team_prediction *tp, const struct team_step *step);
 
-/* This robot's moves take what a fit says; extra_s: beyond the laps fitted, of every move.
- * STATUS_E_EMPTY: the fit is of too few moves. */
+/* This robot's moves take what a fit says; extra: beyond the laps fitted, of every move, with
+ * its standard deviation. STATUS_E_EMPTY: the fit is of too few moves. */
+struct team_extra {
+    double mean_s, sd_s;
+};
 MUST_USE enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
-                                        const struct travel_fit *fit, double extra_s);
-/* n laps of this activity were measured. STATUS_E_EMPTY: too few; STATUS_E_RANGE: no step does
- * it, or mean and standard deviation are none. */
+                                        const struct travel_fit *fit, struct team_extra extra);
+/* n laps of this activity were measured. like: of a move, that they were all made from the same
+ * place, as they will be again; else what the fit says of the way counts more, where it says
+ * anything. STATUS_E_EMPTY: too few; STATUS_E_RANGE: no step does it, or mean and standard
+ * deviation are none. */
 MUST_USE enum status team_predict_measured(struct team_prediction *tp,
                                            const struct team_activity *activity, size_t n,
-                                           double mean_s, double sd_s);
+                                           double mean_s, double sd_s, bool like);
 /* Where a robot stands at the beginning; nobody knows else. */
 void team_predict_pose(struct team_prediction *tp, uint16_t robot, const struct team_pose *at);
 /* Its moves are so much faster than the law says, > 0; 1 else. */
