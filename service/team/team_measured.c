@@ -145,7 +145,9 @@ static void take_team(struct reading *r, const struct team_effect *e)
     } else if (e->kind == TEAM_FINISH || e->kind == TEAM_ERROR || e->kind == TEAM_HALT) {
         set_at_work(r, e, false);
     }
-    if ((e->kind == TEAM_DONE || e->kind == TEAM_FINISH) && r->measured->run_count > 0) {
+    /* The Lock that a run begins with is done before any activity has started. */
+    if (((e->kind == TEAM_DONE && e->timed) || e->kind == TEAM_FINISH) &&
+        r->measured->run_count > 0) {
         r->run.makespan_us = e->t_us - r->run.start_us;
         r->measured->runs[(r->measured->run_count - 1) % TEAM_MEASURED_RUNS] = r->run;
     }
