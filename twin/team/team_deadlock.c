@@ -14,11 +14,38 @@ struct knot {
     struct team_set blocked;
 };
 
-/* Whom a waiting robot waits for. */
+/* Whom a waiting robot waits for: where no unit is left for it, owners and those before it. */
+static void find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
+{
+    const struct team_request *q = &w->members[robot].request;
+    for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(bits);
+        const struct team_place *x = &w->places[q->wants[k]];
+        const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
+        const uint16_t own = (uint16_t)(robot * TEAM_WANT_MAX + k);
+        uint32_t taken = x->held;
+        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            taken++;
+        }
+        if (taken < capacity) {
+            continue;
+        }
+        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            team_set_add(robots, c / TEAM_WANT_MAX);
+        }
+        for (uint32_t h = x->first_hold; h < x->first_hold + capacity; h++) {
+            if (w->holds[h].robot != TEAM_NONE) {
+                team_set_add(robots, w->holds[h].robot);
+            }
+        }
+    }
+    team_set_remove(robots, robot);
+}
+
 static void find_behind(const struct team_work *w, uint16_t robot, struct team_set *robots)
 {
     if (team_set_has(&w->team->waiting, robot)) {
-        team_blockers(w, robot, robots);
+        find_owners(w, robot, robots);
     } else if (team_set_has(&w->team->meeting, robot)) {
         team_coming(w, robot, robots);
     }
@@ -97,13 +124,11 @@ static bool can_be_served(const struct team_work *w, const struct knot *knot, ui
             lost += owner != TEAM_NONE &&
                     (team_set_has(&knot->dead, owner) || team_set_has(&knot->stuck, owner));
         }
-        bool behind_dead = false;
         uint16_t c = w->claims[robot * TEAM_WANT_MAX + k].before;
-        while (c != TEAM_NO_CLAIM && !behind_dead) {
-            behind_dead = team_set_has(&knot->dead, c / TEAM_WANT_MAX);
-            c = w->claims[c].before;
+        for (; c != TEAM_NO_CLAIM && lost < capacity; c = w->claims[c].before) {
+            lost += team_set_has(&knot->dead, c / TEAM_WANT_MAX); /* a unit is kept for it */
         }
-        if (lost >= capacity || behind_dead) {
+        if (lost >= capacity) {
             return false;
         }
     }
@@ -176,7 +201,7 @@ static void tell_blocked(const struct team_work *w, uint16_t robot)
         e.meeting = team_step_of(w, robot)->meeting;
         e.count = team_step_of(w, robot)->robots - meeting_of(w, robot)->count;
     } else {
-        find_behind(w, robot, &behind);
+        team_blockers(w, robot, &behind);
         e.resources = lacks;
         e.resource_count = team_lacks(w, robot, lacks);
         e.robots = robots;

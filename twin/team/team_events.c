@@ -98,7 +98,6 @@ static void lose_lock(const struct team_work *w, uint16_t robot, uint16_t resour
         return;
     }
     team_withdraw(w, robot, "a resource was taken away from it");
-    team_set_phase(w, robot, TEAM_PHASE_PARKED);
 }
 
 static void do_release(const struct team_work *w, const struct team_event *event)

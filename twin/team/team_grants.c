@@ -101,6 +101,7 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why)
         e.why = why;
         e.id = m->id;
         m->client = false;
+        team_set_phase(w, robot, TEAM_PHASE_PARKED);
         team_emit(w, &e);
     }
 }
@@ -416,6 +417,7 @@ static void serve_robot(const struct team_work *w, uint16_t robot)
         }
         if (lacking_bits(q) != 0) { /* ordered: on to the next one */
             team_set_add(&w->team->progressed, robot);
+            w->members[robot].told_blocked = false; /* another wait */
             join_queue(w, robot, first_bit(lacking_bits(q)));
         }
     }

@@ -194,7 +194,7 @@ static bool turns_back(const struct team_work *w, uint16_t sequence, uint32_t fr
     return false;
 }
 
-/* By a job that waits and that this robot may be given. */
+/* By a job that waits and that this robot may be given when it has done the one in work. */
 static bool comes_by_job(const struct team_work *w, uint16_t robot, uint16_t name)
 {
     for (uint32_t k = 0; k < w->team->job_count; k++) {
@@ -213,14 +213,15 @@ static bool may_come(const struct team_work *w, uint16_t robot, uint16_t name)
     if (m->silent || m->phase == TEAM_PHASE_ERROR || m->phase == TEAM_PHASE_FINISHED) {
         return false;
     }
-    if (m->sequence == TEAM_NONE) {
-        return comes_by_job(w, robot, name);
+    if (m->phase == TEAM_PHASE_PARKED || m->sequence == TEAM_NONE) {
+        return false; /* what could be handed out was */
     }
     const uint32_t first = w->p->sequences[m->sequence].first;
     const bool again = m->cycles > 1 || turns_back(w, m->sequence, m->step);
     /* Who waits, or has met, at this very step comes again by a later one only. */
     const bool there = m->phase == TEAM_PHASE_MEETING || m->partner != TEAM_NONE;
-    return comes_by(w, m->sequence, again ? first : m->step + there, name);
+    return comes_by(w, m->sequence, again ? first : m->step + there, name) ||
+           (w->p->robots[robot].sequence == TEAM_NONE && comes_by_job(w, robot, name));
 }
 
 void team_coming(const struct team_work *w, uint16_t robot, struct team_set *robots)

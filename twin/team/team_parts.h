@@ -171,7 +171,7 @@ void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, 
 uint32_t team_find_hold(const struct team_work *w, uint16_t robot, uint16_t resource);
 void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, int64_t delay_us,
                     const char *id);
-/* Out of all queues; a client is told why. */
+/* Out of all queues; a client is told why, and is PARKED. */
 void team_withdraw(const struct team_work *w, uint16_t robot, const char *why);
 /* What it still lacks, and whom it stands behind. */
 size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources);

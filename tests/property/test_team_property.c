@@ -1,0 +1,798 @@
+/* Random teams: 2 to 50 robots, 1 to 40 resources of capacity 1 to 3, every discipline,
+ * priorities, leases, failures, losses, people who release, reset, skip and abort, jobs,
+ * meetings, clients that lock by themselves. Of each trace: mutual exclusion, fences that rise,
+ * service in the order of keys, every wait ends or is told, no deadlock where the discipline
+ * excludes it, none told that is none. The same team with the events of each instant in another
+ * order, and with its state moved to other memory as bytes, must leave the same bytes.
+ * TANDEM_RUNS: how many teams. */
+#include "tests/support/check.h"
+
+#include "base/hash.h"
+#include "tests/support/team_drive.h"
+#include "twin/report/team_report.h"
+
+enum {
+    RUNS = 60,
+    STEPS = 4000, /* of a run, at most */
+    ROBOTS = 50,
+    RESOURCES = 40,
+    SEQUENCES = 6,
+    STEPS_EACH = 40,
+    LISTS = 4096,
+    NAMES_EACH = 4, /* buffers, parts, meetings, args */
+    SECOND = 1000000
+};
+enum {
+    NAME_BUFFER,
+    NAME_PART = NAMES_EACH,
+    NAME_MEETING = 2 * NAMES_EACH,
+    NAME_COUNT = 3 * NAMES_EACH
+};
+
+struct world {
+    struct team_params p;
+    struct team_robot_params robots[ROBOTS];
+    struct team_resource_params resources[RESOURCES];
+    struct team_task_params tasks[3];
+    struct team_sequence sequences[SEQUENCES];
+    struct team_step steps[SEQUENCES * STEPS_EACH];
+    struct team_buffer buffers[NAMES_EACH];
+    struct team_job jobs[8];
+    char names[NAME_COUNT][TEAM_NAME_MAX];
+    uint16_t lists[LISTS];
+    bool fails, people, clients, meets;
+    uint64_t seed;
+};
+
+/* One waits for this resource. */
+struct waiting {
+    bool waits;
+    int64_t key_us;
+};
+
+struct run {
+    const struct world *world;
+    struct team_drive drive;
+    uint64_t draws, shuffles;
+    uint64_t hash;
+    unsigned long lines;
+    bool ended, watches;
+    const char *wrong; /* the first law that was broken */
+    /* what the trace says so far */
+    uint64_t fence;
+    uint64_t held[RESOURCES][ROBOTS];
+    struct waiting queue[RESOURCES][ROBOTS];
+    int64_t asked_us[ROBOTS];
+    bool asking[ROBOTS], told[ROBOTS], blocked[ROBOTS], dead[ROBOTS];
+    bool skipped;
+};
+
+static struct {
+    unsigned long grants, waits, deadlocks, blocked, expired, errors, jobs, meets, rejects,
+        livelocks, ended;
+} seen;
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return below ? (uint32_t)(*state >> 33) % below : 0;
+}
+
+static bool chance(uint64_t *state, uint32_t percent)
+{
+    return draw(state, 100) < percent;
+}
+
+/* ---- a team -------------------------------------------------------------------------------
+ */
+
+static struct team_step *add_step(struct world *w, enum team_step_kind kind)
+{
+    struct team_step *s = &w->steps[w->p.step_count++];
+    *s = (struct team_step){
+        .kind = kind, .task = TEAM_NONE, .arg = TEAM_NONE, .meeting = TEAM_NONE};
+    return s;
+}
+
+static void add_list(struct world *w, struct team_step *s, const uint16_t *list, uint32_t count)
+{
+    s->first_resource = (uint32_t)w->p.list_count;
+    s->resource_count = count;
+    memcpy(&w->lists[w->p.list_count], list, count * sizeof *list);
+    w->p.list_count += count;
+}
+
+struct holding {
+    uint16_t held[RESOURCES];
+    uint32_t count;
+};
+
+static bool is_held(const struct holding *h, uint16_t resource)
+{
+    for (uint32_t k = 0; k < h->count; k++) {
+        if (h->held[k] == resource) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A Lock that the discipline allows, if there is one. */
+static void add_lock(struct world *w, struct holding *h)
+{
+    uint16_t wants[3];
+    uint32_t count = 0;
+    uint16_t last = 0;
+    for (uint32_t k = 0; k < h->count; k++) {
+        last = h->held[k] > last ? h->held[k] : last;
+    }
+    for (uint32_t k = 0; k < 3 && (k == 0 || chance(&w->seed, 40)); k++) {
+        const uint16_t resource = (uint16_t)draw(&w->seed, (uint32_t)w->p.resource_count);
+        const bool late = h->count > 0 && resource < last && w->p.locking == TEAM_ORDERED;
+        bool twice = is_held(h, resource);
+        for (uint32_t j = 0; j < count; j++) {
+            twice |= wants[j] == resource;
+        }
+        if (!late && !twice && !(h->count > 0 && w->p.locking == TEAM_AT_ONCE)) {
+            wants[count++] = resource;
+        }
+    }
+    if (count > 0) {
+        add_list(w, add_step(w, TEAM_STEP_LOCK), wants, count);
+        memcpy(&h->held[h->count], wants, count * sizeof *wants);
+        h->count += count;
+    }
+}
+
+static void add_unlock(struct world *w, struct holding *h, bool all)
+{
+    const uint32_t count = all ? h->count : 1 + draw(&w->seed, h->count);
+    if (h->count > 0) {
+        add_list(w, add_step(w, TEAM_STEP_UNLOCK), &h->held[h->count - count], count);
+        h->count -= count;
+    }
+}
+
+static void add_task(struct world *w, enum team_step_kind kind)
+{
+    struct team_step *s = add_step(w, kind);
+    s->task = (uint16_t)draw(&w->seed, 3);
+    s->arg = (uint16_t)(NAME_PART + draw(&w->seed, NAMES_EACH));
+}
+
+static void add_meeting(struct world *w)
+{
+    struct team_step *s =
+        add_step(w, chance(&w->seed, 50) ? TEAM_STEP_MEET : TEAM_STEP_TOGETHER);
+    s->task = (uint16_t)draw(&w->seed, 3);
+    s->meeting = (uint16_t)(NAME_MEETING + draw(&w->seed, 2));
+    s->robots = (uint16_t)(2 + s->meeting % 2);
+}
+
+static void add_some(struct world *w, struct holding *h, uint32_t *loop_from)
+{
+    const uint32_t kind = draw(&w->seed, 20);
+    if (kind < 5) {
+        add_lock(w, h);
+    } else if (kind < 8) {
+        add_unlock(w, h, false);
+    } else if (kind == 8 && w->meets && (h->count == 0 || w->p.locking == TEAM_FREE)) {
+        add_meeting(w);
+    } else if (kind == 9) {
+        struct team_step *s = add_step(w, TEAM_STEP_TAKE);
+        s->arg = (uint16_t)draw(&w->seed, NAMES_EACH);
+        s->retry_us = chance(&w->seed, 10) ? 7 * SECOND : 0;
+    } else if (kind == 10) {
+        struct team_step *s = add_step(w, TEAM_STEP_UNLESS);
+        s->arg = (uint16_t)(NAME_PART + draw(&w->seed, NAMES_EACH));
+        s->to = (uint32_t)w->p.step_count + 1;
+        add_task(w, TEAM_STEP_TASK);
+    } else if (kind == 11 && h->count == 0 && *loop_from < w->p.step_count) {
+        struct team_step *s = add_step(w, TEAM_STEP_LOOP);
+        s->to = *loop_from;
+        s->times = 1 + draw(&w->seed, 3);
+        *loop_from = (uint32_t)w->p.step_count;
+    } else {
+        add_task(w, chance(&w->seed, 10)   ? TEAM_STEP_TOOL
+                    : chance(&w->seed, 10) ? TEAM_STEP_DONE
+                                           : TEAM_STEP_TASK);
+    }
+}
+
+static void add_sequence(struct world *w)
+{
+    struct team_sequence *s = &w->sequences[w->p.sequence_count++];
+    struct holding h = {.count = 0};
+    const uint32_t items = 2 + draw(&w->seed, 12);
+    s->first = (uint32_t)w->p.step_count;
+    uint32_t loop_from = s->first;
+    for (uint32_t k = 0; k < items; k++) {
+        add_some(w, &h, &loop_from);
+    }
+    add_unlock(w, &h, true);
+    if (chance(&w->seed, 2)) { /* a circle that takes no time */
+        add_step(w, TEAM_STEP_GOTO)->to = (uint32_t)w->p.step_count - 1;
+    }
+    s->count = (uint32_t)w->p.step_count - s->first;
+}
+
+static void make_resources(struct world *w)
+{
+    w->p.resource_count = 1 + draw(&w->seed, chance(&w->seed, 50) ? 4 : RESOURCES);
+    for (size_t i = 0; i < w->p.resource_count; i++) {
+        w->resources[i] = (struct team_resource_params){
+            .capacity = 1 + draw(&w->seed, 3),
+            .lease_us = w->fails && chance(&w->seed, 30) ? SECOND * (1 + draw(&w->seed, 9)) : 0,
+            .delay_us = chance(&w->seed, 30) ? SECOND * draw(&w->seed, 4) : 0,
+            .on_error = draw(&w->seed, 2) ? TEAM_HOLD : TEAM_RELEASE,
+            .on_lost = draw(&w->seed, 2) ? TEAM_HOLD : TEAM_RELEASE};
+        (void)snprintf(w->resources[i].name, TEAM_NAME_MAX, "Z%zu", i);
+    }
+}
+
+static void make_robots(struct world *w)
+{
+    w->p.robot_count = 2 + draw(&w->seed, chance(&w->seed, 50) ? 4 : ROBOTS - 1);
+    for (size_t i = 0; i < w->p.robot_count; i++) {
+        struct team_robot_params *r = &w->robots[i];
+        *r = (struct team_robot_params){
+            .sequence = chance(&w->seed, 85) ? (uint16_t)draw(&w->seed, SEQUENCES) : TEAM_NONE,
+            .cycles = 1 + draw(&w->seed, 3),
+            .priority = chance(&w->seed, 20) ? draw(&w->seed, 3) : 0,
+            .handles_all = chance(&w->seed, 50),
+            .start_us = SECOND * (int64_t)draw(&w->seed, 3)};
+        r->first_handled = (uint32_t)w->p.list_count;
+        r->handled_count = 1;
+        w->lists[w->p.list_count++] = (uint16_t)(NAME_PART + draw(&w->seed, NAMES_EACH));
+        (void)snprintf(r->name, TEAM_NAME_MAX, "R%zu", i);
+    }
+}
+
+static struct team_job draw_job(struct world *w)
+{
+    return (struct team_job){.part = (uint16_t)(NAME_PART + draw(&w->seed, NAMES_EACH)),
+                             .sequence = (uint16_t)draw(&w->seed, SEQUENCES),
+                             .home = chance(&w->seed, 80)
+                                         ? (uint16_t)draw(&w->seed, (uint32_t)w->p.robot_count)
+                                         : TEAM_NONE};
+}
+
+static void make_parts(struct world *w)
+{
+    for (size_t k = 0; k < NAME_COUNT; k++) {
+        (void)snprintf(w->names[k], TEAM_NAME_MAX, "n%zu", k);
+    }
+    w->p.buffer_count = NAMES_EACH;
+    for (size_t k = 0; k < NAMES_EACH; k++) {
+        w->buffers[k] =
+            (struct team_buffer){(uint16_t)k, (uint32_t)w->p.list_count, draw(&w->seed, 12)};
+        for (uint32_t j = 0; j < w->buffers[k].part_count; j++) {
+            w->lists[w->p.list_count++] = (uint16_t)(NAME_PART + draw(&w->seed, NAMES_EACH));
+        }
+    }
+    w->p.job_count = chance(&w->seed, 50) ? draw(&w->seed, COUNT(w->jobs)) : 0;
+    for (size_t k = 0; k < w->p.job_count; k++) {
+        w->jobs[k] = draw_job(w);
+    }
+}
+
+static void make_tasks(struct world *w)
+{
+    static const struct team_window windows[] = {
+        {0, LAB_TIME_MAX, 0}, {SECOND, 20 * SECOND, 0}, {2 * SECOND, 9 * SECOND, SECOND / 10}};
+    w->p.task_count = COUNT(windows);
+    for (size_t k = 0; k < COUNT(windows); k++) {
+        w->tasks[k].window = windows[chance(&w->seed, 60) ? 0 : k];
+        (void)snprintf(w->tasks[k].name, TEAM_NAME_MAX, "T%zu", k);
+    }
+}
+
+static void make_world(struct world *w, uint64_t seed)
+{
+    memset(w, 0, sizeof *w);
+    w->seed = seed;
+    w->fails = chance(&w->seed, 50);
+    w->people = w->fails && chance(&w->seed, 60);
+    w->clients = chance(&w->seed, 30);
+    w->meets = chance(&w->seed, 40);
+    w->p.locking = (enum team_locking)draw(&w->seed, TEAM_LOCKING_COUNT);
+    w->p.head_start_us = SECOND * draw(&w->seed, 6);
+    w->p.help_backlog = 1 + draw(&w->seed, 2);
+    w->p.may_fail = true;
+    make_tasks(w);
+    make_resources(w);
+    make_robots(w);
+    make_parts(w);
+    while (w->p.sequence_count < SEQUENCES) {
+        add_sequence(w);
+    }
+    w->p.name_count = NAME_COUNT;
+    w->p.robots = w->robots;
+    w->p.resources = w->resources;
+    w->p.tasks = w->tasks;
+    w->p.sequences = w->sequences;
+    w->p.steps = w->steps;
+    w->p.buffers = w->buffers;
+    w->p.jobs = w->jobs;
+    w->p.names = (const char(*)[TEAM_NAME_MAX])w->names;
+    w->p.lists = w->lists;
+}
+
+/* ---- the laws of a trace ------------------------------------------------------------------
+ */
+
+static void break_law(struct run *r, const char *law)
+{
+    r->wrong = r->wrong ? r->wrong : law;
+}
+
+static int64_t key_of(const struct run *r, uint16_t robot, int64_t asked_us)
+{
+    const struct team_params *p = &r->world->p;
+    return asked_us - p->robots[robot].priority * p->head_start_us;
+}
+
+static unsigned count_held(const struct run *r, uint16_t resource)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < ROBOTS; i++) {
+        count += r->held[resource][i] != 0;
+    }
+    return count;
+}
+
+static void forget_wait(struct run *r, uint16_t robot)
+{
+    for (size_t x = 0; x < RESOURCES; x++) {
+        r->queue[x][robot].waits = false;
+    }
+    r->asking[robot] = r->told[robot] = r->blocked[robot] = r->dead[robot] = false;
+}
+
+static void check_grant(struct run *r, const struct team_effect *e)
+{
+    const uint32_t capacity = r->world->p.resources[e->resource].capacity;
+    const int64_t key_us = key_of(r, e->robot, e->t_us - e->waited_us);
+    const unsigned held = count_held(r, e->resource);
+    unsigned before = 0;
+    if (held >= capacity) {
+        break_law(r, "mutual exclusion");
+    }
+    if (e->fence != r->fence + 1) {
+        break_law(r, "fences rise by one");
+    }
+    if (r->held[e->resource][e->robot] != 0) {
+        break_law(r, "nobody holds a resource twice");
+    }
+    if (r->dead[e->robot]) {
+        break_law(r, "who was told to be in a deadlock is served only after help");
+    }
+    for (uint16_t i = 0; i < ROBOTS; i++) {
+        const struct waiting *q = &r->queue[e->resource][i];
+        before += q->waits && i != e->robot &&
+                  (q->key_us != key_us ? q->key_us < key_us : i < e->robot);
+    }
+    if (held + before >= capacity) {
+        break_law(r, "nobody is overtaken");
+    }
+    r->fence = e->fence;
+    r->held[e->resource][e->robot] = e->fence;
+    r->queue[e->resource][e->robot].waits = false;
+    r->asking[e->robot] = true;
+    r->asked_us[e->robot] = e->t_us - e->waited_us;
+    r->told[e->robot] = r->blocked[e->robot] = false;
+    seen.grants++;
+}
+
+static void check_wait(struct run *r, const struct team_effect *e)
+{
+    const size_t count = r->world->p.locking == TEAM_ORDERED ? 1 : e->resource_count;
+    const int64_t asked_us = r->asking[e->robot] ? r->asked_us[e->robot] : e->t_us;
+    for (size_t k = 0; k < count; k++) {
+        r->queue[e->resources[k]][e->robot] =
+            (struct waiting){true, key_of(r, e->robot, asked_us)};
+    }
+    for (size_t k = 0; k < e->robot_count; k++) {
+        if (e->robots[k] == e->robot || (k > 0 && e->robots[k] <= e->robots[k - 1])) {
+            break_law(r, "whom it stands behind: others, in their order");
+        }
+    }
+    seen.waits++;
+}
+
+static void check_alarm(struct run *r, const struct team_effect *e)
+{
+    if (e->alarm == TEAM_ALARM_BLOCKED) {
+        if (r->blocked[e->robot]) {
+            break_law(r, "a wait is told once to be blocked");
+        }
+        r->told[e->robot] = r->blocked[e->robot] = true;
+        seen.blocked++;
+    }
+    for (size_t k = 0; e->alarm == TEAM_ALARM_DEADLOCK && k < e->cycle_count; k++) {
+        r->told[e->cycle[k].robot] = r->dead[e->cycle[k].robot] = true;
+    }
+    /* Meetings in another order each are possible, but nothing that has to do with resources.
+     */
+    const bool excluded = r->world->p.locking != TEAM_FREE && !r->skipped;
+    for (size_t k = 0; e->alarm == TEAM_ALARM_DEADLOCK && excluded && k < e->cycle_count; k++) {
+        if (e->cycle[k].meeting == TEAM_NONE || e->cycle[k].held_count > 0) {
+            break_law(r, "no deadlock in this discipline");
+        }
+    }
+    seen.deadlocks += e->alarm == TEAM_ALARM_DEADLOCK;
+    seen.errors += e->alarm == TEAM_ALARM_TASK_ERROR;
+    seen.expired += e->alarm == TEAM_ALARM_LEASE_EXPIRED;
+    seen.livelocks += e->alarm == TEAM_ALARM_LIVELOCK;
+}
+
+static void check_freed(struct run *r, const struct team_effect *e)
+{
+    if (r->held[e->resource][e->robot] != e->fence) {
+        break_law(r, "what is released was held under this fence");
+    }
+    r->held[e->resource][e->robot] = 0;
+    if (strcmp(e->why, "unlock") != 0) {
+        memset(r->dead, 0, sizeof r->dead);
+    }
+}
+
+static void check_effect(struct run *r, const struct team_effect *e)
+{
+    const bool lock = e->kind == TEAM_DONE && (!e->step || e->step->kind == TEAM_STEP_LOCK);
+    if (e->kind == TEAM_GRANT) {
+        check_grant(r, e);
+    } else if (e->kind == TEAM_WAIT) {
+        check_wait(r, e);
+    } else if (e->kind == TEAM_FREED) {
+        check_freed(r, e);
+    } else if (e->kind == TEAM_ALARM) {
+        check_alarm(r, e);
+    } else if (lock || e->kind == TEAM_RESET) {
+        forget_wait(r, e->robot);
+    } else if (e->kind == TEAM_ERROR || e->kind == TEAM_HALT || e->kind == TEAM_REJECT) {
+        struct team_robot_view m;
+        team_robot(r->drive.team, e->robot, &m);
+        if (e->kind != TEAM_REJECT ||
+            m.phase == TEAM_PHASE_PARKED) { /* its Lock, not another */
+            forget_wait(r, e->robot);
+        }
+        memset(r->dead, 0, sizeof r->dead);
+        seen.rejects += e->kind == TEAM_REJECT;
+    } else if (e->kind == TEAM_MEET) {
+        for (size_t k = 0; k < e->robot_count; k++) {
+            if (r->dead[e->robots[k]]) {
+                break_law(r, "who was told to be in a deadlock meets only after help");
+            }
+            forget_wait(r, e->robots[k]);
+        }
+        seen.meets++;
+    }
+    if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE) { /* help from outside */
+        memset(r->dead, 0, sizeof r->dead);
+    }
+    seen.jobs += e->kind == TEAM_ASSIGN;
+}
+
+/* ---- what the world does ------------------------------------------------------------------
+ */
+
+static int64_t draw_time(struct run *r, uint32_t most_s)
+{
+    return chance(&r->draws, 50) ? SECOND * (int64_t)draw(&r->draws, most_s)
+                                 : (int64_t)draw(&r->draws, most_s * SECOND);
+}
+
+static void send(struct run *r, int64_t t_us, struct team_event e)
+{
+    team_drive_add(&r->drive, t_us, &e);
+}
+
+static bool draw_duration(void *context, uint16_t robot, const struct team_step *step,
+                          uint32_t n, int64_t *took_us, enum team_event_kind *event)
+{
+    struct run *r = context;
+    (void)robot, (void)step, (void)n;
+    *took_us = draw_time(r, 12);
+    const uint32_t luck = draw(&r->draws, 200);
+    *event = r->world->fails && luck < 6 ? TEAM_EVENT_FAIL : TEAM_EVENT_DONE;
+    return !(r->world->fails && luck == 6);
+}
+
+static void send_release(struct run *r, int64_t t_us, uint16_t resource)
+{
+    struct team_resource_view x;
+    team_resource(r->drive.team, resource, &x);
+    if (x.held_count > 0) {
+        const uint64_t fence = x.held[draw(&r->draws, (uint32_t)x.held_count)].fence;
+        send(r, t_us,
+             (struct team_event){.kind = TEAM_EVENT_RELEASE,
+                                 .robot = TEAM_NONE,
+                                 .resource = resource,
+                                 .fence = fence});
+    }
+}
+
+/* People do something about alarms, most times; never the same thing. */
+static void react(struct run *r, const struct team_effect *e)
+{
+    const int64_t t_us = e->t_us + draw_time(r, 8);
+    if (e->alarm == TEAM_ALARM_TASK_ERROR && chance(&r->draws, 70)) {
+        const bool skip = chance(&r->draws, 20);
+        send(r, t_us,
+             (struct team_event){.kind = skip ? TEAM_EVENT_SKIP : TEAM_EVENT_RESET,
+                                 .robot = e->robot});
+        r->skipped |= skip;
+    } else if (e->alarm == TEAM_ALARM_BLOCKED && e->resource_count > 0 &&
+               chance(&r->draws, 60)) {
+        send_release(r, t_us, e->resources[0]);
+    } else if (e->alarm == TEAM_ALARM_LEASE_EXPIRED && chance(&r->draws, 60)) {
+        send(r, t_us, (struct team_event){.kind = TEAM_EVENT_ALIVE, .robot = e->robot});
+        send(r, t_us + SECOND,
+             (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->robot});
+    } else if (e->alarm == TEAM_ALARM_DEADLOCK && chance(&r->draws, 70)) {
+        send(r, t_us,
+             (struct team_event){.kind = TEAM_EVENT_ABORT, .robot = e->cycle[0].robot});
+        if (e->cycle[0].held_count > 0) {
+            send_release(r, t_us + SECOND, e->cycle[0].held[0]);
+        }
+        send(r, t_us + 2 * SECOND,
+             (struct team_event){.kind = TEAM_EVENT_RESET, .robot = e->cycle[0].robot});
+    }
+}
+
+static void take_effect(void *context, const struct team_effect *e)
+{
+    static char text[1 << 16];
+    struct run *r = context;
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    team_report_effect(&w, NULL, &r->world->p, e, TEAM_TIME_S);
+    if (!json_write_end(&w)) {
+        break_law(r, "every effect can be told");
+    }
+    r->hash = hash_bytes(r->hash, text, w.used);
+    r->lines++;
+    if (r->watches) {
+        check_effect(r, e);
+    }
+    if (e->kind == TEAM_GRANT && e->id[0] && chance(&r->draws, 90)) { /* a client's */
+        struct team_event unlock = {.kind = TEAM_EVENT_UNLOCK,
+                                    .robot = e->robot,
+                                    .resource = e->resource,
+                                    .fence = e->fence};
+        (void)snprintf(unlock.id, sizeof unlock.id, "u%u", (unsigned)e->fence);
+        send(r, e->t_us + draw_time(r, 9), unlock);
+    }
+    if (e->kind == TEAM_ALARM && r->world->people) {
+        react(r, e);
+    }
+}
+
+static struct team_event draw_client(struct run *r, uint16_t robot)
+{
+    struct team_event e = {.kind = TEAM_EVENT_LOCK,
+                           .robot = robot,
+                           .resource_count = (uint16_t)(1 + draw(&r->draws, 3))};
+    for (size_t k = 0; k < e.resource_count; k++) {
+        e.resources[k] = (uint16_t)draw(&r->draws, (uint32_t)r->world->p.resource_count +
+                                                       chance(&r->draws, 2));
+    }
+    (void)snprintf(e.id, sizeof e.id, "z%u", draw(&r->draws, 1000));
+    return e;
+}
+
+/* What happens whatever the team does. */
+static void send_script(struct run *r)
+{
+    const struct team_params *p = &r->world->p;
+    struct world copy = *r->world;
+    const uint32_t robots = (uint32_t)p->robot_count;
+    copy.seed = r->draws;
+    for (uint32_t k = draw(&r->draws, 12); r->world->fails && k > 0; k--) {
+        static const enum team_event_kind kinds[] = {
+            TEAM_EVENT_OFFLINE, TEAM_EVENT_ALIVE,   TEAM_EVENT_ALIVE,  TEAM_EVENT_DONE,
+            TEAM_EVENT_FAIL,    TEAM_EVENT_RELEASE, TEAM_EVENT_UNLOCK, TEAM_EVENT_ABORT,
+            TEAM_EVENT_RESET,   TEAM_EVENT_START};
+        struct team_event e = {.kind = kinds[draw(&r->draws, COUNT(kinds))],
+                               .robot = (uint16_t)draw(&r->draws, robots)};
+        e.resource = (uint16_t)draw(&r->draws, (uint32_t)p->resource_count);
+        e.fence = draw(&r->draws, 20);
+        e.n = draw(&r->draws, 9);
+        send(r, draw_time(r, 60), e);
+    }
+    for (uint32_t k = draw(&r->draws, 6); k > 0; k--) {
+        send(r, draw_time(r, 60),
+             (struct team_event){
+                 .kind = TEAM_EVENT_JOB, .robot = TEAM_NONE, .job = draw_job(&copy)});
+    }
+    for (uint16_t i = 0; r->world->clients && i < robots; i++) {
+        for (uint32_t k = p->robots[i].sequence == TEAM_NONE ? 4 : draw(&r->draws, 20) == 0;
+             k > 0; k--) {
+            send(r, draw_time(r, 60), draw_client(r, i));
+        }
+    }
+}
+
+/* ---- runs ---------------------------------------------------------------------------------
+ */
+
+enum variant { AS_IT_IS, SHUFFLED, MOVED };
+
+static void shuffle_queue(struct run *r)
+{
+    for (size_t k = r->drive.count; k > 1; k--) {
+        const size_t j = draw(&r->shuffles, (uint32_t)k);
+        const struct team_due_event swap = r->drive.queue[k - 1];
+        r->drive.queue[k - 1] = r->drive.queue[j];
+        r->drive.queue[j] = swap;
+    }
+}
+
+/* The whole state elsewhere, as a checkpoint would bring it back. */
+static void move_state(struct run *r)
+{
+    const size_t bytes = team_bytes(&r->world->p);
+    void *there = malloc(bytes);
+    assert(there);
+    memcpy(there, r->drive.team, bytes);
+    memset(r->drive.team, 0xa5, bytes);
+    free(r->drive.team);
+    r->drive.team = there;
+    team_rebind(there, &r->world->p);
+}
+
+static void run_team(struct run *r, const struct world *w, uint64_t seed, enum variant variant)
+{
+    memset(r, 0, sizeof *r);
+    r->world = w;
+    r->draws = seed ^ 0x5eed;
+    r->shuffles = seed;
+    r->hash = HASH_START;
+    r->watches = variant == AS_IT_IS;
+    r->drive = (struct team_drive){.team = team_init(malloc(team_bytes(&w->p)), &w->p),
+                                   .p = &w->p,
+                                   .duration = draw_duration,
+                                   .emit = take_effect,
+                                   .context = r};
+    team_drive_start(&r->drive);
+    send_script(r);
+    for (unsigned k = 0; k < STEPS && !r->ended; k++) {
+        if (variant == SHUFFLED) {
+            shuffle_queue(r);
+        } else if (variant == MOVED && chance(&r->shuffles, 20)) {
+            move_state(r);
+        }
+        r->ended = !team_drive_step(&r->drive);
+    }
+    free(r->drive.queue);
+}
+
+/* ---- at the end, every wait is explained --------------------------------------------------
+ */
+
+static bool comes(const struct run *r, uint16_t robot, uint16_t meeting)
+{
+    const struct team_params *p = &r->world->p;
+    for (size_t k = 0; k < p->step_count; k++) {
+        const struct team_sequence *s = &p->sequences[p->robots[robot].sequence % SEQUENCES];
+        const bool own = p->robots[robot].sequence == TEAM_NONE ||
+                         (k >= s->first && k < s->first + s->count);
+        if (own && p->steps[k].meeting == meeting) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does its wait lead to one of these? */
+static bool leads_to(const struct run *r, uint16_t robot, const bool *explained)
+{
+    uint16_t queue[ROBOTS];
+    struct team_robot_view m;
+    team_robot(r->drive.team, robot, &m);
+    for (uint16_t i = 0; m.phase == TEAM_PHASE_MEETING && i < r->world->p.robot_count; i++) {
+        if (i != robot && explained[i] && comes(r, i, m.step->meeting)) {
+            return true;
+        }
+    }
+    for (uint16_t x = 0; m.phase == TEAM_PHASE_WAITING && x < r->world->p.resource_count; x++) {
+        const size_t count = team_queue(r->drive.team, x, queue, ROBOTS);
+        size_t at = 0;
+        while (at < count && queue[at] != robot) {
+            at++;
+        }
+        struct team_resource_view view;
+        team_resource(r->drive.team, x, &view);
+        for (size_t k = 0; at < count && k < at; k++) {
+            if (explained[queue[k]]) {
+                return true;
+            }
+        }
+        for (size_t k = 0; at < count && k < view.held_count; k++) {
+            if (explained[view.held[k].robot]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void check_end(struct run *r)
+{
+    bool explained[ROBOTS] = {false};
+    bool waits[ROBOTS] = {false};
+    const size_t count = r->world->p.robot_count;
+    for (uint16_t i = 0; i < count; i++) {
+        struct team_robot_view m;
+        team_robot(r->drive.team, i, &m);
+        waits[i] = m.phase == TEAM_PHASE_WAITING || m.phase == TEAM_PHASE_MEETING;
+        /* An activity without end, a partner of one, a client that keeps what it has. */
+        const bool stays = m.phase == TEAM_PHASE_ACTIVE || m.phase == TEAM_PHASE_JOINED ||
+                           (m.phase == TEAM_PHASE_PARKED && m.held_count > 0);
+        explained[i] = waits[i] ? r->told[i] : stays;
+        if (m.phase == TEAM_PHASE_BEGIN || m.phase == TEAM_PHASE_RETRY) {
+            break_law(r, "nobody stops in the middle");
+        }
+    }
+    for (size_t rounds = 0; rounds < count; rounds++) {
+        for (uint16_t i = 0; i < count; i++) {
+            explained[i] |= waits[i] && leads_to(r, i, explained);
+        }
+    }
+    for (uint16_t i = 0; i < count; i++) {
+        if (waits[i] && !explained[i]) {
+            break_law(r, "every wait ends or is told");
+        }
+    }
+    seen.ended++;
+}
+
+static void check_team(uint64_t seed)
+{
+    static struct world w;
+    static struct run plain, other;
+    char row[64];
+    (void)snprintf(row, sizeof row, "team %llu", (unsigned long long)seed);
+    make_world(&w, seed);
+    run_team(&plain, &w, seed, AS_IT_IS);
+    if (plain.ended) {
+        check_end(&plain);
+    }
+    CHECK_TEXT(row, plain.wrong ? plain.wrong : "", "");
+    free(plain.drive.team);
+    for (enum variant v = SHUFFLED; v <= MOVED; v++) {
+        run_team(&other, &w, seed, v);
+        CHECK_INT(row, other.lines, plain.lines);
+        CHECK(row, other.hash == plain.hash);
+        free(other.drive.team);
+    }
+}
+
+static void test_teams(void)
+{
+    const char *text = getenv("TANDEM_RUNS");
+    const unsigned long runs = text && *text ? strtoul(text, NULL, 10) : RUNS;
+    const uint64_t first = (uint64_t)check_seed(1) * 1000000;
+    for (unsigned long k = 0; k < runs; k++) {
+        check_team(first + k);
+    }
+    (void)printf("%lu teams, %lu of them to their end: %lu grants, %lu waits, %lu deadlocks, "
+                 "%lu blocked, %lu leases, "
+                 "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks\n",
+                 runs, seen.ended, seen.grants, seen.waits, seen.deadlocks, seen.blocked,
+                 seen.expired, seen.errors, seen.meets, seen.jobs, seen.rejects,
+                 seen.livelocks);
+    /* It can only hold what was there. */
+    CHECK("seen", seen.grants > 0 && seen.waits > 0 && seen.deadlocks > 0 && seen.blocked > 0 &&
+                      seen.errors > 0 && seen.meets > 0 && seen.jobs > 0 && seen.rejects > 0 &&
+                      seen.ended > 0);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("teams", NULL, NULL);
+    CU_add_test(suite, "random teams", test_teams);
+    return check_run();
+}
