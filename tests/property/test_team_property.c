@@ -420,6 +420,7 @@ static void check_alarm(struct run *r, const struct team_effect *e)
             break_law(r, "no deadlock in this discipline");
         }
     }
+    r->skipped |= e->alarm == TEAM_ALARM_FINISHED_HOLDING; /* and its next job meets somebody */
     seen.deadlocks += e->alarm == TEAM_ALARM_DEADLOCK;
     seen.errors += e->alarm == TEAM_ALARM_TASK_ERROR;
     seen.expired += e->alarm == TEAM_ALARM_LEASE_EXPIRED;
