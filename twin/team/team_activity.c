@@ -21,7 +21,9 @@ void team_start_activity(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
     const struct team_window *window = window_of(w, robot);
-    team_set_phase(w, robot, TEAM_PHASE_ACTIVE);
+    team_signal(w, robot, ROBOT_ACTS);
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_CMD);
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_NOTHING);
     m->began_us = w->t_us;
     m->seen = false;
     m->n++;
@@ -39,6 +41,8 @@ void team_end_activity(const struct team_work *w, uint16_t robot)
     struct team_member *m = &w->members[robot];
     const struct team_step *step = team_step_of(w, robot);
     team_cancel_timer(w, team_slot_of_robot(w, robot));
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_SEEN);
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_NOTHING);
     struct team_effect e = team_effect_of(w, TEAM_DONE, robot);
     e.step = step;
     e.n = m->n;
@@ -46,7 +50,7 @@ void team_end_activity(const struct team_work *w, uint16_t robot)
     e.took_us = w->t_us - m->began_us;
     team_emit(w, &e);
     if (step->kind == TEAM_STEP_TOGETHER) {
-        team_set_phase(w, robot, TEAM_PHASE_JOINED);
+        team_signal(w, robot, ROBOT_JOINS);
         team_end_together(w, robot);
         return;
     }
@@ -93,6 +97,19 @@ void team_take_done(const struct team_work *w, uint16_t robot)
     team_end_activity(w, robot);
 }
 
+void team_enter_error(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    if (m->activity == ACTIVITY_RUN) {
+        TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_HALT);
+    }
+    if (m->task == TASK_ACTIVE || m->phase == TEAM_PHASE_RETRY) {
+        TEAM_TURN(team_task_next, m->task, TASK_ON_ERROR);
+    }
+    team_signal(w, robot, ROBOT_FAILS);
+    w->team->check = true;
+}
+
 void team_stop_robot(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
@@ -107,8 +124,7 @@ void team_stop_robot(const struct team_work *w, uint16_t robot)
     const bool together = m->partner != TEAM_NONE;
     uint16_t ring[TEAM_ROBOTS_MAX];
     const size_t count = together ? team_ring(w, robot, ring) : 0;
-    team_set_phase(w, robot, TEAM_PHASE_ERROR);
-    w->team->check = true;
+    team_enter_error(w, robot);
     for (size_t i = 0; i < count; i++) {
         w->members[ring[i]].partner = TEAM_NONE;
     }
@@ -158,6 +174,9 @@ void team_activity_is_due(const struct team_work *w, uint16_t robot, enum team_d
         team_end_activity(w, robot);
         return;
     }
+    struct team_member *m = &w->members[robot];
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_LATE);
+    TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_NOTHING);
     char why[64];
     const int64_t max_us = window_of(w, robot)->max_us;
     if (max_us % 1000 == 0) {

@@ -45,7 +45,7 @@ static void hear_robot(const struct team_work *w, uint16_t robot)
     }
     m->silent = false;
     if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
-        team_set_remove(&w->team->broken, robot);
+        team_set_broken(w, robot, false);
     }
     for (uint32_t h = m->first_hold; h != TEAM_NO_HOLD; h = w->holds[h].next) {
         const int64_t lease_us = w->p->resources[w->holds[h].resource].lease_us;
@@ -125,11 +125,11 @@ static void do_reset(const struct team_work *w, const struct team_event *event)
     }
     team_emit_plain(w, TEAM_RESET, event->robot);
     if (m->sequence == TEAM_NONE) {
-        team_set_phase(w, event->robot, TEAM_PHASE_PARKED);
+        team_signal(w, event->robot, ROBOT_PARKS);
     } else if (event->kind == TEAM_EVENT_SKIP) {
         team_next_step(w, event->robot);
     } else {
-        team_set_phase(w, event->robot, TEAM_PHASE_BEGIN);
+        team_signal(w, event->robot, ROBOT_AGAIN);
     }
 }
 
@@ -309,7 +309,7 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     e.policy = r->on_lost;
     team_emit(w, &e);
     m->silent = true;
-    team_set_add(&w->team->broken, robot);
+    team_set_broken(w, robot, true);
     w->team->check = true;
     if (r->on_lost == TEAM_RELEASE) {
         if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
@@ -326,10 +326,11 @@ void team_fire_timer(const struct team_work *w, const struct team_timer *timer)
     const uint16_t robot = (uint16_t)(timer->slot - team_slot_of_robot(w, 0));
     if (due == TEAM_DUE_DELAY) {
         team_set_add(&w->team->touched, timer->slot);
+        team_end_delay(w, (uint16_t)timer->slot);
     } else if (due == TEAM_DUE_LEASE) {
         end_lease(w, timer->slot - team_slot_of_lease(w, 0));
     } else if (due == TEAM_DUE_RETRY) {
-        team_set_phase(w, robot, TEAM_PHASE_BEGIN);
+        team_signal(w, robot, ROBOT_AGAIN);
     } else {
         team_activity_is_due(w, robot, due);
     }

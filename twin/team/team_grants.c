@@ -4,6 +4,8 @@
  * A queue is a list of claims, by key. A Lock of several stands in all their queues and is
  * served when it may have all of them; `ordered` it stands in one at a time, that of the first
  * it lacks. */
+#include <string.h>
+
 #include "twin/team/team_parts.h"
 
 static uint16_t robot_of(uint16_t claim)
@@ -101,7 +103,7 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why)
         e.why = why;
         e.id = m->id;
         m->client = false;
-        team_set_phase(w, robot, TEAM_PHASE_PARKED);
+        team_signal(w, robot, ROBOT_PARKS);
         team_emit(w, &e);
     }
 }
@@ -157,6 +159,32 @@ static void link_hold(const struct team_work *w, uint16_t robot, uint32_t hold)
     *at = hold;
 }
 
+static void turn_unit(struct team_hold *h, enum team_unit_signal signal)
+{
+    TEAM_TURN(team_unit_next, h->unit, signal);
+}
+
+void team_set_broken(const struct team_work *w, uint16_t robot, bool broken)
+{
+    team_set_put(&w->team->broken, robot, broken);
+    for (uint32_t k = w->members[robot].first_hold; k != TEAM_NO_HOLD; k = w->holds[k].next) {
+        struct team_hold *h = &w->holds[k];
+        if (h->unit == (broken ? UNIT_HELD : UNIT_LOST)) {
+            turn_unit(h, broken ? UNIT_ON_LOSS : UNIT_ON_RETURN);
+        }
+    }
+}
+
+void team_end_delay(const struct team_work *w, uint16_t resource)
+{
+    struct team_hold *h = &w->holds[w->places[resource].first_hold];
+    for (uint32_t k = 0; k < w->p->resources[resource].capacity; k++) {
+        if (h[k].unit == UNIT_DELAY) {
+            turn_unit(&h[k], UNIT_ON_DUE);
+        }
+    }
+}
+
 static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
 {
     struct team_member *m = &w->members[robot];
@@ -168,7 +196,12 @@ static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
     }
     leave_queue(w, robot, k);
     m->request.got = (uint16_t)(m->request.got | 1U << k);
-    w->holds[hold] = (struct team_hold){.fence = ++w->team->fence,
+    if (w->holds[hold].unit == UNIT_DELAY) { /* due at this very instant */
+        turn_unit(&w->holds[hold], UNIT_ON_DUE);
+    }
+    turn_unit(&w->holds[hold], UNIT_ON_HEAD);
+    w->holds[hold] = (struct team_hold){.unit = w->holds[hold].unit,
+                                        .fence = ++w->team->fence,
                                         .since_us = w->t_us,
                                         .robot = robot,
                                         .resource = resource,
@@ -186,6 +219,10 @@ static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
     e.resource = resource;
     e.fence = w->team->fence;
     e.waited_us = w->t_us - m->request.asked_us;
+    turn_unit(&w->holds[hold], UNIT_ON_NOTHING);
+    if (team_set_has(&w->team->broken, robot)) {
+        turn_unit(&w->holds[hold], UNIT_ON_LOSS);
+    }
     e.id = m->client ? m->id : "";
     team_emit(w, &e);
 }
@@ -210,6 +247,10 @@ void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, i
     e.fence = h->fence;
     e.why = why;
     e.id = id;
+    turn_unit(h, strcmp(why, "unlock") == 0 ? UNIT_ON_UNLOCK : UNIT_ON_FREED);
+    if (delay_us == 0 && h->unit == UNIT_DELAY) {
+        turn_unit(h, UNIT_ON_DUE);
+    }
     if (delay_us > 0) {
         x->free_at_us = w->t_us + delay_us;
         team_set_timer(w, team_slot_of_delay(w, h->resource), TEAM_DUE_DELAY, x->free_at_us);
@@ -265,8 +306,7 @@ static void do_unlock(const struct team_work *w, uint16_t robot)
     const size_t missing = find_not_held(w, robot, resources, step->resource_count, not_held);
     if (missing > 0) {
         tell_not_owner(w, robot, not_held, missing);
-        team_set_phase(w, robot, TEAM_PHASE_ERROR);
-        w->team->check = true;
+        team_enter_error(w, robot);
         return;
     }
     for (size_t k = 0; k < step->resource_count; k++) {
@@ -298,7 +338,7 @@ void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, 
     }
     m->client = client;
     m->told_blocked = m->told_deadlock = false;
-    team_set_phase(w, robot, TEAM_PHASE_WAITING);
+    team_signal(w, robot, ROBOT_ASKS);
     team_set_add(&w->team->locking, robot);
 }
 
@@ -352,8 +392,11 @@ static void refuse_lock(const struct team_work *w, uint16_t robot, enum team_ala
     }
     e.why = violation_words[violation];
     e.id = m->client ? m->id : "";
-    team_set_phase(w, robot, m->client ? TEAM_PHASE_PARKED : TEAM_PHASE_ERROR);
-    w->team->check = true;
+    if (m->client) {
+        team_signal(w, robot, ROBOT_PARKS);
+    } else {
+        team_enter_error(w, robot);
+    }
     team_emit(w, &e);
 }
 
@@ -363,7 +406,7 @@ static void end_lock(const struct team_work *w, uint16_t robot)
     team_emit_done(w, robot, m->request.wants, m->request.count);
     if (m->client) {
         m->client = false;
-        team_set_phase(w, robot, TEAM_PHASE_PARKED);
+        team_signal(w, robot, ROBOT_PARKS);
     } else {
         team_next_step(w, robot);
     }

@@ -25,7 +25,7 @@ void team_arrive(const struct team_work *w, uint16_t robot)
     m->behind_here = TEAM_NONE;
     m->came_us = w->t_us;
     m->told_blocked = m->told_deadlock = false;
-    team_set_phase(w, robot, TEAM_PHASE_MEETING);
+    team_signal(w, robot, ROBOT_MEETS);
     team_set_add(&team->new_waits, robot);
     team->arrived = true;
 }

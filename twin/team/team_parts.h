@@ -8,7 +8,7 @@
 #ifndef TWIN_TEAM_TEAM_PARTS_H
 #define TWIN_TEAM_TEAM_PARTS_H
 
-#include "twin/team/team.h"
+#include "twin/team/team_machines.h"
 #include "twin/team/team_set.h"
 
 enum { TEAM_ROUNDS_MAX = 1000, TEAM_NO_CLAIM = 0xffff };
@@ -32,8 +32,8 @@ struct team_loop {
     uint32_t step, rounds;
 };
 
-struct team_member { /* one robot */
-    uint8_t phase;
+struct team_member {               /* one robot */
+    uint8_t phase, task, activity; /* states of its machines */
     bool online, silent;
     bool seen;          /* polled: has answered, waits for the next look */
     bool again;         /* a Lock given up halfway: what it got of it counts */
@@ -65,6 +65,7 @@ struct team_hold { /* one unit of one resource */
     int64_t since_us;
     uint32_t next; /* of the same robot's */
     uint16_t robot, resource;
+    uint8_t unit; /* state of its machine */
     bool client;
 };
 
@@ -154,7 +155,8 @@ enum team_due team_timer_due(const struct team_timer *timer);
 
 /* ---- team_steps.c: a robot's sequence ---- */
 const struct team_step *team_step_of(const struct team_work *w, uint16_t robot);
-void team_set_phase(const struct team_work *w, uint16_t robot, enum team_phase phase);
+/* The one way from phase to phase. */
+void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal);
 /* Its step is done: on with the next one in the next round. */
 void team_next_step(const struct team_work *w, uint16_t robot);
 void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t sequence,
@@ -168,6 +170,9 @@ bool team_can_handle(const struct team_work *w, uint16_t robot, uint16_t part);
 void team_serve(const struct team_work *w);
 void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, size_t count,
               bool client);
+/* Its owner is, or is no longer, one who will not free by itself what it holds. */
+void team_set_broken(const struct team_work *w, uint16_t robot, bool broken);
+void team_end_delay(const struct team_work *w, uint16_t resource);
 uint32_t team_find_hold(const struct team_work *w, uint16_t robot, uint16_t resource);
 void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, int64_t delay_us,
                     const char *id);
@@ -183,6 +188,7 @@ unsigned team_queued(const struct team_work *w, const struct team_request *reque
 void team_start_activity(const struct team_work *w, uint16_t robot);
 void team_end_activity(const struct team_work *w, uint16_t robot);
 void team_take_done(const struct team_work *w, uint16_t robot);
+void team_enter_error(const struct team_work *w, uint16_t robot);
 /* In Error, whatever it did or waited for; its partners are halted. */
 void team_stop_robot(const struct team_work *w, uint16_t robot);
 void team_fail(const struct team_work *w, uint16_t robot, const char *why);

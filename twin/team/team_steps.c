@@ -9,11 +9,12 @@ const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
     return m->step < m->end ? &w->p->steps[m->step] : NULL;
 }
 
-void team_set_phase(const struct team_work *w, uint16_t robot, enum team_phase phase)
+void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal)
 {
     struct team *team = w->team;
     struct team_member *m = &w->members[robot];
     const enum team_phase old = (enum team_phase)m->phase;
+    const enum team_phase phase = (enum team_phase)team_turn(team_robot_next[old][signal]);
     team->phase_count[old]--;
     team->phase_count[phase]++;
     m->phase = (uint8_t)phase;
@@ -30,7 +31,7 @@ void team_set_phase(const struct team_work *w, uint16_t robot, enum team_phase p
     const bool ends =
         phase == TEAM_PHASE_ERROR || (phase == TEAM_PHASE_FINISHED && m->held_count > 0);
     if (ends || old == TEAM_PHASE_ERROR || old == TEAM_PHASE_FINISHED) {
-        team_set_put(&team->broken, robot, ends || m->silent);
+        team_set_broken(w, robot, ends || m->silent);
     }
     if (phase == TEAM_PHASE_BEGIN) {
         team_set_add(&team->todo, robot);
@@ -42,8 +43,12 @@ void team_next_step(const struct team_work *w, uint16_t robot)
     struct team_member *m = &w->members[robot];
     m->step++;
     m->again = false;
+    if (m->task != TASK_PASSIVE) {
+        TEAM_TURN(team_task_next, m->task, TASK_ON_DONE);
+        TEAM_TURN(team_task_next, m->task, TASK_ON_NOTHING);
+    }
     if (m->phase != TEAM_PHASE_BEGIN) {
-        team_set_phase(w, robot, TEAM_PHASE_BEGIN);
+        team_signal(w, robot, ROBOT_GOES_ON);
     }
 }
 
@@ -57,7 +62,7 @@ void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t seq
     m->cycles = cycles;
     m->loop_depth = 0;
     m->again = false;
-    team_set_phase(w, robot, TEAM_PHASE_BEGIN);
+    team_signal(w, robot, ROBOT_BEGINS);
 }
 
 static void finish_sequence(const struct team_work *w, uint16_t robot)
@@ -65,7 +70,7 @@ static void finish_sequence(const struct team_work *w, uint16_t robot)
     const bool job = w->p->robots[robot].sequence == TEAM_NONE;
     struct team_member *m = &w->members[robot];
     uint16_t held[TEAM_RESOURCES_MAX];
-    team_set_phase(w, robot, job ? TEAM_PHASE_PARKED : TEAM_PHASE_FINISHED);
+    team_signal(w, robot, job ? ROBOT_PARKS : ROBOT_FINISHES);
     team_emit_plain(w, TEAM_FINISH, robot);
     w->team->check |= team_set_any(&w->team->meeting);
     if (m->held_count > 0) {
@@ -151,11 +156,12 @@ static void do_take(const struct team_work *w, uint16_t robot, const struct team
         team_next_step(w, robot);
         return;
     }
+    TEAM_TURN(team_task_next, w->members[robot].task, TASK_ON_NONE);
     struct team_effect e = team_effect_of(w, TEAM_NOTHING, robot);
     e.step = step;
     team_emit(w, &e);
     if (step->retry_us > 0) {
-        team_set_phase(w, robot, TEAM_PHASE_RETRY);
+        team_signal(w, robot, ROBOT_FINDS_NONE);
         team_set_timer(w, team_slot_of_robot(w, robot), TEAM_DUE_RETRY,
                        w->t_us + step->retry_us);
     } else {
@@ -184,7 +190,7 @@ static void do_lock(const struct team_work *w, uint16_t robot, const struct team
 static void do_unlock(const struct team_work *w, uint16_t robot, const struct team_step *step)
 {
     (void)step;
-    team_set_phase(w, robot, TEAM_PHASE_WAITING); /* until this round's UnLocks */
+    team_signal(w, robot, ROBOT_ASKS); /* until this round's UnLocks */
     team_set_add(&w->team->unlocking, robot);
 }
 
@@ -235,6 +241,15 @@ static void do_loop(const struct team_work *w, uint16_t robot, const struct team
     }
 }
 
+/* Jumps are no tasks. */
+static void begin_task(struct team_member *m, enum team_step_kind kind)
+{
+    if (kind != TEAM_STEP_GOTO && kind != TEAM_STEP_UNLESS && kind != TEAM_STEP_LOOP) {
+        TEAM_TURN(team_task_next, m->task, TASK_ON_BEG);
+        TEAM_TURN(team_task_next, m->task, TASK_ON_NOTHING);
+    }
+}
+
 typedef void team_do(const struct team_work *w, uint16_t robot, const struct team_step *step);
 static team_do *const step_does[] = {
     [TEAM_STEP_TAKE] = do_take,     [TEAM_STEP_TASK] = do_task,
@@ -248,11 +263,12 @@ _Static_assert(COUNT(step_does) == TEAM_STEP_KIND_COUNT, "every kind of step doe
 
 void team_run_robot(const struct team_work *w, uint16_t robot)
 {
-    const struct team_member *m = &w->members[robot];
+    struct team_member *m = &w->members[robot];
     size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
     while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
         const struct team_step *step = team_step_of(w, robot);
         if (step) {
+            begin_task(m, step->kind);
             step_does[step->kind](w, robot, step);
         } else {
             end_cycle(w, robot);
