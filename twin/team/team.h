@@ -12,6 +12,7 @@
 #define TWIN_TEAM_TEAM_H
 
 #include "twin/team/team_params.h"
+#include "twin/team/team_phase.h"
 
 /* What happens; in one bag in this order, equal ones by robot. */
 /* clang-format off */
@@ -68,20 +69,11 @@
     X(TEAM_ALARM_NOBODY_CAN, "nobody_can")       /* part; no robot */                          \
     X(TEAM_ALARM_LIVELOCK, "livelock")           /* no robot */                                \
     X(TEAM_ALARM_JOBS_FULL, "jobs_full")         /* a job that found no room; no robot */
-
-#define TEAM_PHASES(X)                                                                         \
-    X(TEAM_PHASE_IDLE, "IDLE") /* before its start */                                          \
-    X(TEAM_PHASE_BEGIN, "BEGIN") /* only within a step */                                      \
-    X(TEAM_PHASE_ACTIVE, "ACTIVE") X(TEAM_PHASE_WAITING, "WAITING") /* for resources */        \
-    X(TEAM_PHASE_MEETING, "MEETING") X(TEAM_PHASE_JOINED, "JOINED") /* done, others not */     \
-    X(TEAM_PHASE_RETRY, "RETRY") X(TEAM_PHASE_PARKED, "PARKED") /* no job */                   \
-    X(TEAM_PHASE_ERROR, "ERROR") X(TEAM_PHASE_FINISHED, "FINISHED")
 /* clang-format on */
 
 enum team_event_kind { TEAM_EVENTS(NAMES_VALUE) TEAM_EVENT_COUNT };
 enum team_effect_kind { TEAM_EFFECTS(NAMES_VALUE) TEAM_EFFECT_COUNT };
 enum team_alarm { TEAM_ALARMS(NAMES_VALUE) TEAM_ALARM_COUNT };
-enum team_phase { TEAM_PHASES(NAMES_VALUE) TEAM_PHASE_COUNT };
 
 struct team_event {
     enum team_event_kind kind;
@@ -202,7 +194,5 @@ extern const struct names team_effect_names;
 const char *team_effect_name(enum team_effect_kind kind);
 extern const struct names team_alarm_names;
 const char *team_alarm_name(enum team_alarm alarm);
-extern const struct names team_phase_names;
-const char *team_phase_name(enum team_phase phase);
 
 #endif

@@ -13,10 +13,10 @@
 #include <assert.h>
 
 #include "twin/efsm/efsm.h"
-#include "twin/team/team.h"
+#include "twin/team/team_phase.h"
 
 /* clang-format off */
-/* ---- a robot: its states are the phases of team.h ---- */
+/* ---- a robot ---- */
 #define TEAM_ROBOT_SIGNALS(X)                                                                  \
     X(ROBOT_NOTHING, "nothing")                                                                \
     X(ROBOT_BEGINS, "begins") X(ROBOT_ACTS, "acts") X(ROBOT_ASKS, "asks")                      \

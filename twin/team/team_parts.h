@@ -8,6 +8,7 @@
 #ifndef TWIN_TEAM_TEAM_PARTS_H
 #define TWIN_TEAM_TEAM_PARTS_H
 
+#include "twin/team/team.h"
 #include "twin/team/team_machines.h"
 #include "twin/team/team_set.h"
 
