@@ -27,6 +27,7 @@
 #include "twin/robots/mission.h"
 #include "twin/team/team.h"
 #include "twin/team/team_discipline.h"
+#include "twin/team/team_explore.h"
 #include "twin/team/team_predict.h"
 #include "web/http/event_hub.h"
 #include "web/http/handler.h"
@@ -97,15 +98,18 @@ static const struct {
     TABLE(status_names),
     TABLE(team_alarm_names),
     TABLE(team_effect_names),
+    TABLE(team_end_names),
     TABLE(team_event_names),
     TABLE(team_fault_kind_names),
     TABLE(team_law_kind_names),
     TABLE(team_locking_names),
+    TABLE(team_move_kind_names),
     TABLE(team_phase_names),
     TABLE(team_policy_names),
     TABLE(team_resource_kind_names),
     TABLE(team_run_end_names),
     TABLE(team_step_kind_names),
+    TABLE(team_stop_names),
     TABLE(profile_class_names),
     TABLE(profile_term_names),
     TABLE(travel_method_names),

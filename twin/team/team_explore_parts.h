@@ -1,0 +1,65 @@
+/* twin/team/team_explore_parts.h - what the files of team_explore share. Not for its users. */
+#ifndef TWIN_TEAM_TEAM_EXPLORE_PARTS_H
+#define TWIN_TEAM_TEAM_EXPLORE_PARTS_H
+
+#include "twin/team/team_explore.h"
+#include "twin/team/team_states.h"
+#include "twin/team/team_untimed.h"
+
+/* A state beside what the team itself knows; in the queue the team's bytes stand behind it. */
+struct team_explore_place {
+    int64_t now_us;
+    uint64_t dead, blocked; /* robots of whom alarms said so on the way here */
+    uint32_t state, failures, losses, started;
+};
+
+/* What one instant brought. */
+struct team_explore_outcome {
+    struct team_explore_place *place;
+    uint64_t served, fence;
+    bool deadlock, spins, granted;
+};
+
+struct team_explore {
+    struct team_untimed untimed;
+    struct team_explore_options options;
+    struct team_explore_memory *memory;
+    struct team_states states;
+    struct team_array queue; /* places with teams, those before `next` are done */
+    size_t next, place_bytes, live_bytes;
+    struct team_array block; /* the team at work, the one it starts from, a key */
+    struct team_array moves; /* struct team_move: what can happen in the present state */
+    struct team_array used;  /* bool: sequences, then jobs */
+    struct team_array way;   /* uint64_t: bags, while one is walked */
+    uint64_t used_robots;
+    int64_t starts_us[TEAM_EXPLORE_ROBOTS_MAX]; /* in order, each once */
+    uint32_t start_count;
+    struct team *team;
+    uint8_t *origin, *key; /* within block */
+    struct team_explore_outcome outcome;
+    const struct team_effects *also; /* who else hears what happens; NULL: nobody */
+    struct team_explore_result *result;
+};
+
+static inline uint64_t team_robot_bit(uint16_t robot)
+{
+    return robot < TEAM_EXPLORE_ROBOTS_MAX ? UINT64_C(1) << robot : 0;
+}
+
+/* ---- team_explore_instant.c: what can happen, and what comes of it ---- */
+/* All that can happen next to x->team, one by one, into x->moves. */
+void team_explore_list(struct team_explore *x, const struct team_explore_place *place);
+/* An instant in which all of this happens to x->team, which is at this place. */
+void team_explore_make(struct team_explore *x, struct team_explore_place *place,
+                       const struct team_move *moves, size_t count);
+/* x->team as it begins: those who start first have started. */
+void team_explore_begin(struct team_explore *x, struct team_explore_place *place);
+/* The moves in x->moves that a bag stands for; their number. */
+size_t team_explore_open(const struct team_explore *x, uint64_t bag,
+                         struct team_move moves[TEAM_TOGETHER_MAX]);
+
+/* ---- team_explore_ends.c: where it ends ---- */
+/* For team_ends_find(): what kind of end these states are, into x->result. */
+void team_explore_take_end(void *context, const uint32_t *states, size_t count);
+
+#endif
