@@ -17,6 +17,7 @@ struct row {
     size_t resources, robots;
     uint32_t failures, together;
     bool meetings, drawn; /* all pairs otherwise */
+    bool capacities;      /* some resources for two */
 };
 
 struct total {
@@ -84,6 +85,7 @@ static void check_team(const struct row *row, const char *const *texts, struct t
     }
     for (size_t i = 0; i < row->resources; i++) {
         b.resources[i].on_error = row->on_error;
+        b.resources[i].capacity = row->capacities ? 1 + (uint32_t)draw_below(2) : 1;
     }
     const struct team_explore_result r = build_explore(&b, &options);
     const bool dead = r.ends[TEAM_END_DEADLOCK] > 0;
@@ -92,8 +94,19 @@ static void check_team(const struct row *row, const char *const *texts, struct t
                        r.ends[TEAM_END_STARVED] == 0 && dead == (r.deadlocks > 0) &&
                        (row->locking == TEAM_FREE || !dead);
     if (!right) {
-        (void)printf("%s: %s | %s | %s\n", row->name, texts[0], texts[1],
-                     row->robots > 2 ? texts[2] : "");
+        (void)printf("%s:", row->name);
+        for (size_t i = 0; i < row->robots; i++) {
+            (void)printf(" %s|", texts[i]);
+        }
+        (void)printf(" capacities %u %u %u; %s, unsound %llu, violations %llu, deadlocks %llu;",
+                     b.resources[0].capacity, b.resources[1].capacity, b.resources[2].capacity,
+                     team_stop_name(r.stop), (unsigned long long)r.unsound,
+                     (unsigned long long)r.violations, (unsigned long long)r.deadlocks);
+        for (size_t i = 0; i < TEAM_END_COUNT; i++) {
+            (void)printf(" %s %llu", team_end_name((enum team_end)i),
+                         (unsigned long long)r.ends[i]);
+        }
+        (void)printf("\n");
     }
     CHECK(row->name, right);
     total->teams++;
@@ -149,15 +162,18 @@ static void print_head(void)
 static void test_pairs(void)
 {
     static const struct row rows[] = {
-        {"free", TEAM_FREE, TEAM_HOLD, 2, 2, 0, 2, false, false},
-        {"ordered", TEAM_ORDERED, TEAM_HOLD, 2, 2, 0, 2, false, false},
-        {"at_once", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 0, 2, false, false},
-        {"free, a failure", TEAM_FREE, TEAM_HOLD, 2, 2, 1, 2, false, false},
-        {"ordered, 2 failures, hold", TEAM_ORDERED, TEAM_HOLD, 2, 2, 2, 2, false, false},
-        {"ordered, 2 failures, release", TEAM_ORDERED, TEAM_RELEASE, 2, 2, 2, 2, false, false},
-        {"at_once, 2 failures, hold", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 2, 2, false, false},
-        {"at_once, 2 failures, release", TEAM_AT_ONCE, TEAM_RELEASE, 2, 2, 2, 2, false, false},
-        {"ordered, meetings, a failure", TEAM_ORDERED, TEAM_HOLD, 2, 2, 1, 2, true, false},
+        {"free", TEAM_FREE, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
+        {"ordered", TEAM_ORDERED, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
+        {"at_once", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
+        {"free, a failure", TEAM_FREE, TEAM_HOLD, 2, 2, 1, 2, false, false, false},
+        {"ordered, 2 failures, hold", TEAM_ORDERED, TEAM_HOLD, 2, 2, 2, 2, false, false, false},
+        {"ordered, 2 failures, release", TEAM_ORDERED, TEAM_RELEASE, 2, 2, 2, 2, false, false,
+         false},
+        {"at_once, 2 failures, hold", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 2, 2, false, false, false},
+        {"at_once, 2 failures, release", TEAM_AT_ONCE, TEAM_RELEASE, 2, 2, 2, 2, false, false,
+         false},
+        {"ordered, meetings, a failure", TEAM_ORDERED, TEAM_HOLD, 2, 2, 1, 2, true, false,
+         false},
     };
     print_head();
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -179,20 +195,26 @@ static void test_pairs(void)
 static void test_threes(void)
 {
     static const struct row rows[] = {
-        {"3 robots, free", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true},
-        {"3 robots, ordered", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 2, false, true},
-        {"3 robots, at_once", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 0, 2, false, true},
-        {"3 robots, ordered, all at once", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 3, false, true},
-        {"3 robots, free, a failure", TEAM_FREE, TEAM_RELEASE, 3, 3, 1, 2, false, true},
-        {"3 robots, ordered, 2 f., hold", TEAM_ORDERED, TEAM_HOLD, 3, 3, 2, 2, false, true},
+        {"3 robots, free", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
+        {"3 robots, ordered", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
+        {"3 robots, at_once", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
+        {"3 robots, ordered, all at once", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 3, false, true,
+         false},
+        {"3 robots, free, a failure", TEAM_FREE, TEAM_RELEASE, 3, 3, 1, 2, false, true, false},
+        {"3 robots, ordered, 2 f., hold", TEAM_ORDERED, TEAM_HOLD, 3, 3, 2, 2, false, true,
+         false},
         {"3 robots, ordered, 2 f., release", TEAM_ORDERED, TEAM_RELEASE, 3, 3, 2, 2, false,
-         true},
-        {"3 robots, at_once, 2 f., hold", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 2, 2, false, true},
+         true, false},
+        {"3 robots, at_once, 2 f., hold", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 2, 2, false, true,
+         false},
         {"3 robots, at_once, 2 f., release", TEAM_AT_ONCE, TEAM_RELEASE, 3, 3, 2, 2, false,
-         true},
-        {"3 robots, ordered, meetings, 1 f.", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true},
+         true, false},
+        {"3 robots, ordered, meetings, 1 f.", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true,
+         false},
         {"3 robots, at_once, meetings, 1 f.", TEAM_AT_ONCE, TEAM_RELEASE, 3, 3, 1, 2, true,
-         true},
+         true, false},
+        {"the same, free", TEAM_FREE, TEAM_HOLD, 3, 3, 1, 2, false, true, true},
+        {"the same, ordered, meetings", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true, true},
     };
     const char *told = getenv("TANDEM_RUNS");
     const size_t runs = told ? strtoul(told, NULL, 10) : 100;

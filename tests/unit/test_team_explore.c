@@ -115,6 +115,47 @@ static void test_ends(void)
     }
 }
 
+/* Units: one may pass those before it while a unit is left for each of them. */
+static void test_units(void)
+{
+    static const struct {
+        const char *row;
+        const char *const texts[4];
+        uint32_t capacity[3];
+        bool dead;
+    } rows[] = {
+        {"one for each", ROBOTS("+A go +B go -AB", "+B go +A go -AB"), {2, 2, 1}, false},
+        {"one for both", ROBOTS("+A go +B go -AB", "+B go +A go -AB"), {2, 1, 1}, false},
+        {"three and two",
+         ROBOTS("+A go +B go -AB", "+A go +B go -AB", "+B go +A go -AB"),
+         {2, 1, 1},
+         true},
+        {"behind one that waits for ever, a unit left for it",
+         ROBOTS("+C go +AB go -ACB", "+C go +A go -AC", "+B go +AC go -BAC"),
+         {2, 1, 2},
+         true},
+        {"a unit free, kept for one before",
+         ROBOTS("+A go +BC go -CAB", "+C go +AB go -CAB", "+AC go -AC"),
+         {2, 1, 1},
+         true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (uint32_t failures = 0; failures <= 1; failures++) {
+            struct team_build b;
+            struct team_explore_options options = plain;
+            options.failures = failures;
+            build_robots(&b, TEAM_FREE, rows[i].texts);
+            for (size_t k = 0; k < COUNT(rows[i].capacity); k++) {
+                b.resources[k].capacity = rows[i].capacity[k];
+            }
+            const struct team_explore_result r = build_explore(&b, &options);
+            CHECK_INT(rows[i].row, r.ends[TEAM_END_DEADLOCK] > 0, rows[i].dead);
+            CHECK_INT(rows[i].row, r.ends[TEAM_END_UNEXPLAINED], 0);
+            CHECK_INT(rows[i].row, r.unsound + r.violations, 0);
+        }
+    }
+}
+
 /* What becomes of a resource whose owner failed, or fell silent. */
 static void test_policies(void)
 {
@@ -305,6 +346,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("team_explore", NULL, NULL);
     CU_add_test(suite, "traps", test_traps);
     CU_add_test(suite, "ends", test_ends);
+    CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "policies", test_policies);
     CU_add_test(suite, "way", test_way);
     CU_add_test(suite, "limits", test_limits);

@@ -170,11 +170,11 @@ static void put_resource(struct writer *k, const struct team_work *w, uint16_t r
             left--;
         }
     }
-    put_16(k, place->queue_length);
-    for (uint16_t c = place->first_claim; c != TEAM_NO_CLAIM;) {
-        const uint16_t robot = c / TEAM_WANT_MAX;
-        put_16(k, robot);
-        c = w->members[robot].request.claim[c % TEAM_WANT_MAX].behind;
+    uint16_t queue[TEAM_ROBOTS_MAX];
+    const size_t length = team_queue(w->team, resource, queue, COUNT(queue));
+    put_16(k, (uint16_t)length);
+    for (size_t i = 0; i < length; i++) {
+        put_16(k, queue[i]);
     }
 }
 
