@@ -12,7 +12,9 @@
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} actions[] = {{"simulate", team_simulate_command}, {"run", team_run_command}};
+} actions[] = {{"check", team_check_command},
+             {"simulate", team_simulate_command},
+             {"run", team_run_command}};
 
 static int refuse_action(const char *name)
 {
@@ -32,10 +34,16 @@ int command_team(int argc, char **argv)
         .command = "team",
         .operands = "ACTION FILE",
         .description =
+            "  check FILE     every fault of a team's file, and every order in which its work\n"
+            "                 can go: is there a deadlock, and what leads into it\n"
             "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
-            "                 which resource is short, what if something were different\n"
-            "  run TEAM       start a team in a lab that is being served, and tell what it does\n\n"
-            "  'tandem team simulate --help' tells more. FILE is a lab file with 'teams:', or "
+            "                 which resource is short, what if something were different
+"
+            "  run TEAM       start a team in a lab that is being served, and tell what it does
+
+"
+            "  'tandem team check --help' tells more, and so on. FILE is a lab file with "
+            "'teams:', or "
             "a\n"
             "  file with a team of its own (docs/model/teams.md).\n",
         .exit_status = "the work failed"};

@@ -1,0 +1,495 @@
+/* tandem team check - a team's file, and every order in which its work can go. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "config/team_file.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/json_file.h"
+#include "service/cli/progress.h"
+#include "service/cli/stop_signal.h"
+#include "service/team/team_command.h"
+#include "twin/team/team_explore.h"
+
+enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, WAY_MAX = 4096, FAILURES_MAX = 64 };
+
+/* Text that grows at its end, and is cut when it is full. */
+struct text {
+    char bytes[TEXT_MAX];
+    size_t used;
+};
+
+/* One team, and what came of it. */
+struct check {
+    const struct team_params *p;
+    struct team_explore_options options;
+    struct team_explore_memory memory;
+    struct team_explore *explore;
+    struct team_explore_result result;
+    enum team_end worst; /* TEAM_END_FINISHED: nothing to be told */
+    /* The way into it: an instant each, and how things stand then. */
+    struct text *steps;
+    size_t step_count, step_room;
+    struct text stands;
+    bool cut; /* there was no memory for all of the way */
+};
+
+/* ---- words ---- */
+
+static void add_words(struct text *to, const char *between, const char *words)
+{
+    const int n = snprintf(to->bytes + to->used, sizeof to->bytes - to->used, "%s%s",
+                           to->used > 0 ? between : "", words);
+    to->used += n > 0 ? (size_t)n : 0;
+    to->used = to->used < sizeof to->bytes ? to->used : sizeof to->bytes - 1;
+}
+
+static void add_resources(struct text *to, const struct team_params *p, const char *what,
+                          const uint16_t *resources, size_t count)
+{
+    add_words(to, " ", what);
+    for (size_t i = 0; i < count; i++) {
+        add_words(to, " ", p->resources[resources[i]].name);
+    }
+}
+
+/* "R1 holds A wants B" */
+static void add_wait(struct text *to, const struct team_params *p, const struct team_wait *wait)
+{
+    add_words(to, ", ", p->robots[wait->robot].name);
+    if (wait->held_count > 0) {
+        add_resources(to, p, "holds", wait->held, wait->held_count);
+    }
+    if (wait->meeting != TEAM_NONE) {
+        add_words(to, " ", "wants meeting");
+        add_words(to, " ", team_name(p, wait->meeting));
+    } else {
+        add_resources(to, p, "wants", wait->wants, wait->want_count);
+    }
+}
+
+static void add_move(struct text *to, const struct check *c, const struct team *team,
+                     const struct team_move *move)
+{
+    const struct team_params *p = c->p;
+    struct team_robot_view view;
+    if (move->kind == TEAM_MOVE_START) {
+        add_words(to, " and ", "others start");
+        return;
+    }
+    if (move->kind == TEAM_MOVE_DELAY) {
+        add_words(to, " and ", "the delay of");
+        add_words(to, " ", p->resources[move->subject].name);
+        add_words(to, " ", "is over");
+        return;
+    }
+    add_words(to, " and ", p->robots[move->subject].name);
+    add_words(to, " ", team_move_kind_name(move->kind));
+    team_robot(team, move->subject, &view);
+    const bool activity = move->kind == TEAM_MOVE_DONE || move->kind == TEAM_MOVE_FAIL;
+    if (activity && view.step && view.step->task != TEAM_NONE) {
+        add_words(to, " ", p->tasks[view.step->task].name);
+        if (view.step->arg != TEAM_NONE) {
+            add_words(to, " ", team_name(p, view.step->arg));
+        }
+    }
+}
+
+/* ---- the way ---- */
+
+static void take_instant(void *context, const struct team *team, const struct team_move *moves,
+                         size_t count)
+{
+    struct check *c = context;
+    if (c->step_count == c->step_room) {
+        const size_t room = 2 * c->step_room + 16;
+        struct text *steps = room <= WAY_MAX ? realloc(c->steps, room * sizeof *steps) : NULL;
+        if (!steps) {
+            c->cut = true;
+            return;
+        }
+        c->steps = steps;
+        c->step_room = room;
+    }
+    struct text *text = &c->steps[c->step_count++];
+    text->used = 0;
+    text->bytes[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        add_move(text, c, team, &moves[i]);
+    }
+}
+
+/* The last deadlock told is the one that the way leads into. */
+static void take_effect(void *context, const struct team_effect *effect)
+{
+    struct check *c = context;
+    if (effect->kind != TEAM_ALARM || effect->alarm != TEAM_ALARM_DEADLOCK) {
+        return;
+    }
+    c->stands.used = 0;
+    for (size_t i = 0; i < effect->cycle_count; i++) {
+        add_wait(&c->stands, c->p, &effect->cycle[i]);
+    }
+}
+
+/* Who waits for what, as the team stands at the end. */
+static void tell_waits(struct check *c, const struct team *team)
+{
+    for (uint16_t r = 0; r < c->p->robot_count; r++) {
+        uint16_t held[TEAM_RESOURCES_MAX];
+        uint16_t wants[TEAM_RESOURCES_MAX];
+        struct team_robot_view view;
+        team_robot(team, r, &view);
+        struct team_wait wait = {
+            .robot = r, .meeting = TEAM_NONE, .held = held, .wants = wants};
+        wait.held_count = team_held(team, r, held, COUNT(held));
+        for (uint16_t i = 0; i < c->p->resource_count; i++) {
+            uint16_t queue[TEAM_EXPLORE_ROBOTS_MAX];
+            const size_t length = team_queue(team, i, queue, COUNT(queue));
+            for (size_t k = 0; k < length; k++) {
+                if (queue[k] == r) {
+                    wants[wait.want_count++] = i;
+                }
+            }
+        }
+        if (view.phase == TEAM_PHASE_MEETING && view.step) {
+            wait.meeting = view.step->meeting;
+        }
+        if (wait.want_count > 0 || wait.meeting != TEAM_NONE) {
+            add_wait(&c->stands, c->p, &wait);
+        } else if (view.phase != TEAM_PHASE_FINISHED && view.phase != TEAM_PHASE_PARKED) {
+            add_words(&c->stands, ", ", c->p->robots[r].name);
+            add_words(&c->stands, " is ", team_phase_name(view.phase));
+            if (wait.held_count > 0) {
+                add_resources(&c->stands, c->p, "with", held, wait.held_count);
+            }
+        }
+    }
+}
+
+static void go_way(struct check *c, struct team_explore *x, struct team_way way)
+{
+    const struct team_explore_guide guide = {take_instant, {take_effect, c}, c};
+    c->step_count = 0;
+    c->stands.used = 0;
+    const struct team *team = team_explore_walk(x, way, &guide);
+    if (team && c->worst != TEAM_END_DEADLOCK) {
+        c->stands.used = 0;
+        tell_waits(c, team);
+    }
+}
+
+/* ---- exploring ---- */
+
+static void *resize_block(void *context, void *block, size_t bytes)
+{
+    (void)context;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+static bool go_on(void *context, size_t states, size_t open)
+{
+    progress_step(context, states - open, states);
+    return !stop_signal_raised();
+}
+
+/* The way into a deadlock, one thing after the other where there is one; else as it was found.
+ */
+static void find_deadlock(struct check *c, const struct team_explore_watch *watch)
+{
+    struct team_explore_options one = c->options;
+    struct team_explore_result result;
+    struct team_explore *x;
+    one.together = 1;
+    one.first_deadlock = true;
+    c->worst = TEAM_END_DEADLOCK;
+    if (team_explore_run(c->p, &one, &c->memory, watch, &x, &result) == STATUS_OK) {
+        if (result.deadlocks > 0) {
+            go_way(c, x, result.deadlock);
+            team_explore_free(x);
+            return;
+        }
+        team_explore_free(x);
+    }
+    go_way(c, c->explore, c->result.deadlock);
+}
+
+static void find_worst(struct check *c, const struct team_explore_watch *watch)
+{
+    c->worst = TEAM_END_FINISHED;
+    for (enum team_end end = 0; end < TEAM_END_BLOCKED; end++) {
+        if (end == TEAM_END_DEADLOCK && c->result.deadlocks > 0) {
+            find_deadlock(c, watch);
+            return;
+        }
+        if (c->result.ends[end] > 0) {
+            c->worst = end;
+            go_way(c, c->explore, c->result.way[end]);
+            return;
+        }
+    }
+}
+
+static bool run_check(struct check *c)
+{
+    struct progress progress;
+    const struct team_explore_watch watch = {go_on, &progress};
+    progress_start(&progress, "states");
+    const enum status st =
+        team_explore_run(c->p, &c->options, &c->memory, &watch, &c->explore, &c->result);
+    if (st == STATUS_OK) {
+        find_worst(c, &watch);
+    }
+    progress_end(&progress);
+    if (st == STATUS_E_RANGE) {
+        (void)fprintf(stderr, "tandem: team %s: %zu robots, at most %d can be explored\n",
+                      c->p->name, c->p->robot_count, TEAM_EXPLORE_ROBOTS_MAX);
+    } else if (st != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: team %s: out of memory\n", c->p->name);
+    }
+    return st == STATUS_OK;
+}
+
+/* ---- what is told ---- */
+
+enum unused_kind { UNUSED_SEQUENCE, UNUSED_ROBOT, UNUSED_JOB, UNUSED_KINDS };
+
+static const char *name_unused(const struct check *c, enum unused_kind kind, size_t i)
+{
+    const struct team_params *p = c->p;
+    if (kind == UNUSED_SEQUENCE) {
+        return team_explore_used_sequence(c->explore, i) ? NULL : p->sequences[i].name;
+    }
+    if (kind == UNUSED_ROBOT) {
+        return team_explore_used_robot(c->explore, i) ? NULL : p->robots[i].name;
+    }
+    return team_explore_used_job(c->explore, i) ? NULL : team_name(p, p->jobs[i].part);
+}
+
+static size_t count_things(const struct check *c, enum unused_kind kind)
+{
+    return kind == UNUSED_SEQUENCE ? c->p->sequence_count
+           : kind == UNUSED_ROBOT  ? c->p->robot_count
+                                   : c->p->job_count;
+}
+
+static const char *const unused_words[UNUSED_KINDS] = {"sequence", "robot", "job"};
+static const char *const unused_keys[UNUSED_KINDS] = {"unused_sequences", "unused_robots",
+                                                      "unused_jobs"};
+
+static bool is_complete(const struct check *c)
+{
+    return c->result.stop == TEAM_STOP_COMPLETE;
+}
+
+static const char *const end_meanings[TEAM_END_COUNT] = {
+    [TEAM_END_UNEXPLAINED] = "robots wait for ever and no alarm says so: a fault of Tandem",
+    [TEAM_END_LIVELOCK] = "steps without end in one instant",
+    [TEAM_END_DEADLOCK] = "robots wait for each other for ever",
+    [TEAM_END_STARVED] = "robots wait for ever while others go on",
+    [TEAM_END_BLOCKED] = "robots wait behind a failure, as the alarm says",
+    [TEAM_END_FAILED] = "robots in Error, nobody waits",
+    [TEAM_END_ENDLESS] = "goes on for ever",
+    [TEAM_END_FINISHED] = "all have finished",
+};
+
+static void print_unused(const struct check *c)
+{
+    for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
+        for (size_t i = 0; i < count_things(c, kind); i++) {
+            const char *name = name_unused(c, kind, i);
+            if (name) {
+                (void)printf("  %s %s: never used%s\n", unused_words[kind], name,
+                             is_complete(c) ? "" : " in what was explored");
+            }
+        }
+    }
+}
+
+static void print_page(const struct check *c)
+{
+    const struct team_explore_result *r = &c->result;
+    (void)printf("team %s: %zu robots, %zu resources, locking %s", c->p->name,
+                 c->p->robot_count, c->p->resource_count, team_locking_name(c->p->locking));
+    (void)printf("; up to %u failures, %u robots lost\n", c->options.failures,
+                 c->options.losses);
+    if (is_complete(c)) {
+        (void)printf("  complete, %zu states, %zu ways between them\n", r->states, r->edges);
+    } else {
+        (void)printf("  not complete, %zu states seen, limit %zu (%s)\n", r->states,
+                     c->options.states_max, team_stop_name(r->stop));
+    }
+    for (size_t i = TEAM_END_COUNT; i-- > 0;) {
+        if (r->ends[i] > 0) {
+            (void)printf("  %-11s %8llu end%s: %s\n", team_end_name((enum team_end)i),
+                         (unsigned long long)r->ends[i], r->ends[i] == 1 ? " " : "s",
+                         end_meanings[i]);
+        }
+    }
+    print_unused(c);
+    if (c->worst != TEAM_END_FINISHED) {
+        (void)printf("  the shortest way into a %s%s: from the start", team_end_name(c->worst),
+                     c->worst == TEAM_END_DEADLOCK ? "" : " end");
+        for (size_t i = 0; i < c->step_count; i++) {
+            (void)printf("; %s", c->steps[i].bytes);
+        }
+        (void)printf("%s: %s\n", c->cut ? " …" : "", c->stands.bytes);
+    }
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct check *c = what;
+    const struct team_explore_result *r = &c->result;
+    json_write_text(w, "team", c->p->name);
+    json_write_text(w, "locking", team_locking_name(c->p->locking));
+    json_write_int(w, "failures", c->options.failures);
+    json_write_int(w, "losses", c->options.losses);
+    json_write_bool(w, "complete", is_complete(c));
+    json_write_text(w, "stop", team_stop_name(r->stop));
+    json_write_int(w, "states", (int64_t)r->states);
+    json_write_int(w, "ways", (int64_t)r->edges);
+    json_write_counts(w, "ends", &team_end_names, r->ends);
+    for (enum unused_kind kind = 0; kind < UNUSED_KINDS; kind++) {
+        json_write_array(w, unused_keys[kind]);
+        for (size_t i = 0; i < count_things(c, kind); i++) {
+            const char *name = name_unused(c, kind, i);
+            if (name) {
+                json_write_text(w, NULL, name);
+            }
+        }
+        json_write_close(w);
+    }
+    if (json_write_known(w, "worst", c->worst != TEAM_END_FINISHED)) {
+        json_write_text(w, "end", team_end_name(c->worst));
+        json_write_array(w, "way");
+        for (size_t i = 0; i < c->step_count; i++) {
+            json_write_text(w, NULL, c->steps[i].bytes);
+        }
+        json_write_close(w);
+        json_write_text(w, "stands", c->stands.bytes);
+        json_write_close(w);
+    }
+}
+
+static int judge_check(const struct check *c)
+{
+    const struct team_explore_result *r = &c->result;
+    if (r->unsound > 0 || r->violations > 0) {
+        (void)fprintf(stderr,
+                      "tandem: team %s: %llu wrong alarms, %llu wrong grants: a fault of "
+                      "Tandem, please report it with the file\n",
+                      c->p->name, (unsigned long long)r->unsound,
+                      (unsigned long long)r->violations);
+        return EXIT_FAILED;
+    }
+    if (c->worst != TEAM_END_FINISHED) {
+        return EXIT_FAILED;
+    }
+    return is_complete(c) ? EXIT_FINE : EXIT_AS_ASKED;
+}
+
+static int check_team(const struct team_params *p, const struct team_explore_options *options,
+                      bool json)
+{
+    struct check c = {.p = p, .options = *options};
+    c.memory = (struct team_explore_memory){resize_block, NULL, 0, BYTES_MAX};
+    if (!run_check(&c)) {
+        return EXIT_AS_ASKED;
+    }
+    if (json) {
+        json_file_print(stdout, write_members, &c);
+    } else {
+        print_page(&c);
+    }
+    const int exit_status = judge_check(&c);
+    team_explore_free(c.explore);
+    free(c.steps);
+    return exit_status;
+}
+
+/* A wrong team counts more than one of which not all is known. */
+static int join_exits(int a, int b)
+{
+    return a == EXIT_FAILED || b == EXIT_FAILED ? EXIT_FAILED : a > b ? a : b;
+}
+
+static int check_teams(const char *path, const struct team_explore_options *options, bool json)
+{
+    struct team_file file = {0};
+    struct err_list errors = {0};
+    int exit_status = EXIT_FINE;
+    if (team_file_load(path, &file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return EXIT_USAGE;
+    }
+    if (file.warnings) {
+        err_list_print(file.warnings, stderr);
+    }
+    stop_signal_install();
+    for (size_t i = 0; i < file.team_count && !stop_signal_raised(); i++) {
+        exit_status = join_exits(exit_status, check_team(&file.teams[i], options, json));
+    }
+    team_file_free(&file);
+    if (fflush(stdout) != 0) {
+        perror("tandem team check: standard output");
+        return EXIT_FAILED;
+    }
+    return exit_status;
+}
+
+static const char description[] =
+    "  Reads the teams of FILE, a team file or a lab file: every fault of it is told at once,\n"
+    "  with what the discipline refuses. Then explores every order in which their activities\n"
+    "  can end, two in one instant too, and tells how the work can end, and the shortest way\n"
+    "  into a deadlock. How long things take is left open, so that what is complete and "
+    "without\n"
+    "  a deadlock has none whatever the robots do. Docs: docs/model/teams.md.\n";
+
+int team_check_command(int argc, char **argv)
+{
+    int failures = 0;
+    int losses = 0;
+    int states = 1000000;
+    bool json = false;
+    const struct argument rows[] = {
+        {"failures", 0, ARGUMENT_INTEGER, &failures, 0, FAILURES_MAX, "N",
+         "up to N activities may fail, anywhere (0)"},
+        {"losses", 0, ARGUMENT_INTEGER, &losses, 0, FAILURES_MAX, "N",
+         "up to N robots may fall silent until their leases end (0)"},
+        {"states", 0, ARGUMENT_INTEGER, &states, 1, 100000000, "MAX",
+         "explore no more states (1000000)"},
+        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "a line of JSON for each team"},
+    };
+    const struct arguments arguments = {
+        .command = "team check",
+        .purpose = "every order in which the work of a team can go",
+        .operands = "FILE",
+        .description = description,
+        .examples = "  tandem team check config/examples/class3.yaml --failures 1\n",
+        .exit_status = "a deadlock, or another wait for ever that no failure explains",
+        .exit_as_asked = "not all was explored, and nothing wrong found",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (argv[2]) {
+        (void)fputs("tandem: team check: one FILE is wanted, see 'tandem team check --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    const struct team_explore_options options = {.failures = (uint32_t)failures,
+                                                 .losses = (uint32_t)losses,
+                                                 .together = 2,
+                                                 .states_max = (size_t)states,
+                                                 .bytes_max = BYTES_MAX};
+    return check_teams(argv[1], &options, json);
+}

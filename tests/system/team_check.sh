@@ -1,0 +1,52 @@
+# tandem team check: what it finds, and says, and the exit status.
+set -eu
+fail() { echo "team_check: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { # expected status, words expected in the output, then the arguments
+    want=$1; words=$2; shift 2
+    status=0
+    "$TANDEM" team check "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq "$want" ] || fail "$*: exit $status, want $want: $(cat "$work/out" "$work/err")"
+    cat "$work/out" "$work/err" | grep -q -- "$words" || fail "$*: says $(cat "$work/out" "$work/err")"
+}
+
+team() { # name of the file, locking, resources of R1 and R2 in their order, further lines
+    cat >"$work/$1" <<YAML
+teams:
+  cell:
+    locking: $2
+    resources: {A: {kind: tool}, B: {kind: tool}}
+    tasks: {Go: {op: go}}
+    robots: {R1: {sequence: one}, R2: {sequence: two}}
+    sequences:
+      one: [$3]
+      two: [$4]
+YAML
+}
+
+team ab_ba.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: B, Go, Lock: A, Go, UnLock: [A, B]'
+check 1 'R1 ends Go; R2 ends Go: R1 holds A wants B, R2 holds B wants A' "$work/ab_ba.yaml"
+check 1 '"worst":{"end":"deadlock","way":\["R1 ends Go","R2 ends Go"\]' --json "$work/ab_ba.yaml"
+sed 's/free/ordered/' "$work/ab_ba.yaml" >"$work/against.yaml"
+check 2 'against.yaml:9:' "$work/against.yaml"
+
+# Everybody keeps the order, and yet.
+team trap.yaml free 'Lock: A, Go, Lock: B, Go, UnLock: [A, B]' 'Lock: [A, B], Go, UnLock: [A, B]'
+check 1 'R1 holds A wants B, R2 wants A B' "$work/trap.yaml"
+sed 's/free/ordered/' "$work/trap.yaml" >"$work/ordered.yaml"
+check 0 'complete, ' "$work/ordered.yaml"
+check 0 'blocked ' --failures 1 "$work/ordered.yaml"
+check 3 'not complete, ' --failures 2 --states 3 "$work/ordered.yaml"
+
+# What nobody does.
+sed 's/^      two:.*/&\n      three: [Go]/' "$work/ordered.yaml" >"$work/unused.yaml"
+check 0 'sequence three: never used' "$work/unused.yaml"
+
+check 2 'cannot open' "$work/none.yaml"
+check 2 'needs FILE'
+check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
+check 2 'within' --failures x "$work/ordered.yaml"
+"$TANDEM" team check --help | grep -q '^SYNOPSIS' || fail "help"
+echo "tandem team check says what it finds"
