@@ -18,6 +18,8 @@ struct row {
     uint32_t failures, together;
     bool meetings, drawn; /* all pairs otherwise */
     bool capacities;      /* some resources for two */
+    uint32_t losses;
+    uint32_t priorities; /* below this */
 };
 
 struct total {
@@ -67,6 +69,7 @@ static void insert_meeting(char *text)
 static void check_team(const struct row *row, const char *const *texts, struct total *total)
 {
     const struct team_explore_options options = {.failures = row->failures,
+                                                 .losses = row->losses,
                                                  .together = row->together,
                                                  .states_max = STATES_MAX,
                                                  .bytes_max = BYTES_MAX};
@@ -80,13 +83,18 @@ static void check_team(const struct row *row, const char *const *texts, struct t
             insert_meeting(text);
         }
         build_sequence(&b, text);
-        (void)build_robot(&b);
+        build_robot(&b)->priority =
+            row->priorities > 0 ? (uint32_t)draw_below(row->priorities) : 0;
         nested |= programs_nesting(texts[r]);
     }
     for (size_t i = 0; i < row->resources; i++) {
         b.resources[i].on_error = row->on_error;
+        b.resources[i].on_lost = row->on_error;
+        b.resources[i].lease_us = row->losses > 0 ? 1000000 : 0;
+        b.resources[i].delay_us = row->losses > 0 ? 1000000 * (int64_t)draw_below(2) : 0;
         b.resources[i].capacity = row->capacities ? 1 + (uint32_t)draw_below(2) : 1;
     }
+    b.p.head_start_us = 3000000;
     const struct team_explore_result r = build_explore(&b, &options);
     const bool dead = r.ends[TEAM_END_DEADLOCK] > 0;
     const bool right = r.stop == TEAM_STOP_COMPLETE && r.unsound == 0 && r.violations == 0 &&
@@ -162,18 +170,20 @@ static void print_head(void)
 static void test_pairs(void)
 {
     static const struct row rows[] = {
-        {"free", TEAM_FREE, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
-        {"ordered", TEAM_ORDERED, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
-        {"at_once", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 0, 2, false, false, false},
-        {"free, a failure", TEAM_FREE, TEAM_HOLD, 2, 2, 1, 2, false, false, false},
-        {"ordered, 2 failures, hold", TEAM_ORDERED, TEAM_HOLD, 2, 2, 2, 2, false, false, false},
+        {"free", TEAM_FREE, TEAM_HOLD, 2, 2, 0, 2, false, false, false, 0, 0},
+        {"ordered", TEAM_ORDERED, TEAM_HOLD, 2, 2, 0, 2, false, false, false, 0, 0},
+        {"at_once", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 0, 2, false, false, false, 0, 0},
+        {"free, a failure", TEAM_FREE, TEAM_HOLD, 2, 2, 1, 2, false, false, false, 0, 0},
+        {"ordered, 2 failures, hold", TEAM_ORDERED, TEAM_HOLD, 2, 2, 2, 2, false, false, false,
+         0, 0},
         {"ordered, 2 failures, release", TEAM_ORDERED, TEAM_RELEASE, 2, 2, 2, 2, false, false,
-         false},
-        {"at_once, 2 failures, hold", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 2, 2, false, false, false},
+         false, 0, 0},
+        {"at_once, 2 failures, hold", TEAM_AT_ONCE, TEAM_HOLD, 2, 2, 2, 2, false, false, false,
+         0, 0},
         {"at_once, 2 failures, release", TEAM_AT_ONCE, TEAM_RELEASE, 2, 2, 2, 2, false, false,
-         false},
+         false, 0, 0},
         {"ordered, meetings, a failure", TEAM_ORDERED, TEAM_HOLD, 2, 2, 1, 2, true, false,
-         false},
+         false, 0, 0},
     };
     print_head();
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -195,26 +205,40 @@ static void test_pairs(void)
 static void test_threes(void)
 {
     static const struct row rows[] = {
-        {"3 robots, free", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
-        {"3 robots, ordered", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
-        {"3 robots, at_once", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 0, 2, false, true, false},
+        {"3 robots, free", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true, false, 0, 0},
+        {"3 robots, ordered", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 2, false, true, false, 0, 0},
+        {"3 robots, at_once", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 0, 2, false, true, false, 0, 0},
         {"3 robots, ordered, all at once", TEAM_ORDERED, TEAM_HOLD, 3, 3, 0, 3, false, true,
-         false},
-        {"3 robots, free, a failure", TEAM_FREE, TEAM_RELEASE, 3, 3, 1, 2, false, true, false},
+         false, 0, 0},
+        {"3 robots, free, a failure", TEAM_FREE, TEAM_RELEASE, 3, 3, 1, 2, false, true, false,
+         0, 0},
         {"3 robots, ordered, 2 f., hold", TEAM_ORDERED, TEAM_HOLD, 3, 3, 2, 2, false, true,
-         false},
+         false, 0, 0},
         {"3 robots, ordered, 2 f., release", TEAM_ORDERED, TEAM_RELEASE, 3, 3, 2, 2, false,
-         true, false},
+         true, false, 0, 0},
         {"3 robots, at_once, 2 f., hold", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 2, 2, false, true,
-         false},
+         false, 0, 0},
         {"3 robots, at_once, 2 f., release", TEAM_AT_ONCE, TEAM_RELEASE, 3, 3, 2, 2, false,
-         true, false},
+         true, false, 0, 0},
         {"3 robots, ordered, meetings, 1 f.", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true,
-         false},
+         false, 0, 0},
         {"3 robots, at_once, meetings, 1 f.", TEAM_AT_ONCE, TEAM_RELEASE, 3, 3, 1, 2, true,
-         true, false},
-        {"the same, free", TEAM_FREE, TEAM_HOLD, 3, 3, 1, 2, false, true, true},
-        {"the same, ordered, meetings", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true, true},
+         true, false, 0, 0},
+        {"the same, free", TEAM_FREE, TEAM_HOLD, 3, 3, 1, 2, false, true, true, 0, 0},
+        {"the same, ordered, meetings", TEAM_ORDERED, TEAM_HOLD, 3, 3, 1, 2, true, true, true,
+         0, 0},
+        {"free, a loss, hold", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true, false, 1, 0},
+        {"ordered, 2 losses, a f., release", TEAM_ORDERED, TEAM_RELEASE, 3, 3, 1, 2, false,
+         true, false, 2, 0},
+        {"at_once, 2 losses, a f., hold", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 1, 2, false, true,
+         false, 2, 0},
+        {"ordered, meetings, a loss", TEAM_ORDERED, TEAM_RELEASE, 3, 3, 0, 2, true, true, false,
+         1, 0},
+        {"free, priorities", TEAM_FREE, TEAM_HOLD, 3, 3, 0, 2, false, true, false, 0, 3},
+        {"ordered, priorities, a failure", TEAM_ORDERED, TEAM_RELEASE, 3, 3, 1, 2, false, true,
+         false, 0, 3},
+        {"at_once, priorities, capacities", TEAM_AT_ONCE, TEAM_HOLD, 3, 3, 0, 2, false, true,
+         true, 0, 3},
     };
     const char *told = getenv("TANDEM_RUNS");
     const size_t runs = told ? strtoul(told, NULL, 10) : 100;

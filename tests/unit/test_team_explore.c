@@ -156,6 +156,61 @@ static void test_units(void)
     }
 }
 
+/* A head start lets one pass those who asked before, for a time: both are explored. */
+static void test_priorities(void)
+{
+    static const struct {
+        const char *row;
+        const char *const texts[5];
+        uint32_t priority[4];
+        bool dead;
+    } rows[] = {
+        {"the smallest trap, sooner than the head start, or later",
+         ROBOTS("+A go +B go -AB", "+AB go -AB"),
+         {1, 0},
+         true},
+        {"none passes", ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"), {0}, false},
+        {"all alike",
+         ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"),
+         {2, 2, 2},
+         false},
+        {"the last one passes",
+         ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"),
+         {0, 0, 1},
+         true},
+        {"further than another",
+         ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"),
+         {0, 1, 3},
+         true},
+        {"it does not",
+         ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"),
+         {0, 1, 1},
+         false},
+        {"nor so", ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC"), {5, 9, 3}, false},
+        {"four",
+         ROBOTS("+A go -A", "+C +A go -AC", "go +A go +C go -AC", "go go +A go -A"),
+         {0, 1, 2, 4000000000},
+         true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct team_build b;
+        build_robots(&b, TEAM_FREE, rows[i].texts);
+        b.p.head_start_us = 3000000;
+        for (size_t k = 0; k < b.p.robot_count; k++) {
+            b.robots[k].priority = rows[i].priority[k];
+        }
+        const struct team_explore_result r = build_explore(&b, &plain);
+        CHECK_INT(rows[i].row, r.stop, TEAM_STOP_COMPLETE);
+        CHECK_INT(rows[i].row, r.ends[TEAM_END_DEADLOCK] > 0, rows[i].dead);
+        CHECK_INT(rows[i].row, r.ends[TEAM_END_FINISHED] > 0, true);
+        CHECK_INT(rows[i].row, r.ends[TEAM_END_UNEXPLAINED], 0);
+        CHECK_INT(rows[i].row, r.unsound + r.violations, 0);
+        b.p.head_start_us = 0;
+        const struct team_explore_result none = build_explore(&b, &plain);
+        CHECK_INT(rows[i].row, none.ends[TEAM_END_DEADLOCK] > 0, i == 0);
+    }
+}
+
 /* What becomes of a resource whose owner failed, or fell silent. */
 static void test_policies(void)
 {
@@ -347,6 +402,7 @@ int main(void)
     CU_add_test(suite, "traps", test_traps);
     CU_add_test(suite, "ends", test_ends);
     CU_add_test(suite, "units", test_units);
+    CU_add_test(suite, "priorities", test_priorities);
     CU_add_test(suite, "policies", test_policies);
     CU_add_test(suite, "way", test_way);
     CU_add_test(suite, "limits", test_limits);

@@ -53,9 +53,9 @@ static bool choose_next(size_t *at, size_t count, size_t n)
     return false;
 }
 
-static uint64_t close_bag(const size_t *at, size_t count)
+static uint64_t close_bag(const size_t *at, size_t count, size_t time)
 {
-    uint64_t bag = 0;
+    uint64_t bag = (uint64_t)time << (BAG_SHIFT * (TEAM_TOGETHER_MAX - count));
     for (size_t i = count; i-- > 0;) {
         bag = (bag << BAG_SHIFT) | (at[i] + 1);
     }
@@ -66,7 +66,7 @@ static uint64_t close_bag(const size_t *at, size_t count)
 
 static size_t write_key(struct team_explore *x, const struct team_explore_place *place)
 {
-    size_t bytes = team_key(x->team, x->key);
+    size_t bytes = team_key(&x->untimed, x->team, x->key);
     const uint32_t more[] = {place->failures, place->losses, place->started};
     memcpy(x->key + bytes, more, sizeof more);
     bytes += sizeof more;
@@ -131,13 +131,14 @@ static enum status make_bag(struct team_explore *x, const struct team_explore_pl
                             uint64_t bag)
 {
     struct team_move moves[TEAM_TOGETHER_MAX];
-    const size_t count = team_explore_open(x, bag, moves);
+    int64_t t_us;
+    const size_t count = team_explore_open(x, bag, moves, &t_us);
     if (!go_together(moves, count, from)) {
         return STATUS_OK;
     }
     struct team_explore_place place = *from;
     memcpy(x->team, x->origin, x->live_bytes);
-    team_explore_make(x, &place, moves, count);
+    team_explore_make(x, &place, t_us, moves, count);
     return reach_state(x, from->state, bag, &place);
 }
 
@@ -157,9 +158,11 @@ static enum status leave_state(struct team_explore *x)
             chosen[i] = i;
         }
         do {
-            const enum status st = make_bag(x, &from, close_bag(chosen, count));
-            if (st != STATUS_OK) {
-                return st;
+            for (size_t time = 0; time < x->time_count; time++) {
+                const enum status st = make_bag(x, &from, close_bag(chosen, count, time));
+                if (st != STATUS_OK) {
+                    return st;
+                }
             }
         } while (choose_next(chosen, count, n));
     }
@@ -196,7 +199,8 @@ static bool reserve_rooms(struct team_explore *x)
     const struct team_params *p = &x->untimed.p;
     const size_t team_size = align_bytes(team_bytes(p));
     const size_t used = p->sequence_count + p->job_count + 1;
-    if (!team_array_reserve(x->memory, &x->block, 2 * team_size + team_key_max(p) + 64, 1) ||
+    if (!team_array_reserve(x->memory, &x->block,
+                            2 * team_size + team_key_max(&x->untimed) + 64, 1) ||
         !team_array_reserve(x->memory, &x->moves, 3 * p->robot_count + p->resource_count + 1,
                             sizeof(struct team_move)) ||
         !team_array_reserve(x->memory, &x->used, used, sizeof(bool))) {
@@ -242,6 +246,7 @@ static enum status make_explore(const struct team_params *p,
         team_explore_free(x);
         return STATUS_E_NOMEM;
     }
+    x->inexact = x->untimed.inexact;
     list_starts(x);
     *explore = x;
     return STATUS_OK;
@@ -268,7 +273,7 @@ static enum team_stop explore_all(struct team_explore *x,
             return TEAM_STOP_FOUND;
         }
     }
-    return TEAM_STOP_COMPLETE;
+    return x->inexact ? TEAM_STOP_PRIORITIES : TEAM_STOP_COMPLETE;
 }
 
 enum status team_explore_run(const struct team_params *p,

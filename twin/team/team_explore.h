@@ -15,8 +15,9 @@
 
 #include "twin/team/team.h"
 #include "twin/team/team_states.h"
+#include "twin/team/team_untimed.h"
 
-enum { TEAM_EXPLORE_ROBOTS_MAX = 64, TEAM_TOGETHER_MAX = 4 };
+enum { TEAM_TOGETHER_MAX = 3 };
 
 /* What can happen next; `subject` is a robot, or a resource (DELAY). */
 /* clang-format off */
@@ -45,6 +46,7 @@ enum { TEAM_EXPLORE_ROBOTS_MAX = 64, TEAM_TOGETHER_MAX = 4 };
     X(TEAM_STOP_STATES, "states") /* the limit of states */                                    \
     X(TEAM_STOP_MEMORY, "memory")                                                              \
     X(TEAM_STOP_ASKED, "stopped")                                                              \
+    X(TEAM_STOP_PRIORITIES, "priorities") /* too many for all orders of their head starts */   \
     X(TEAM_STOP_FOUND, "found") /* the first deadlock, as asked */
 /* clang-format on */
 

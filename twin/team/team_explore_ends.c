@@ -191,11 +191,13 @@ const struct team *team_explore_walk(struct team_explore *x, struct team_way way
     for (size_t i = x->way.count; i-- > 0;) {
         struct team_move moves[TEAM_TOGETHER_MAX];
         team_explore_list(x, &place);
-        const size_t count = team_explore_open(x, ((const uint64_t *)x->way.items)[i], moves);
+        int64_t t_us;
+        const uint64_t bag = ((const uint64_t *)x->way.items)[i];
+        const size_t count = team_explore_open(x, bag, moves, &t_us);
         if (guide) {
             guide->instant(guide->context, x->team, moves, count);
         }
-        team_explore_make(x, &place, moves, count);
+        team_explore_make(x, &place, t_us, moves, count);
     }
     x->also = NULL;
     x->result = result;

@@ -1,5 +1,6 @@
 /* One instant of a team that is explored: what can happen, and what comes of it. */
 #include <assert.h>
+#include <string.h>
 
 #include "twin/team/team_explore_parts.h"
 
@@ -31,20 +32,26 @@ static void take_alarm(struct team_explore *x, const struct team_effect *effect)
         x->outcome.deadlock = true;
         for (size_t i = 0; i < effect->cycle_count; i++) {
             place->dead |= team_robot_bit(effect->cycle[i].robot);
+            place->excused &= ~team_robot_bit(effect->cycle[i].robot);
         }
     } else if (effect->alarm == TEAM_ALARM_BLOCKED ||
                effect->alarm == TEAM_ALARM_FINISHED_HOLDING) {
         place->blocked |= team_robot_bit(effect->robot);
+        place->excused &= ~team_robot_bit(effect->robot);
     } else if (effect->alarm == TEAM_ALARM_LIVELOCK) {
         x->outcome.spins = true;
     }
 }
 
+/* It gets what it waited for, which no alarm may have said it never will. */
 static void serve_robot(struct team_explore *x, uint16_t robot)
 {
-    const struct team_explore_place *place = x->outcome.place;
-    x->outcome.served |= team_robot_bit(robot);
-    x->result->unsound += (team_robot_bit(robot) & (place->dead | place->blocked)) != 0;
+    struct team_explore_place *place = x->outcome.place;
+    const uint64_t bit = team_robot_bit(robot);
+    x->outcome.served |= bit;
+    x->result->unsound += (bit & (place->dead | place->blocked) & ~place->excused) != 0;
+    place->dead &= ~bit;
+    place->blocked &= ~bit;
 }
 
 static void take_effect(void *context, const struct team_effect *effect)
@@ -61,9 +68,9 @@ static void take_effect(void *context, const struct team_effect *effect)
         for (size_t i = 0; i < effect->robot_count; i++) {
             serve_robot(x, effect->robots[i]);
         }
-    } else if (effect->kind == TEAM_EXPIRE) { /* what it holds may come free */
-        outcome->place->dead = 0;
-        outcome->place->blocked = 0;
+    } else if (effect->kind == TEAM_FREED && strcmp(effect->why, "expired") == 0) {
+        /* Taken from its owner, which no alarm can foresee. */
+        outcome->place->excused = outcome->place->dead | outcome->place->blocked;
     } else if (effect->kind == TEAM_ASSIGN) {
         use_job(x, effect->job);
     } else if (effect->kind == TEAM_ALARM) {
@@ -145,11 +152,11 @@ static void check_capacities(struct team_explore *x)
 }
 
 /* An instant in which all of this happens, from the team as it is at this place. */
-void team_explore_make(struct team_explore *x, struct team_explore_place *place,
+void team_explore_make(struct team_explore *x, struct team_explore_place *place, int64_t t_us,
                        const struct team_move *moves, size_t count)
 {
     const struct team_effects effects = {take_effect, x};
-    place->now_us++;
+    place->now_us = t_us;
     x->outcome = (struct team_explore_outcome){.place = place, .fence = team_fence(x->team)};
     for (size_t i = 0; i < count; i++) {
         make_move(x, &moves[i]);
@@ -166,12 +173,10 @@ void team_explore_make(struct team_explore *x, struct team_explore_place *place,
 void team_explore_begin(struct team_explore *x, struct team_explore_place *place)
 {
     static const struct team_move first = {TEAM_MOVE_START, 0};
-    *place = (struct team_explore_place){.now_us = -1,
-                                         .state = TEAM_STATE_NONE,
-                                         .failures = x->options.failures,
-                                         .losses = x->options.losses};
+    *place = (struct team_explore_place){
+        .state = TEAM_STATE_NONE, .failures = x->options.failures, .losses = x->options.losses};
     (void)team_init(x->team, &x->untimed.p);
-    team_explore_make(x, place, &first, 1);
+    team_explore_make(x, place, 0, &first, 1);
 }
 
 /* ---- what can happen ---- */
@@ -205,6 +210,8 @@ void team_explore_list(struct team_explore *x, const struct team_explore_place *
             list_move(x, TEAM_MOVE_SILENT, r);
         }
     }
+    x->time_count =
+        team_untimed_times(&x->untimed, x->team, place->now_us, x->times_us, &x->inexact);
     for (uint16_t i = 0; i < p->resource_count; i++) {
         struct team_resource_view view;
         team_resource(x->team, i, &view);
@@ -214,16 +221,16 @@ void team_explore_list(struct team_explore *x, const struct team_explore_place *
     }
 }
 
-/* A bag is the places of its moves in x->moves, + 1, the first one lowest. Returns their
- * number.
- */
+/* A bag is the places of its moves in x->moves, + 1, the first one lowest, and above them that
+ * of its time in x->times_us. */
 size_t team_explore_open(const struct team_explore *x, uint64_t bag,
-                         struct team_move moves[TEAM_TOGETHER_MAX])
+                         struct team_move moves[TEAM_TOGETHER_MAX], int64_t *t_us)
 {
     size_t count = 0;
-    for (; bag != 0 && count < TEAM_TOGETHER_MAX; bag >>= BAG_SHIFT) {
+    for (; (bag & BAG_MASK) != 0 && count < TEAM_TOGETHER_MAX; bag >>= BAG_SHIFT) {
         const size_t at = (size_t)(bag & BAG_MASK) - 1;
         moves[count++] = ((const struct team_move *)x->moves.items)[at];
     }
+    *t_us = x->times_us[bag >> (BAG_SHIFT * (TEAM_TOGETHER_MAX - count))];
     return count;
 }

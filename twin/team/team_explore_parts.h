@@ -9,7 +9,8 @@
 /* A state beside what the team itself knows; in the queue the team's bytes stand behind it. */
 struct team_explore_place {
     int64_t now_us;
-    uint64_t dead, blocked; /* robots of whom alarms said so on the way here */
+    uint64_t dead, blocked; /* robots of whom alarms said so, of their present wait */
+    uint64_t excused;       /* those of them who may be served all the same */
     uint32_t state, failures, losses, started;
 };
 
@@ -31,6 +32,9 @@ struct team_explore {
     struct team_array moves; /* struct team_move: what can happen in the present state */
     struct team_array used;  /* bool: sequences, then jobs */
     struct team_array way;   /* uint64_t: bags, while one is walked */
+    int64_t times_us[TEAM_TIMES_MAX]; /* when the next instant can be */
+    size_t time_count;
+    bool inexact; /* not every order of head starts could be told apart */
     uint64_t used_robots;
     int64_t starts_us[TEAM_EXPLORE_ROBOTS_MAX]; /* in order, each once */
     uint32_t start_count;
@@ -47,16 +51,16 @@ static inline uint64_t team_robot_bit(uint16_t robot)
 }
 
 /* ---- team_explore_instant.c: what can happen, and what comes of it ---- */
-/* All that can happen next to x->team, one by one, into x->moves. */
+/* All that can happen next to x->team, one by one, into x->moves, and when into x->times. */
 void team_explore_list(struct team_explore *x, const struct team_explore_place *place);
-/* An instant in which all of this happens to x->team, which is at this place. */
-void team_explore_make(struct team_explore *x, struct team_explore_place *place,
+/* An instant at t_us in which all of this happens to x->team, which is at this place. */
+void team_explore_make(struct team_explore *x, struct team_explore_place *place, int64_t t_us,
                        const struct team_move *moves, size_t count);
 /* x->team as it begins: those who start first have started. */
 void team_explore_begin(struct team_explore *x, struct team_explore_place *place);
-/* The moves in x->moves that a bag stands for; their number. */
+/* The moves in x->moves that a bag stands for, and when; their number. */
 size_t team_explore_open(const struct team_explore *x, uint64_t bag,
-                         struct team_move moves[TEAM_TOGETHER_MAX]);
+                         struct team_move moves[TEAM_TOGETHER_MAX], int64_t *t_us);
 
 /* ---- team_explore_ends.c: where it ends ---- */
 /* For team_ends_find(): what kind of end these states are, into x->result. */

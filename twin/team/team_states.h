@@ -45,8 +45,8 @@ struct team_state {
     bool spins;    /* it does not end within its instant */
 };
 
-/* What alarms said on a way to a state, by robot; of ways on which more was said nothing is
- * kept. */
+/* What alarms said, on a way to a state, of robots and their present waits; of ways on which
+ * more was said nothing is kept. */
 struct team_told {
     uint64_t dead, blocked;
     uint32_t next; /* + 1; 0: none */

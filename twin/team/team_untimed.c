@@ -1,11 +1,17 @@
 #include "twin/team/team_untimed.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "twin/team/team_parts.h"
 
 /* Later than any step of an exploration, and not yet never. */
 #define FAR_US (INT64_C(1) << 60)
+
+/* A head start, and how far an instant is from the one before where nothing is near. */
+#define HEAD_START_US (INT64_C(1) << 44)
+#define STRIDE_US     (INT64_C(1) << 24)
+enum { GAP_PARTS = 16 }; /* the next instant is this part of the way to what is near */
 
 /* A copy of count items to change. */
 static bool copy_items(struct team_explore_memory *memory, struct team_array *array,
@@ -19,6 +25,116 @@ static bool copy_items(struct team_explore_memory *memory, struct team_array *ar
     }
     array->count = count;
     return true;
+}
+
+/* ---- head starts ---- */
+
+static bool add_start(struct team_untimed *u, int64_t start)
+{
+    for (size_t i = 0; i < u->start_count; i++) {
+        if (u->starts[i] == start) {
+            return true;
+        }
+    }
+    if (u->start_count == TEAM_STARTS_MAX) {
+        u->inexact = true;
+        return false;
+    }
+    u->starts[u->start_count++] = start;
+    return true;
+}
+
+/* A request of priority q, asked for at time a, is passed by one of priority p until
+ * a + (p - q) h: at the priorities. Which of two such times comes first is decided when the
+ * later of the requests comes: at p - (r - q), for each r above its priority q. */
+static void list_starts(struct team_untimed *u)
+{
+    const struct team_params *p = &u->p;
+    int64_t low = INT64_MAX;
+    int64_t high = 0;
+    for (size_t i = 0; i < p->robot_count; i++) {
+        low = p->robots[i].priority < low ? p->robots[i].priority : low;
+        high = p->robots[i].priority > high ? p->robots[i].priority : high;
+    }
+    if (p->head_start_us == 0 || low >= high) {
+        u->p.head_start_us = 0;
+        return;
+    }
+    u->p.head_start_us = HEAD_START_US < FAR_US / 4 / high ? HEAD_START_US : FAR_US / 4 / high;
+    for (size_t i = 0; i < p->robot_count && add_start(u, p->robots[i].priority); i++) {
+    }
+    const size_t own = u->start_count;
+    for (size_t i = 0; i < own * own * own && !u->inexact; i++) {
+        const int64_t q = u->starts[i % own];
+        const int64_t r = u->starts[i / own % own];
+        const int64_t start = u->starts[i / own / own] - (r - q);
+        if (r > q && start > low) {
+            (void)add_start(u, start);
+        }
+    }
+}
+
+/* When a head start of a request that waits is over. */
+struct due {
+    int64_t at_us;
+    uint16_t robot;
+    uint8_t start;
+};
+
+static int compare_dues(const void *a, const void *b)
+{
+    const struct due *x = a;
+    const struct due *y = b;
+    if (x->at_us != y->at_us) {
+        return x->at_us < y->at_us ? -1 : 1;
+    }
+    return x->robot != y->robot ? x->robot - y->robot : x->start - y->start;
+}
+
+/* Those to come, in order, into dues[TEAM_TIMES_MAX]; their number. */
+static size_t list_dues(const struct team_untimed *u, const struct team_work *w, int64_t now_us,
+                        struct due *dues)
+{
+    size_t count = 0;
+    for (uint16_t r = 0; r < u->p.robot_count && u->start_count > 0; r++) {
+        const struct team_member *m = &w->members[r];
+        for (size_t i = 0; m->phase == TEAM_PHASE_WAITING && i < u->start_count; i++) {
+            const int64_t at_us = m->request.key_us + u->starts[i] * u->p.head_start_us;
+            if (at_us > now_us) {
+                dues[count++] = (struct due){at_us, r, (uint8_t)i};
+            }
+        }
+    }
+    if (count > 1) {
+        qsort(dues, count, sizeof *dues, compare_dues);
+    }
+    return count;
+}
+
+size_t team_untimed_times(const struct team_untimed *u, const struct team *team, int64_t now_us,
+                          int64_t *times, bool *inexact)
+{
+    const struct team_work w = team_at_work(team);
+    struct due dues[TEAM_TIMES_MAX];
+    const size_t due_count = list_dues(u, &w, now_us, dues);
+    size_t count = 0;
+    int64_t at_us = now_us;
+    for (size_t i = 0; i < due_count; i++) {
+        const int64_t gap_us = dues[i].at_us - at_us;
+        if (gap_us == 0) {
+            continue;
+        }
+        if (gap_us > 1) {
+            const int64_t part_us = gap_us / GAP_PARTS < 1 ? 1 : gap_us / GAP_PARTS;
+            times[count++] = at_us + (part_us < STRIDE_US ? part_us : STRIDE_US);
+        } else {
+            *inexact = true;
+        }
+        at_us = dues[i].at_us;
+        times[count++] = at_us;
+    }
+    times[count++] = at_us + (u->start_count > 0 ? STRIDE_US : 1);
+    return count;
 }
 
 bool team_untimed_make(struct team_explore_memory *memory, const struct team_params *p,
@@ -47,6 +163,7 @@ bool team_untimed_make(struct team_explore_memory *memory, const struct team_par
     u->p.tasks = tasks;
     u->p.resources = resources;
     u->p.steps = steps;
+    list_starts(u);
     return true;
 }
 
@@ -124,17 +241,23 @@ static void put_32(struct writer *k, uint32_t value)
     k->at += sizeof value;
 }
 
-enum { ROBOT_BYTES = 40 + 8 * TEAM_LOOPS_MAX, RESOURCE_BYTES = 8, JOB_BYTES = 6 };
+enum {
+    ROBOT_BYTES = 40 + 8 * TEAM_LOOPS_MAX,
+    RESOURCE_BYTES = 8,
+    JOB_BYTES = 6,
+    DUE_BYTES = 4
+};
 
-size_t team_key_max(const struct team_params *p)
+size_t team_key_max(const struct team_untimed *u)
 {
+    const struct team_params *p = &u->p;
     size_t units = 0;
     for (size_t i = 0; i < p->resource_count; i++) {
         units += p->resources[i].capacity;
     }
     return p->robot_count * (ROBOT_BYTES + 2 * TEAM_WANT_MAX) + 3 * units +
            p->resource_count * RESOURCE_BYTES + p->list_count + TEAM_JOBS_MAX * JOB_BYTES +
-           16 * p->name_count + 64;
+           16 * p->name_count + DUE_BYTES * p->robot_count * u->start_count + 64;
 }
 
 static void put_robot(struct writer *k, const struct team_work *w, uint16_t robot)
@@ -206,6 +329,19 @@ static void put_askers(struct writer *k, const struct team_work *w)
     *k->at++ = more;
 }
 
+/* In which order requests that wait come to be passed by others. */
+static void put_dues(struct writer *k, const struct team_untimed *u, const struct team_work *w)
+{
+    struct due dues[TEAM_TIMES_MAX];
+    const size_t count = list_dues(u, w, w->team->t_us, dues);
+    put_16(k, (uint16_t)count);
+    for (size_t i = 0; i < count; i++) {
+        put_16(k, dues[i].robot);
+        *k->at++ = dues[i].start;
+        *k->at++ = i > 0 && dues[i].at_us == dues[i - 1].at_us;
+    }
+}
+
 static void put_meetings(struct writer *k, const struct team_work *w)
 {
     for (uint16_t m = w->team->first_meeting; m != TEAM_NONE; m = w->meetings[m].behind) {
@@ -218,7 +354,7 @@ static void put_meetings(struct writer *k, const struct team_work *w)
     put_16(k, TEAM_NONE);
 }
 
-size_t team_key(const struct team *team, uint8_t *key)
+size_t team_key(const struct team_untimed *u, const struct team *team, uint8_t *key)
 {
     const struct team_work w = team_at_work(team);
     const struct team_params *p = w.p;
@@ -233,6 +369,9 @@ size_t team_key(const struct team *team, uint8_t *key)
         put_resource(&k, &w, i);
     }
     put_askers(&k, &w);
+    if (u->start_count > 0) {
+        put_dues(&k, u, &w);
+    }
     put_meetings(&k, &w);
     if (p->buffer_count > 0) {
         memcpy(k.at, (const uint8_t *)team + team->taken_at, p->list_count);
