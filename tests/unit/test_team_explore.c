@@ -341,7 +341,7 @@ static void test_limits(void)
     } rows[] = {
         {"all", 1000000, 1 << 28, SIZE_MAX, TEAM_STOP_COMPLETE},
         {"states", 100, 1 << 28, SIZE_MAX, TEAM_STOP_STATES},
-        {"memory", 1000000, 1 << 20, SIZE_MAX, TEAM_STOP_MEMORY},
+        {"memory", 1000000, 1 << 18, SIZE_MAX, TEAM_STOP_MEMORY},
         {"asked", 1000000, 1 << 28, 100, TEAM_STOP_ASKED},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -9,12 +9,21 @@ ENUM_NAMES(team_move_kind, TEAM_MOVE_COUNT, TEAM_MOVES(NAMES_TEXT));
 ENUM_NAMES(team_end, TEAM_END_COUNT, TEAM_ENDS(NAMES_TEXT));
 ENUM_NAMES(team_stop, TEAM_STOP_COUNT, TEAM_STOPS(NAMES_TEXT));
 
-enum { BAG_SHIFT = 16, ASK_EVERY = 256 };
+enum { BAG_SHIFT = 16, ASK_EVERY = 256, KEY_MORE = 16 };
 
-static size_t align_bytes(size_t bytes)
+/* Of a place, at the head of its team in the backlog. */
+enum { PLACE_WORDS = sizeof(struct team_explore_place) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct team_explore_place) % sizeof(uint64_t) == 0, "whole words");
+
+static size_t count_words(size_t bytes)
 {
-    const size_t step = _Alignof(max_align_t);
-    return (bytes + step - 1) / step * step;
+    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+static bool add_place(struct team_explore *x, const struct team_explore_place *place)
+{
+    return team_backlog_add(&x->backlog, (const uint64_t *)(const void *)place, PLACE_WORDS,
+                            (const uint64_t *)(const void *)x->team);
 }
 
 /* Can they happen in one instant: no robot twice, no more failures than there may be? */
@@ -74,23 +83,6 @@ static size_t write_key(struct team_explore *x, const struct team_explore_place 
     return bytes;
 }
 
-static bool queue_place(struct team_explore *x, const struct team_explore_place *place)
-{
-    if (x->next > x->queue.count / 2 && x->next > ASK_EVERY) { /* those that are done go */
-        uint8_t *items = x->queue.items;
-        x->queue.count -= x->next;
-        memmove(items, items + x->next * x->place_bytes, x->queue.count * x->place_bytes);
-        x->next = 0;
-    }
-    if (!team_array_reserve(x->memory, &x->queue, 1, x->place_bytes)) {
-        return false;
-    }
-    uint8_t *at = (uint8_t *)x->queue.items + x->queue.count++ * x->place_bytes;
-    memcpy(at, place, sizeof *place);
-    memcpy(at + align_bytes(sizeof *place), x->team, x->live_bytes);
-    return true;
-}
-
 /* The state that this instant led to: found, connected, and queued where there is more to be
  * known of it. bag 0: it is the first one. */
 static enum status reach_state(struct team_explore *x, uint32_t from, uint64_t bag,
@@ -111,7 +103,7 @@ static enum status reach_state(struct team_explore *x, uint32_t from, uint64_t b
     state->spins = x->outcome.spins;
     state->closed = state->closed || state->spins;
     if (!team_states_tell(&x->states, place->state, place->dead, place->blocked, &news) ||
-        (news && !state->spins && !queue_place(x, place))) {
+        (news && !state->spins && !add_place(x, place))) {
         return STATUS_E_NOMEM;
     }
     if (bag != 0 && !team_state_at(&x->states, from)->closed) {
@@ -137,7 +129,7 @@ static enum status make_bag(struct team_explore *x, const struct team_explore_pl
         return STATUS_OK;
     }
     struct team_explore_place place = *from;
-    memcpy(x->team, x->origin, x->live_bytes);
+    memcpy(x->team, x->origin, x->team_words * sizeof *x->origin);
     team_explore_make(x, &place, t_us, moves, count);
     return reach_state(x, from->state, bag, &place);
 }
@@ -146,10 +138,8 @@ static enum status make_bag(struct team_explore *x, const struct team_explore_pl
 static enum status leave_state(struct team_explore *x)
 {
     struct team_explore_place from;
-    const uint8_t *at = (const uint8_t *)x->queue.items + x->next++ * x->place_bytes;
-    memcpy(&from, at, sizeof from);
-    memcpy(x->origin, at + align_bytes(sizeof from), x->live_bytes);
-    memcpy(x->team, x->origin, x->live_bytes);
+    team_backlog_take(&x->backlog, (uint64_t *)(void *)&from, PLACE_WORDS, x->origin);
+    memcpy(x->team, x->origin, x->team_words * sizeof *x->origin);
     team_explore_list(x, &from);
     const size_t n = x->moves.count;
     for (size_t count = 1; count <= x->options.together && count <= n; count++) {
@@ -197,22 +187,25 @@ static void list_starts(struct team_explore *x)
 static bool reserve_rooms(struct team_explore *x)
 {
     const struct team_params *p = &x->untimed.p;
-    const size_t team_size = align_bytes(team_bytes(p));
+    const size_t words = count_words(team_bytes(p));
     const size_t used = p->sequence_count + p->job_count + 1;
-    if (!team_array_reserve(x->memory, &x->block,
-                            2 * team_size + team_key_max(&x->untimed) + 64, 1) ||
+    const size_t key_words = count_words(team_key_max(&x->untimed) + KEY_MORE);
+    if (!team_array_reserve(x->memory, &x->block, 3 * words + key_words, sizeof(uint64_t)) ||
         !team_array_reserve(x->memory, &x->moves, 3 * p->robot_count + p->resource_count + 1,
                             sizeof(struct team_move)) ||
         !team_array_reserve(x->memory, &x->used, used, sizeof(bool))) {
         return false;
     }
     memset(x->used.items, 0, used * sizeof(bool));
+    memset(x->block.items, 0, 3 * words * sizeof(uint64_t));
+    x->origin = (uint64_t *)x->block.items + words;
+    x->model = x->origin + words;
+    x->key = (uint8_t *)(x->model + words);
     x->team = team_init(x->block.items, p);
-    x->live_bytes = team_live_bytes(p, x->team);
-    x->place_bytes =
-        align_bytes(sizeof(struct team_explore_place)) + align_bytes(x->live_bytes);
-    x->origin = (uint8_t *)x->block.items + team_size;
-    x->key = x->origin + team_size;
+    x->team_words = count_words(team_live_bytes(p, x->team));
+    memcpy(x->model, x->block.items, x->team_words * sizeof *x->model);
+    x->backlog =
+        (struct team_backlog){.memory = x->memory, .model = x->model, .words = x->team_words};
     return true;
 }
 
@@ -220,8 +213,8 @@ void team_explore_free(struct team_explore *x)
 {
     struct team_explore_memory *memory = x->memory;
     team_states_free(&x->states);
-    team_array_free(memory, &x->queue, x->place_bytes);
-    team_array_free(memory, &x->block, 1);
+    team_backlog_free(&x->backlog);
+    team_array_free(memory, &x->block, sizeof(uint64_t));
     team_array_free(memory, &x->moves, sizeof(struct team_move));
     team_array_free(memory, &x->used, sizeof(bool));
     team_array_free(memory, &x->way, sizeof(uint64_t));
@@ -242,6 +235,7 @@ static enum status make_explore(const struct team_params *p,
     memory->used += sizeof *x;
     *x = (struct team_explore){.memory = memory, .options = *options};
     x->states.memory = memory;
+    x->backlog.memory = memory;
     if (!team_untimed_make(memory, p, options->losses > 0, &x->untimed) || !reserve_rooms(x)) {
         team_explore_free(x);
         return STATUS_E_NOMEM;
@@ -258,12 +252,12 @@ static enum team_stop explore_all(struct team_explore *x,
                                   const struct team_explore_watch *watch)
 {
     const struct team_explore_result *result = x->result;
-    for (size_t i = 0; x->next < x->queue.count; i++) {
+    for (size_t i = 0; x->backlog.waiting > 0; i++) {
         if (x->states.states.count > x->options.states_max) {
             return TEAM_STOP_STATES;
         }
         if (watch->go_on && i % ASK_EVERY == 0 &&
-            !watch->go_on(watch->context, x->states.states.count, x->queue.count - x->next)) {
+            !watch->go_on(watch->context, x->states.states.count, x->backlog.waiting)) {
             return TEAM_STOP_ASKED;
         }
         if (leave_state(x) != STATUS_OK) {

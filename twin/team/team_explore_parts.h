@@ -2,11 +2,12 @@
 #ifndef TWIN_TEAM_TEAM_EXPLORE_PARTS_H
 #define TWIN_TEAM_TEAM_EXPLORE_PARTS_H
 
+#include "twin/team/team_backlog.h"
 #include "twin/team/team_explore.h"
 #include "twin/team/team_states.h"
 #include "twin/team/team_untimed.h"
 
-/* A state beside what the team itself knows; in the queue the team's bytes stand behind it. */
+/* A state beside what the team itself knows. */
 struct team_explore_place {
     int64_t now_us;
     uint64_t dead, blocked; /* robots of whom alarms said so, of their present wait */
@@ -26,12 +27,12 @@ struct team_explore {
     struct team_explore_options options;
     struct team_explore_memory *memory;
     struct team_states states;
-    struct team_array queue; /* places with teams, those before `next` are done */
-    size_t next, place_bytes, live_bytes;
-    struct team_array block; /* the team at work, the one it starts from, a key */
-    struct team_array moves; /* struct team_move: what can happen in the present state */
-    struct team_array used;  /* bool: sequences, then jobs */
-    struct team_array way;   /* uint64_t: bags, while one is walked */
+    struct team_backlog backlog; /* places and teams to go on from */
+    size_t team_words;           /* of a team's block, as far as it says something */
+    struct team_array block;     /* the team at work, and what is below */
+    struct team_array moves;     /* struct team_move: what can happen in the present state */
+    struct team_array used;      /* bool: sequences, then jobs */
+    struct team_array way;       /* uint64_t: bags, while one is walked */
     int64_t times_us[TEAM_TIMES_MAX]; /* when the next instant can be */
     size_t time_count;
     bool inexact; /* not every order of head starts could be told apart */
@@ -39,7 +40,8 @@ struct team_explore {
     int64_t starts_us[TEAM_EXPLORE_ROBOTS_MAX]; /* in order, each once */
     uint32_t start_count;
     struct team *team;
-    uint8_t *origin, *key; /* within block */
+    uint64_t *origin, *model; /* within block, as the team itself */
+    uint8_t *key;             /* the same */
     struct team_explore_outcome outcome;
     const struct team_effects *also; /* who else hears what happens; NULL: nobody */
     struct team_explore_result *result;

@@ -1,0 +1,30 @@
+/* twin/team/team_backlog.h - teams that are still to be looked at, first come first served.
+ *
+ * Of a team's block only the words are kept in which it differs from one that all are like.
+ * Pure; the memory is the caller's.
+ */
+#ifndef TWIN_TEAM_TEAM_BACKLOG_H
+#define TWIN_TEAM_TEAM_BACKLOG_H
+
+#include "twin/team/team_states.h"
+
+struct team_backlog {
+    struct team_explore_memory *memory; /* borrowed */
+    const uint64_t *model;              /* [words] the one that all are like; borrowed */
+    size_t words;
+    size_t waiting;           /* so many */
+    struct team_array packed; /* uint64_t */
+    size_t next;              /* the words before are done with */
+};
+
+void team_backlog_free(struct team_backlog *b);
+
+/* Behind the others: a head of words of its own, and a block of b->words. */
+MUST_USE bool team_backlog_add(struct team_backlog *b, const uint64_t *head, size_t head_words,
+                               const uint64_t *block);
+
+/* The first one, of which there is one. */
+void team_backlog_take(struct team_backlog *b, uint64_t *head, size_t head_words,
+                       uint64_t *block);
+
+#endif
