@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "config/lab_file.h"
 #include "config/team_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
@@ -425,7 +426,7 @@ static int check_teams(const char *path, const struct team_explore_options *opti
     struct team_file file = {0};
     struct err_list errors = {0};
     int exit_status = EXIT_FINE;
-    if (team_file_load(path, &file, &errors) != STATUS_OK) {
+    if (lab_file_load_teams(path, &file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }

@@ -44,6 +44,11 @@ check 3 'not complete, .* states seen, limit 3' --failures 2 --states 3 "$work/o
 sed 's/^      two:.*/&\n      three: [Go]/' "$work/ordered.yaml" >"$work/unused.yaml"
 check 0 'sequence three: never used' "$work/unused.yaml"
 
+# The examples, and a lab file.
+for file in config/examples/class*.yaml config/examples/seed004_A.yaml; do
+    check 0 'complete, ' --failures 1 --losses 1 "$file"
+done
+
 check 2 'cannot open' "$work/none.yaml"
 check 2 'needs FILE'
 check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
