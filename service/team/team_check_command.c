@@ -12,7 +12,7 @@
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
 #include "service/team/team_command.h"
-#include "twin/team/team_explore.h"
+#include "twin/explore/team_explore.h"
 
 enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, WAY_MAX = 4096, FAILURES_MAX = 64 };
 

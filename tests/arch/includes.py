@@ -32,6 +32,7 @@ twin/dynamics: base logger/message identification/data identification/dynamics i
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
 twin/team: base logger/message identification/travel twin/efsm
+twin/explore: base twin/team
 twin/crew: base logger/message twin/pair twin/team
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following twin/team
@@ -54,8 +55,8 @@ service/experiments: base logger/message twin/arm twin/models twin/control twin/
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
 service/replay: base logger/message twin/pair twin/report twin logger/storage config web/http service/cli
-service/team: base logger/message twin/pair twin/team twin/report logger/storage config service/cli service/mqtt
-  service/robots service/replay
+service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
+  service/mqtt service/robots service/replay
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay
 service/daemon: base logger/message twin/dynamics twin/report twin logger/storage config web/http web/server
   service/cli service/mqtt service/robots service/replay service/jobs

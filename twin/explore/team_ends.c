@@ -1,4 +1,4 @@
-#include "twin/team/team_ends.h"
+#include "twin/explore/team_ends.h"
 
 #include <string.h>
 

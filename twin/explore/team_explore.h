@@ -1,21 +1,21 @@
-/* twin/team/team_explore.h - every order in which the work of a small team can go.
+/* twin/explore/team_explore.h - every order in which the work of a small team can go.
  *
  * A model checker over the team's own step (twin/team/team.h): from each state each activity
  * may end next, some in one instant, and, where asked, fail, or its robot fall silent for good.
  * How long anything takes is left open: also when a delay runs out, when IdPrt looks again,
  * when a lease ends. Two states are one where the same can follow: times and fences are left
  * out (twin/team/team_key.h), every other byte is compared. Breadth first. Where it ends is
- * told by the sets of states that are never left (twin/team/team_ends.h). Pure; the memory is
- * the caller's. docs/model/teams.md, "Deadlock".
+ * told by the sets of states that are never left (twin/explore/team_ends.h). Pure; the memory
+ * is the caller's. docs/model/teams.md, "Deadlock".
  *
  * Left open too: windows (a time-out is a failure), clients' own locks, people.
  */
-#ifndef TWIN_TEAM_TEAM_EXPLORE_H
-#define TWIN_TEAM_TEAM_EXPLORE_H
+#ifndef TWIN_EXPLORE_TEAM_EXPLORE_H
+#define TWIN_EXPLORE_TEAM_EXPLORE_H
 
+#include "twin/explore/team_states.h"
+#include "twin/explore/team_untimed.h"
 #include "twin/team/team.h"
-#include "twin/team/team_states.h"
-#include "twin/team/team_untimed.h"
 
 enum { TEAM_TOGETHER_MAX = 3 };
 

@@ -1,4 +1,4 @@
-#include "twin/team/team_untimed.h"
+#include "twin/explore/team_untimed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +163,7 @@ bool team_untimed_make(struct team_explore_memory *memory, const struct team_par
     u->p.tasks = tasks;
     u->p.resources = resources;
     u->p.steps = steps;
+    u->p.may_fail = true; /* else nobody would be told of what failures do */
     list_starts(u);
     return true;
 }

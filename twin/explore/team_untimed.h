@@ -1,12 +1,12 @@
-/* twin/team/team_untimed.h - a team whose times are left out, for who explores all of them.
+/* twin/explore/team_untimed.h - a team whose times are left out, for who explores all of them.
  *
  * Pure; the memory is the caller's.
  */
-#ifndef TWIN_TEAM_TEAM_UNTIMED_H
-#define TWIN_TEAM_TEAM_UNTIMED_H
+#ifndef TWIN_EXPLORE_TEAM_UNTIMED_H
+#define TWIN_EXPLORE_TEAM_UNTIMED_H
 
+#include "twin/explore/team_states.h"
 #include "twin/team/team.h"
-#include "twin/team/team_states.h"
 
 enum {
     TEAM_EXPLORE_ROBOTS_MAX = 64,

@@ -1,7 +1,7 @@
 /* Where a team can end, and the way there. */
-#include "twin/team/team_ends.h"
+#include "twin/explore/team_ends.h"
 
-#include "twin/team/team_explore_parts.h"
+#include "twin/explore/team_explore_parts.h"
 
 /* ---- the ends ---- */
 

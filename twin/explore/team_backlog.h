@@ -1,12 +1,12 @@
-/* twin/team/team_backlog.h - teams that are still to be looked at, first come first served.
+/* twin/explore/team_backlog.h - teams that are still to be looked at, first come first served.
  *
  * Of a team's block only the words are kept in which it differs from one that all are like.
  * Pure; the memory is the caller's.
  */
-#ifndef TWIN_TEAM_TEAM_BACKLOG_H
-#define TWIN_TEAM_TEAM_BACKLOG_H
+#ifndef TWIN_EXPLORE_TEAM_BACKLOG_H
+#define TWIN_EXPLORE_TEAM_BACKLOG_H
 
-#include "twin/team/team_states.h"
+#include "twin/explore/team_states.h"
 
 struct team_backlog {
     struct team_explore_memory *memory; /* borrowed */

@@ -1,11 +1,12 @@
-/* twin/team/team_explore_parts.h - what the files of team_explore share. Not for its users. */
-#ifndef TWIN_TEAM_TEAM_EXPLORE_PARTS_H
-#define TWIN_TEAM_TEAM_EXPLORE_PARTS_H
+/* twin/explore/team_explore_parts.h - what the files of team_explore share. Not for its users.
+ */
+#ifndef TWIN_EXPLORE_TEAM_EXPLORE_PARTS_H
+#define TWIN_EXPLORE_TEAM_EXPLORE_PARTS_H
 
-#include "twin/team/team_backlog.h"
-#include "twin/team/team_explore.h"
-#include "twin/team/team_states.h"
-#include "twin/team/team_untimed.h"
+#include "twin/explore/team_backlog.h"
+#include "twin/explore/team_explore.h"
+#include "twin/explore/team_states.h"
+#include "twin/explore/team_untimed.h"
 
 /* A state beside what the team itself knows. */
 struct team_explore_place {

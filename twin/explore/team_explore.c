@@ -1,9 +1,9 @@
-#include "twin/team/team_explore.h"
+#include "twin/explore/team_explore.h"
 
 #include <string.h>
 
-#include "twin/team/team_ends.h"
-#include "twin/team/team_explore_parts.h"
+#include "twin/explore/team_ends.h"
+#include "twin/explore/team_explore_parts.h"
 
 ENUM_NAMES(team_move_kind, TEAM_MOVE_COUNT, TEAM_MOVES(NAMES_TEXT));
 ENUM_NAMES(team_end, TEAM_END_COUNT, TEAM_ENDS(NAMES_TEXT));

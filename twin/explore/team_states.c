@@ -1,4 +1,4 @@
-#include "twin/team/team_states.h"
+#include "twin/explore/team_states.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* twin/team/team_states.h - the states of a team that were seen, and the ways between them.
+/* twin/explore/team_states.h - the states of a team that were seen, and the ways between them.
  *
  * A state is known by its key (twin/team/team_key.h), compared byte by byte, and by its number,
  * in the order in which they were found. The memory comes from the caller, piece by piece.
  * Pure.
  */
-#ifndef TWIN_TEAM_TEAM_STATES_H
-#define TWIN_TEAM_TEAM_STATES_H
+#ifndef TWIN_EXPLORE_TEAM_STATES_H
+#define TWIN_EXPLORE_TEAM_STATES_H
 
 #include <stdbool.h>
 #include <stddef.h>

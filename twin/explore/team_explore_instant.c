@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "twin/team/team_explore_parts.h"
+#include "twin/explore/team_explore_parts.h"
 
 enum { BAG_SHIFT = 16, BAG_MASK = 0xffff };
 

@@ -1,6 +1,6 @@
 /* Packed: the head; a bit for each word of the block, set where it differs; the words that do.
  */
-#include "twin/team/team_backlog.h"
+#include "twin/explore/team_backlog.h"
 
 #include <string.h>
 
