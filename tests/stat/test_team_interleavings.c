@@ -7,6 +7,7 @@
 #include "tests/support/check.h"
 #include "tests/support/team_build.h"
 #include "tests/support/team_programs.h"
+#include "twin/team/team_discipline.h"
 
 enum { STATES_MAX = 2000000, BYTES_MAX = 1 << 30 };
 
@@ -27,6 +28,12 @@ struct total {
 };
 
 static struct random_source source;
+
+static void ignore_fault(void *context, const struct team_fault *fault)
+{
+    (void)context;
+    (void)fault;
+}
 
 static size_t draw_below(size_t count)
 {
@@ -122,7 +129,7 @@ static void check_team(const struct row *row, size_t size, const char *const *te
     CHECK(row->name, right);
     total->teams++;
     total->dead += dead;
-    total->nested += nested == 3;
+    total->nested += size == 2 && nested == 3;
     total->missed += dead && nested != 3;
     total->states += r.states;
     total->edges += r.edges;
@@ -260,11 +267,43 @@ static void test_threes(void)
     }
 }
 
+/* What is checked when a file is read admits these sequences and no others. */
+static void test_admitted(void)
+{
+    static const char *const resources[] = {"AB", "ABC"};
+    for (size_t n = 0; n < COUNT(resources); n++) {
+        const struct programs every = programs_make(TEAM_FREE, resources[n], 2);
+        for (enum team_locking locking = 0; locking < TEAM_LOCKING_COUNT; locking++) {
+            const struct programs some = programs_make(locking, resources[n], 2);
+            size_t admitted = 0;
+            for (size_t i = 0; i < every.count; i++) {
+                const struct team_faults nobody = {ignore_fault, NULL};
+                struct team_build b;
+                build_team(&b, locking, strlen(resources[n]));
+                build_sequence(&b, every.text[i]);
+                (void)build_robot(&b);
+                void *memory = malloc(team_discipline_bytes(&b.p));
+                CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+                const bool fine = team_discipline(&b.p, memory, &nobody) == 0;
+                free(memory);
+                if (fine && admitted < some.count) {
+                    CHECK_TEXT(team_locking_name(locking), every.text[i], some.text[admitted]);
+                }
+                admitted += fine;
+            }
+            CHECK_INT(team_locking_name(locking), admitted, some.count);
+            free(some.text);
+        }
+        free(every.text);
+    }
+}
+
 int main(void)
 {
     source.state = check_seed(17);
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("team_explore", NULL, NULL);
+    CU_add_test(suite, "admitted", test_admitted);
     CU_add_test(suite, "pairs", test_pairs);
     CU_add_test(suite, "threes", test_threes);
     return check_run();
