@@ -11,6 +11,13 @@ void team_backlog_free(struct team_backlog *b)
     team_array_free(b->memory, &b->packed, sizeof(uint64_t));
 }
 
+static uint64_t read_word(const void *block, size_t i)
+{
+    uint64_t word;
+    memcpy(&word, (const uint8_t *)block + i * sizeof word, sizeof word);
+    return word;
+}
+
 static size_t count_masks(const struct team_backlog *b)
 {
     return (b->words + BITS - 1) / BITS;
@@ -27,8 +34,8 @@ static void drop_done(struct team_backlog *b)
     }
 }
 
-bool team_backlog_add(struct team_backlog *b, const uint64_t *head, size_t head_words,
-                      const uint64_t *block)
+bool team_backlog_add(struct team_backlog *b, const void *head, size_t head_words,
+                      const void *block)
 {
     const size_t masks = count_masks(b);
     drop_done(b);
@@ -37,14 +44,15 @@ bool team_backlog_add(struct team_backlog *b, const uint64_t *head, size_t head_
         return false;
     }
     uint64_t *mask = (uint64_t *)b->packed.items + b->packed.count;
-    memcpy(mask, head, head_words * sizeof *head);
+    memcpy(mask, head, head_words * sizeof *mask);
     mask += head_words;
     memset(mask, 0, masks * sizeof *mask);
     uint64_t *at = mask + masks;
     for (size_t i = 0; i < b->words; i++) {
-        if (block[i] != b->model[i]) {
+        const uint64_t word = read_word(block, i);
+        if (word != read_word(b->model, i)) {
             mask[i / BITS] |= UINT64_C(1) << (i % BITS);
-            *at++ = block[i];
+            *at++ = word;
         }
     }
     b->packed.count = (size_t)(at - (uint64_t *)b->packed.items);
@@ -52,16 +60,16 @@ bool team_backlog_add(struct team_backlog *b, const uint64_t *head, size_t head_
     return true;
 }
 
-void team_backlog_take(struct team_backlog *b, uint64_t *head, size_t head_words,
-                       uint64_t *block)
+void team_backlog_take(struct team_backlog *b, void *head, size_t head_words, void *block)
 {
     const uint64_t *mask = (const uint64_t *)b->packed.items + b->next;
-    memcpy(head, mask, head_words * sizeof *head);
+    memcpy(head, mask, head_words * sizeof *mask);
     mask += head_words;
     const uint64_t *at = mask + count_masks(b);
     for (size_t i = 0; i < b->words; i++) {
         const bool differs = (mask[i / BITS] >> (i % BITS) & 1U) != 0;
-        block[i] = differs ? *at++ : b->model[i];
+        const uint64_t word = differs ? *at++ : read_word(b->model, i);
+        memcpy((uint8_t *)block + i * sizeof word, &word, sizeof word);
     }
     b->next = (size_t)(at - (const uint64_t *)b->packed.items);
     b->waiting--;

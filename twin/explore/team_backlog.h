@@ -10,21 +10,20 @@
 
 struct team_backlog {
     struct team_explore_memory *memory; /* borrowed */
-    const uint64_t *model;              /* [words] the one that all are like; borrowed */
-    size_t words;
-    size_t waiting;           /* so many */
-    struct team_array packed; /* uint64_t */
-    size_t next;              /* the words before are done with */
+    const void *model;                  /* the one that all are like; borrowed */
+    size_t words;                       /* of eight bytes: of a block */
+    size_t waiting;                     /* so many */
+    struct team_array packed;           /* uint64_t */
+    size_t next;                        /* the words before are done with */
 };
 
 void team_backlog_free(struct team_backlog *b);
 
-/* Behind the others: a head of words of its own, and a block of b->words. */
-MUST_USE bool team_backlog_add(struct team_backlog *b, const uint64_t *head, size_t head_words,
-                               const uint64_t *block);
+/* Behind the others: a head, which is kept as it is, and a block of b->words. */
+MUST_USE bool team_backlog_add(struct team_backlog *b, const void *head, size_t head_words,
+                               const void *block);
 
 /* The first one, of which there is one. */
-void team_backlog_take(struct team_backlog *b, uint64_t *head, size_t head_words,
-                       uint64_t *block);
+void team_backlog_take(struct team_backlog *b, void *head, size_t head_words, void *block);
 
 #endif

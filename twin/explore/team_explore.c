@@ -22,8 +22,7 @@ static size_t count_words(size_t bytes)
 
 static bool add_place(struct team_explore *x, const struct team_explore_place *place)
 {
-    return team_backlog_add(&x->backlog, (const uint64_t *)(const void *)place, PLACE_WORDS,
-                            (const uint64_t *)(const void *)x->team);
+    return team_backlog_add(&x->backlog, place, PLACE_WORDS, x->team);
 }
 
 /* Can they happen in one instant: no robot twice, no more failures than there may be? */
@@ -138,7 +137,7 @@ static enum status make_bag(struct team_explore *x, const struct team_explore_pl
 static enum status leave_state(struct team_explore *x)
 {
     struct team_explore_place from;
-    team_backlog_take(&x->backlog, (uint64_t *)(void *)&from, PLACE_WORDS, x->origin);
+    team_backlog_take(&x->backlog, &from, PLACE_WORDS, x->origin);
     memcpy(x->team, x->origin, x->team_words * sizeof *x->origin);
     team_explore_list(x, &from);
     const size_t n = x->moves.count;
