@@ -37,12 +37,9 @@ int command_team(int argc, char **argv)
             "  check FILE     every fault of a team's file, and every order in which its work\n"
             "                 can go: is there a deadlock, and what leads into it\n"
             "  simulate FILE  how long a team takes, with error bars: who waits for whom,\n"
-            "                 which resource is short, what if something were different
-"
-            "  run TEAM       start a team in a lab that is being served, and tell what it does
-
-"
-            "  'tandem team check --help' tells more, and so on. FILE is a lab file with "
+            "                 which resource is short, what if something were different\n"
+            "  run TEAM       start a team in a lab that is being served, and tell what it does\n\n"
+            "  'tandem team ACTION --help' tells more. FILE is a lab file with "
             "'teams:', or "
             "a\n"
             "  file with a team of its own (docs/model/teams.md).\n",

@@ -50,6 +50,7 @@ for file in config/examples/class*.yaml config/examples/seed004_A.yaml; do
 done
 
 check 2 'cannot open' "$work/none.yaml"
+check 2 'no teams' config/examples/lab.yaml
 check 2 'needs FILE'
 check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
 check 2 'within' --failures x "$work/ordered.yaml"
