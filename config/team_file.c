@@ -283,7 +283,7 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
                      b->shown);
     }
     b->params.may_fail = true;
-    if (!b->r->failed) {
+    if (!b->r->failed && !b->no_memory) {
         team_build_flat(b);
     }
     place_arrays(b);

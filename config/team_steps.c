@@ -1,5 +1,6 @@
 /* Steps as they are written: words, words with a value, and lists within them. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/names.h"
 #include "config/team_values.h"
@@ -289,6 +290,23 @@ bool team_is_step_word(const char *name)
 
 /* --- tasks and sequences ----------------------------------------------------------------- */
 
+enum { SLIP_BYTES = 4 }; /* of shorter words any two look alike */
+
+/* "Pick1" and "Pick2", "PickA" and "PickB" are meant to differ. */
+static bool is_numbered(const char *a, const char *b)
+{
+    const size_t n = strlen(a);
+    return n > 0 && strlen(b) == n && strncmp(a, b, n - 1) == 0;
+}
+
+static void guess_word(struct edit_guess *guess, const char *name, const char *known)
+{
+    if (!is_numbered(name, known) &&
+        (strlen(name) >= SLIP_BYTES || strcasecmp(name, known) == 0)) {
+        team_build_guess(guess, name, known);
+    }
+}
+
 /* A word that nobody has said anything of, and that looks like one that is known. */
 static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
                     const char *name)
@@ -299,18 +317,17 @@ static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
         if (strcmp(team_nth_task(b, i), name) == 0) {
             return false;
         }
-        team_build_guess(&guess, name, team_nth_task(b, i));
+        guess_word(&guess, name, team_nth_task(b, i));
     }
     for (size_t i = 0; i < COUNT(words); i++) {
-        team_build_guess(&guess, name, words[i].word);
+        guess_word(&guess, name, words[i].word);
     }
     for (size_t i = 0; i < b->sequences.count; i++) {
-        team_build_guess(&guess, name, team_nth_sequence(b, i));
+        guess_word(&guess, name, team_nth_sequence(b, i));
     }
     if (guess.name) {
         option_fault(b->r, node,
-                     "%s: there is no '%.31s'%s; a task of that name needs a row "
-                     "under tasks",
+                     "%s: there is no '%.31s'%s; a task of that name needs a row under tasks",
                      at->shown, name, edit_guess_text(&guess, meant));
     }
     return guess.name != NULL;
@@ -327,6 +344,9 @@ static void set_task(struct team_build *b, const struct place *at, const char *n
         return;
     }
     step->task = team_build_task(b, name);
+    if (b->no_memory) {
+        return;
+    }
     if (TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, step->task)->to_position) {
         const uint16_t position = team_build_find(
             b, value, arg, at->shown, TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
@@ -478,6 +498,9 @@ void team_build_sequence(struct team_build *b, uint32_t node)
     struct team_sequence *sequence = TEAM_ADD(b, TEAM_OF_SEQUENCES, struct team_sequence);
     (void)snprintf(sequence->name, sizeof sequence->name, "%s", name);
     sequence->line = b->r->tree->nodes[node].key_line;
+    if (b->no_memory) {
+        return;
+    }
     ((struct written_sequence *)team_build_append(b, &b->sequences,
                                                   sizeof(struct written_sequence)))
         ->node = node;

@@ -421,6 +421,25 @@ static void test_flat(void)
     }
 }
 
+/* Words that look alike and are meant to. */
+static void test_words(void)
+{
+    static const char *const rows[] = {
+        "sequences: {p: [x, q], q: [X, Go, y1]}",
+        "nominal_s: {Pick1: 3, Go: 1}, sequences: {s: [Pick1, Pick2, Pick3: a, Gi]}",
+        "tasks: {Look: {}}, sequences: {s: [Look, PlacePrt, PickPrt]}",
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[256];
+        struct team_file file;
+        struct err_list errors;
+        (void)snprintf(text, sizeof text, "team: {robots: {R1: {}}, %s}\n", rows[i]);
+        CHECK_INT(rows[i], parse(text, &file, &errors), STATUS_OK);
+        err_list_print(&errors, stdout);
+        team_file_free(&file);
+    }
+}
+
 /* --- warnings ------------------------------------------------------------------------------
  */
 
@@ -441,6 +460,7 @@ static const struct fault_row warning_rows[] = {
     {W "  locking: free\n  sequences: {s: [t, u], t: [Lock: B, Go, Lock: A, Out, UnLock: [A, B]], u: [Lock: A, Go, Lock: B, Out, UnLock: [A, B]]}\n", 8, 43, "Lock of A (step 3 of t, line 8) while B is held (step 1 of t, line 8) can end in a deadlock", 2},
     {W "  locking: free\n  sequences: {s: [t, u], t: [Lock: A, Go, Lock: B, Out, UnLock: [A, B]], u: [Lock: [A, B], Out, UnLock: [A, B]]}\n", 8, 78, "Lock of B (step 1 of u, line 8) together with A can end in a deadlock", 2},
     {W "  locking: free\n  sequences: {s: [Lock: [A, B], Out, UnLock: [A, B], Lock: [B, T], Out, UnLock: [B, T]]}\n", 0, 0, "", 0},
+    {"team:\n  resources: {A: {}, B: {}}\n  tasks: {Out: {safe: true}}\n  locking: free\n  robots: {R1: {sequence: s}, R2: {sequence: t}}\n  sequences: {s: [Lock: [A, B], Out, UnLock: B, Lock: B, Out, UnLock: [A, B]], t: [Lock: A, Out, UnLock: A]}\n", 0, 0, "", 0},
     {W "  locking: free\n  sequences: {s: [Lock: A, Meet: {name: m, robots: 2}, UnLock: A]}\n", 8, 28, "Meet m (step 2 of s, line 8) while A is held", 1},
 };
 /* clang-format on */
@@ -581,10 +601,10 @@ static void test_tables(void)
 }
 
 static const CU_TestInfo tests[] = {
-    {"faults", test_faults}, {"values", test_values},     {"nominals", test_nominals},
-    {"flat", test_flat},     {"warnings", test_warnings}, {"limits", test_limits},
-    {"growth", test_growth}, {"corpus", test_corpus},     {"missing", test_missing},
-    {"tables", test_tables},
+    {"faults", test_faults},   {"values", test_values}, {"nominals", test_nominals},
+    {"flat", test_flat},       {"words", test_words},   {"warnings", test_warnings},
+    {"limits", test_limits},   {"growth", test_growth}, {"corpus", test_corpus},
+    {"missing", test_missing}, {"tables", test_tables},
 };
 
 int main(void)

@@ -7,7 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { HELD_ENTRIES_MAX = 1 << 20, GRAPH_WORDS = TEAM_RESOURCES_MAX / 64, TOLD_MAX = 128 };
+#include "twin/team/lock_graph.h"
+
+enum {
+    HELD_ENTRIES_MAX = 1 << 20,
+    GRAPH_WORDS = TEAM_RESOURCES_MAX / 64,
+    TOLD_MAX = 128,
+    SEVERAL = TEAM_NONE - 1
+};
 
 struct held {
     uint32_t step; /* the Lock */
@@ -23,11 +30,6 @@ struct way { /* to a state */
     bool freed; /* `resource` can be freed from here */
 };
 
-struct graph { /* resources: who may wait for whose owner, locking free */
-    uint64_t edges[TEAM_RESOURCES_MAX][GRAPH_WORDS];  /* then: its closure */
-    uint64_t nested[TEAM_RESOURCES_MAX][GRAPH_WORDS]; /* of those by a Lock while holding */
-};
-
 enum purpose { TELL_FAULTS, FIND_EDGES, TELL_CYCLES };
 
 struct walk {
@@ -35,7 +37,7 @@ struct walk {
     const struct team_sequence *sequence;
     const struct team_faults *to;
     enum purpose purpose;
-    struct graph *graph;
+    struct lock_graph *graph;
     struct way *ways;     /* [(sequence->count + 1) * class_count] */
     uint32_t *queue;      /* [the same] */
     struct held *entries; /* [entries_max] */
@@ -95,7 +97,7 @@ static size_t round_up(size_t bytes)
 size_t team_discipline_bytes(const struct team_params *p)
 {
     const struct sizes n = measure_team(p);
-    return round_up(sizeof(struct graph)) + round_up(n.states * sizeof(struct way)) +
+    return round_up(sizeof(struct lock_graph)) + round_up(n.states * sizeof(struct way)) +
            round_up(n.states * sizeof(uint32_t)) + round_up(n.entries * sizeof(struct held)) +
            round_up(n.conditions * sizeof(uint16_t));
 }
@@ -106,7 +108,7 @@ static struct walk start_walk(const struct team_params *p, void *memory,
     const struct sizes n = measure_team(p);
     char *at = memory;
     struct walk w = {.p = p, .to = to, .entries_max = n.entries, .states_max = n.states};
-    w.graph = (struct graph *)(void *)at;
+    w.graph = (struct lock_graph *)(void *)at;
     at += round_up(sizeof *w.graph);
     w.ways = (struct way *)(void *)at;
     at += round_up(n.states * sizeof *w.ways);
@@ -267,58 +269,34 @@ static const struct held *find_held(const struct held *list, size_t count, uint1
     return NULL;
 }
 
-static void set_bit(uint64_t bits[GRAPH_WORDS], uint16_t at)
-{
-    bits[at / 64] |= (uint64_t)1 << (at % 64);
-}
-
-static bool has_bit(const uint64_t bits[GRAPH_WORDS], uint16_t at)
-{
-    return (bits[at / 64] >> (at % 64) & 1) != 0;
-}
-
 /* Locking free: whoever holds h may wait for r; who stands in the queues of several at once
  * keeps others waiting in each for all of them. */
 static void add_edges(struct walk *w, const uint16_t *want, size_t count)
 {
+    const uint16_t sequence = (uint16_t)(w->sequence - w->p->sequences);
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < count; k++) {
             if (k != i) {
-                set_bit(w->graph->edges[want[k]], want[i]);
+                lock_graph_add(w->graph, want[k], want[i], sequence, false);
             }
         }
         for (size_t k = 0; k < w->now_count; k++) {
-            set_bit(w->graph->edges[w->now[k].resource], want[i]);
-            set_bit(w->graph->nested[w->now[k].resource], want[i]);
+            lock_graph_add(w->graph, w->now[k].resource, want[i], sequence, true);
         }
     }
-}
-
-/* Are the two on one way round on which some robot waits while it holds? (Behind close_graph:
- * edges reach as far as they can, nested has those on a way round alone.) */
-static bool is_on_cycle(const struct graph *g, uint16_t a, uint16_t b)
-{
-    bool nested = false;
-    for (uint16_t h = 0; h < TEAM_RESOURCES_MAX && !nested; h++) {
-        const bool round = has_bit(g->edges[a], h) && has_bit(g->edges[h], a);
-        for (size_t k = 0; round && k < GRAPH_WORDS; k++) {
-            nested = nested || g->nested[h][k] != 0;
-        }
-    }
-    return nested && has_bit(g->edges[a], b) && has_bit(g->edges[b], a);
 }
 
 static void tell_cycle(struct walk *w, uint32_t step, const uint16_t *want, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < w->now_count; k++) {
-            if (is_on_cycle(w->graph, w->now[k].resource, want[i])) {
+            if (lock_graph_cycle(w->graph, w->p, w->now[k].resource, want[i])) {
                 tell_fault(w, TEAM_FAULT_DEADLOCK, step, w->now[k].step, want[i],
                            w->now[k].resource);
                 return;
             }
         }
-        if (i > 0 && is_on_cycle(w->graph, want[0], want[i])) {
+        if (i > 0 && lock_graph_cycle(w->graph, w->p, want[0], want[i])) {
             tell_fault(w, TEAM_FAULT_DEADLOCK, step, TEAM_NO_STEP, want[i], want[0]);
             return;
         }
@@ -643,15 +621,15 @@ static void mark_freed(struct walk *w, uint16_t resource)
 
 static void check_kept(struct walk *w)
 {
-    uint64_t asked[GRAPH_WORDS] = {0};
+    uint64_t asked[LOCK_GRAPH_WORDS] = {0};
     for (size_t state = 0; state < count_states(w); state++) {
         const struct way *way = &w->ways[state];
         for (uint32_t i = 0; way->seen && !way->ends && i < way->held_count; i++) {
             const struct held *held = &w->entries[way->held_first + i];
-            if (has_bit(asked, held->resource)) {
+            if (lock_graph_has(asked, held->resource)) {
                 continue;
             }
-            set_bit(asked, held->resource);
+            lock_graph_set(asked, held->resource);
             mark_freed(w, held->resource);
             if (!way->freed) {
                 tell_fault(w, TEAM_FAULT_NEVER_RELEASED, held->step, TEAM_NO_STEP,
@@ -730,25 +708,6 @@ static void walk_sequence(struct walk *w, size_t sequence, enum purpose purpose)
     }
 }
 
-static void close_graph(struct graph *g, size_t count)
-{
-    for (size_t via = 0; via < count; via++) {
-        for (size_t from = 0; from < count; from++) {
-            for (size_t k = 0; has_bit(g->edges[from], (uint16_t)via) && k < (count + 63) / 64;
-                 k++) {
-                g->edges[from][k] |= g->edges[via][k];
-            }
-        }
-    }
-    for (size_t from = 0; from < count; from++) {
-        for (uint16_t to = 0; to < count; to++) {
-            if (!has_bit(g->edges[to], (uint16_t)from)) {
-                g->nested[from][to / 64] &= ~((uint64_t)1 << (to % 64));
-            }
-        }
-    }
-}
-
 static void walk_all(struct walk *w, enum purpose purpose)
 {
     for (size_t s = 0; s < w->p->sequence_count; s++) {
@@ -763,9 +722,9 @@ size_t team_discipline(const struct team_params *p, void *memory, const struct t
     struct walk w = start_walk(p, memory, to);
     walk_all(&w, TELL_FAULTS);
     if (p->locking == TEAM_FREE && w.faults == 0) {
-        memset(w.graph, 0, sizeof *w.graph);
+        lock_graph_start(w.graph);
         walk_all(&w, FIND_EDGES);
-        close_graph(w.graph, p->resource_count);
+        lock_graph_close(w.graph, p->resource_count);
         walk_all(&w, TELL_CYCLES);
     }
     return w.faults;
