@@ -92,8 +92,10 @@ static void add_one(unsigned depth, unsigned *held)
         const uint32_t loop = add_step(TEAM_STEP_LOOP);
         steps[loop].to = start;
         steps[loop].times = 2 + roll(2);
-    } else if (what == 10 && roll(3) == 0) {
-        steps[add_step(TEAM_STEP_GOTO)].to = 0;
+    } else if (what == 10 && roll(3) == 0) { /* for ever, these or all */
+        const uint32_t start = roll(2) ? step_count : 0;
+        add_list(depth + 1, 1 + roll(3), held);
+        steps[add_step(TEAM_STEP_GOTO)].to = start;
     } else {
         add_condition(depth, held);
     }

@@ -154,6 +154,7 @@ static const struct fault_row fault_rows[] = {
     {S "  sequences: {s: [UnLock: A]}\n", 5, 19, "UnLock of A (step 1 of s, line 5), which is not held there", 1},
     {S "  sequences: {s: [Lock: A, Go]}\n", 5, 19, "Lock of A (step 1 of s, line 5) is never released", 1},
     {S "  sequences: {s: [Lock: A, Go, Repeat]}\n", 5, 19, "Lock of A (step 1 of s, line 5) still holds at step 1 of s, line 5 when it is reached on one way", 1},
+    {S "  sequences: {s: [IdPrt: IB, Lock: A, If: {part: a, then: [UnLock: A]}, t], t: [Go, Repeat]}\n", 5, 30, "Lock of A (step 2 of s, line 5) is never released", 1},
     {S "  sequences: {s: [Lock: A, t, UnLock: A], t: [Go, Repeat]}\n", 5, 19, "is never released", 1},
     {S "  sequences: {s: [IdPrt: IB, Lock: A, Repeat: {times: 2, steps: [Go, UnLock: A]}]}\n", 5, 30, "Lock of A (step 2 of s, line 5) still holds at step 4 of s, line 5 when it is reached on one way, and not", 1},
     {S "  sequences: {s: [IdPrt: IB, If: {part: a, then: [Lock: A, Go], else: [Go]}, UnLock: A]}\n", 5, 78, "UnLock of A (step 6 of s, line 5), which is not held", 1},

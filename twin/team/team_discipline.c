@@ -619,21 +619,31 @@ static void mark_freed(struct walk *w, uint16_t resource)
     }
 }
 
+/* Once a resource that is held where no end can be reached: its Locks that no way frees. */
+static void check_resource_kept(struct walk *w, uint16_t resource)
+{
+    mark_freed(w, resource);
+    for (size_t state = 0; state < count_states(w); state++) {
+        const struct way *way = &w->ways[state];
+        if (way->seen && !way->freed) {
+            const struct held *held =
+                find_held(w->entries + way->held_first, way->held_count, resource);
+            tell_fault(w, TEAM_FAULT_NEVER_RELEASED, held->step, TEAM_NO_STEP, resource,
+                       TEAM_NONE);
+        }
+    }
+}
+
 static void check_kept(struct walk *w)
 {
     uint64_t asked[LOCK_GRAPH_WORDS] = {0};
     for (size_t state = 0; state < count_states(w); state++) {
         const struct way *way = &w->ways[state];
         for (uint32_t i = 0; way->seen && !way->ends && i < way->held_count; i++) {
-            const struct held *held = &w->entries[way->held_first + i];
-            if (lock_graph_has(asked, held->resource)) {
-                continue;
-            }
-            lock_graph_set(asked, held->resource);
-            mark_freed(w, held->resource);
-            if (!way->freed) {
-                tell_fault(w, TEAM_FAULT_NEVER_RELEASED, held->step, TEAM_NO_STEP,
-                           held->resource, TEAM_NONE);
+            const uint16_t resource = w->entries[way->held_first + i].resource;
+            if (!lock_graph_has(asked, resource)) {
+                lock_graph_set(asked, resource);
+                check_resource_kept(w, resource);
             }
         }
     }
