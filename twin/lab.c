@@ -659,6 +659,17 @@ void lab_finish(struct lab *lab, const struct effects *fx)
     }
 }
 
+void lab_repeat_commands(const struct lab *lab, const struct effects *fx)
+{
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        const struct lab_member *m = &lab->member[i];
+        if (m->team != TEAM_NONE) {
+            crew_repeat(lab->crew[m->team], &lab->p.teams[m->team], m->robot,
+                        lab->parts[i].pair, &lab->p.pairs[i], fx);
+        }
+    }
+}
+
 /* ---- reading ------------------------------------------------------------------------------
  */
 

@@ -82,6 +82,11 @@ int64_t lab_next_deadline(const struct lab *lab);
  * fire. Not after EVENT_STOP as the last event, when the daemon's state is wanted. */
 void lab_finish(struct lab *lab, const struct effects *fx);
 
+/* Say again which commands of teams are to be sent that may never have left: after a start,
+ * when what was said while the journal was read was not carried out. They bear the ids that
+ * they had before, so that a robot that did get one knows it again. Changes nothing. */
+void lab_repeat_commands(const struct lab *lab, const struct effects *fx);
+
 size_t lab_pair_count(const struct lab *lab);
 const struct pair *lab_pair(const struct lab *lab, size_t index);
 /* Of a pair that follows; NULL of others. */

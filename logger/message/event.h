@@ -255,7 +255,9 @@ struct event_fit {
     X(TEAM_OP_SKIP, "skip")       /* robot: on behind the step that failed */                  \
     X(TEAM_OP_ABORT, "abort")     /* robot: what it does has failed */                         \
     X(TEAM_OP_START, "start")     /* all robots that have a sequence, or one */                \
-    X(TEAM_OP_STOP, "stop")       /* all robots at work, or one: halted, and aborted */
+    X(TEAM_OP_STOP, "stop")       /* all robots at work, or one: halted, and aborted */        \
+    X(TEAM_OP_SENT, "sent") /* said by the daemon: the broker has the command `id` of robot, to  \
+                             * the event's side */
 /* clang-format on */
 
 enum team_op { TEAM_OPS(NAMES_VALUE) TEAM_OP_COUNT };

@@ -101,9 +101,8 @@ static bool check_request(struct json_scan *s, struct event *e, const struct pay
     (void)seen;
     const bool of_all = t->op == TEAM_OP_START || t->op == TEAM_OP_STOP;
     if (t->op > TEAM_OP_ALIVE && !of_all) {
-        return json_scan_fail(s,
-                              "an \"op\" out of lock unlock alive start stop was expected "
-                              "here");
+        return json_scan_fail(s, "an \"op\" out of lock unlock alive start stop was expected "
+                                 "here");
     }
     if (!fail_unless(s, of_all || t->robot[0], "a \"robot\" was expected")) {
         return false;
@@ -145,6 +144,9 @@ static bool check_wish(struct json_scan *s, struct event *e, const struct payloa
     case TEAM_OP_JOB:
         return check_job(s, e, seen) && fail_unless(s, t->part[0] && t->sequence[0],
                                                     "a \"part\" and a \"seq\" were expected");
+    case TEAM_OP_SENT:
+        return fail_unless(s, t->robot[0] && t->id[0] && e->side < SIDE_COUNT,
+                           "\"robot\", \"id\" and \"side\" were expected");
     case TEAM_OP_START:
     case TEAM_OP_STOP:
     case TEAM_OP_COUNT:
@@ -190,12 +192,14 @@ static const struct payload_member wish_members[] = {
     PLACE_ROWS, JOB_ROWS(false),
     NAME_ROW("by", by, false, "a \"by\" of at most 23 bytes was expected"),
     NAME_ROW("reason", reason, false, "a \"reason\" of at most 95 bytes was expected"),
+    {.name = "side", .type = PAYLOAD_NAME, PAYLOAD_IN(side), .names = &side_names,
+     .expected = "a \"side\" out of real virtual was expected"},
 };
 /* clang-format on */
 
-const struct payload_kind team_request_kind = {
-    "request", EVENT_TEAM, PAYLOAD_PART(team, request_members),
-    "\"op\" was expected", check_request};
+const struct payload_kind team_request_kind = {"request", EVENT_TEAM,
+                                               PAYLOAD_PART(team, request_members),
+                                               "\"op\" was expected", check_request};
 const struct payload_kind team_job_kind = {"job", EVENT_TEAM, PAYLOAD_PART(team, job_members),
                                            "\"id\", \"part\" and \"seq\" were expected",
                                            check_job};

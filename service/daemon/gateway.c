@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 #include "logger/message/team_request.h"
@@ -170,6 +171,77 @@ static void note_session(void *context, bool resumed, int64_t silent_us, int64_t
     note_or_refuse(d, "session", payload, w.used);
 }
 
+/* ---- what the broker has ---- */
+
+/* The robot of a team that this pair is; NULL: none. */
+static const char *find_member(const struct daemon *d, const char *pair, const char **team)
+{
+    for (size_t k = 0; k < d->params.team_count; k++) {
+        const struct team_params *p = &d->params.teams[k];
+        for (size_t i = 0; i < p->robot_count; i++) {
+            if (strcmp(p->robots[i].pair, pair) == 0) {
+                *team = p->name;
+                return p->robots[i].name;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* "<prefix>/<pair>/<side>/command" */
+static bool split_command(const char *prefix, const char *topic, char pair[EVENT_PAIR_MAX],
+                          enum side *side)
+{
+    char machines[MESSAGE_TOPIC_MAX];
+    const char *word = strrchr(topic, '/');
+    if (!word || strcmp(word, "/command") != 0) {
+        return false;
+    }
+    const int n =
+        snprintf(machines, sizeof machines, "%.*s/machines", (int)(word - topic), topic);
+    return n > 0 && (size_t)n < sizeof machines && split_topic(prefix, machines, pair, side);
+}
+
+static void keep_command(void *context, const struct event *event)
+{
+    *(struct event *)context = *event;
+}
+
+/* A team's command that is not known to have arrived is sent again after a start. On Paho's
+ * thread. */
+static void note_arrival(void *context, const char *topic, const void *payload, size_t bytes)
+{
+    const struct daemon *d = context;
+    char pair[EVENT_PAIR_MAX];
+    char text[256];
+    enum side side = SIDE_COUNT;
+    const char *team = NULL;
+    struct event event = {.kind = EVENT_KIND_COUNT};
+    struct message m = {.topic = "t/p/command",
+                        .payload = payload,
+                        .kept_bytes = bytes,
+                        .payload_bytes = bytes};
+    struct json_writer w;
+    const char *robot = split_command(d->file->broker.prefix, topic, pair, &side)
+                            ? find_member(d, pair, &team)
+                            : NULL;
+    if (!robot || codec_native.decode("t", &m, keep_command, &event) == 0 ||
+        event.kind != EVENT_COMMAND) {
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "team", team);
+    json_write_text(&w, "op", team_op_name(TEAM_OP_SENT));
+    json_write_text(&w, "robot", robot);
+    json_write_text(&w, "id", event.command.id);
+    json_write_text(&w, "side", side_name(side));
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        inbox_note(d->inbox, "request", text, w.used);
+    }
+}
+
 static void add_topic(const char *prefix, const char *filter, int qos,
                       char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
                       size_t *count)
@@ -210,6 +282,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.message = take_message;
     options.silence = note_silence;
     options.accepted = note_session;
+    options.arrived = lab_team_count(d->lab) > 0 ? note_arrival : NULL;
     options.context = d;
     return mqtt_client_create(&d->gateway.client, &options, err);
 }

@@ -531,6 +531,8 @@ void outbox_go_live(struct daemon *d)
         }
     }
     fits_go_live(d->fits);
+    const struct effects effects = {.emit = outbox_emit, .context = d};
+    lab_repeat_commands(d->lab, &effects);
     store_reader_close(d->outbox.reader);
     d->outbox.reader = NULL;
 }

@@ -47,6 +47,11 @@ typedef void mqtt_client_connected(void *context, bool resumed, int64_t silent_u
  * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
 typedef void mqtt_client_silence(void *context, int64_t silent_us);
 
+/* The broker has a message of mqtt_client_publish_once(). Everything is borrowed for the call.
+ */
+typedef void mqtt_client_arrived(void *context, const char *topic, const void *payload,
+                                 size_t bytes);
+
 struct mqtt_client_topic {
     const char *filter;
     int qos; /* 0..2 */
@@ -81,6 +86,7 @@ struct mqtt_client_options {
     mqtt_client_message *message;           /* NULL when nothing is subscribed */
     mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
     mqtt_client_connected *accepted;        /* may be NULL */
+    mqtt_client_arrived *arrived;           /* may be NULL; must not block */
     void *context;                          /* handed to all of them */
 };
 

@@ -151,6 +151,10 @@ static void interrupt_outgoing(struct mqtt_client *client)
 
 static void take_arrival(struct mqtt_outgoing *m)
 {
+    const struct mqtt_client_options *o = &m->client->options;
+    if (m->way.once && o->arrived) {
+        o->arrived(o->context, m->text, m->text + m->payload_at, (size_t)m->bytes);
+    }
     end_outgoing(m, &m->client->state.acknowledged);
 }
 

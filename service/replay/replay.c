@@ -212,7 +212,8 @@ static void step_event(void *context, const struct event *event)
     replay->whole = replay->counts.events > 0 ? replay->whole
                                               : event->kind == EVENT_START && !replay->refit;
     replay->counts.events++;
-    if (event->pair[0] != '$' && lab_find(replay->lab, event->pair) < 0) {
+    if (event->pair[0] != '$' && lab_find(replay->lab, event->pair) < 0 &&
+        lab_find_team(replay->lab, event->pair) < 0) {
         names_append_new(replay->strangers, sizeof replay->strangers, event->pair);
     }
     replay->counts.malformed += event->kind == EVENT_MALFORMED;

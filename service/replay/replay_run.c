@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "service/cli/json_file.h"
 #include "service/replay/rows.h"
+#include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
@@ -297,6 +298,23 @@ static enum status write_pairs(struct replay_run *run, struct json_writer *w,
     return status;
 }
 
+/* How each team stands at the end, and what it told as alarms. */
+static enum status write_teams(struct replay_run *run, struct json_writer *w, size_t alarms_max)
+{
+    const struct lab *lab = run->replay->lab;
+    enum status status = STATUS_OK;
+    json_write_object(w, "teams");
+    for (size_t i = 0; i < lab_team_count(lab) && status == STATUS_OK; i++) {
+        const struct team_params *p = lab_team_params(lab, i);
+        json_write_object(w, p->name);
+        crew_report(w, "end", lab_team(lab, i), p, lab_time(lab));
+        status = write_records(run, w, "alarms", STORE_ALARMS, p->name, alarms_max);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    return status;
+}
+
 static void write_journal_counts(struct json_writer *w, const struct replay *replay)
 {
     const struct replay_counts *c = &replay->counts;
@@ -326,8 +344,11 @@ enum status replay_document(struct replay_run *run, const struct replay_extract 
     json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     json_write_object(&w, "pairs");
-    const enum status status = write_pairs(run, &w, extract);
+    enum status status = write_pairs(run, &w, extract);
     json_write_close(&w);
+    if (status == STATUS_OK && lab_team_count(run->replay->lab) > 0) {
+        status = write_teams(run, &w, extract ? extract->alarms_max : 0);
+    }
     write_journal_counts(&w, run->replay);
     json_write_close(&w);
     (void)json_write_end(&w);

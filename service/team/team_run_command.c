@@ -20,7 +20,7 @@
 enum {
     WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
     STOP_MS = 3000,
-    SESSION_S = 60, /* the broker keeps events for so long while the link is down */
+    SESSION_S = 60,      /* the broker keeps events for so long while the link is down */
     ASK_US = 2000 * 1000 /* again, with the same id, until something is heard */
 };
 
@@ -136,8 +136,7 @@ static void take_message(void *context, const struct message *m)
 static bool ask_team(struct team_following *f, const char *op, const char *id)
 {
     char text[128];
-    const int bytes =
-        snprintf(text, sizeof text, "{\"id\":\"%s\",\"op\":\"%s\"}", id, op);
+    const int bytes = snprintf(text, sizeof text, "{\"id\":\"%s\",\"op\":\"%s\"}", id, op);
     return mqtt_client_publish(f->session.client, f->request_topic, text, (size_t)bytes, 1,
                                false) == STATUS_OK;
 }
@@ -267,10 +266,13 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
         .operands = "TEAM",
         .description =
             "  Starts the robots of a team that have a sequence, by a message to the daemon\n"
-            "  (tandem serve), which must be running as well as the robots, and tells what the\n"
-            "  team does until every robot has ended. See docs/model/teams.md, \"Execution\".\n",
+            "  (tandem serve), which must be running as well as the robots, and tells what "
+            "the\n"
+            "  team does until every robot has ended. See docs/model/teams.md, "
+            "\"Execution\".\n",
         .examples = "  tandem team run -c config/examples/class3.yaml cell\n",
-        .exit_status = "it has not ended, or there is no broker, or the daemon knows no such team",
+        .exit_status =
+            "it has not ended, or there is no broker, or the daemon knows no such team",
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);

@@ -101,8 +101,66 @@ def run_class3():
         print(f"class 3: {len(entries)} commands, {len(events)} events; {run.stdout.splitlines()[-1]}", flush=True)
 
 
+# ---- kill -9 ----
+
+
+def post(rig, path):
+    try:
+        rig.fetch("/api/v1/teams/cell" + path, "POST", b"", TOKEN)
+    except OSError as error:  # the team refuses, or the daemon is not there yet
+        return error
+    return None
+
+
+def check_work(messages):
+    """Each command under one id, once: what is sent again is the same; and each is answered once by each robot."""
+    sent, answered = collections.defaultdict(set), collections.Counter()
+    for topic, payload in messages:
+        pair, _, rest = topic.partition("/")
+        if rest in ("real/command", "virtual/command"):
+            sent[topic, payload["id"]].add(json.dumps(payload, sort_keys=True))
+        elif rest in ("real/reply", "virtual/reply"):
+            answered[topic, payload["id"]] += 1
+    assert all(len(payloads) == 1 for payloads in sent.values()), "one id, two commands"
+    twice = [key for key, count in answered.items() if count > 1]
+    assert not twice, f"carried out twice: {twice}"
+    return len(sent)
+
+
+def run_killed(rounds):
+    rng = random.Random(int(os.environ.get("TANDEM_SEED", "1")))
+    parts = "ab" * (10 * rounds + 10)
+    with Rig() as rig:
+        make_lab(rig, parts)
+        rig.start_daemon()
+        start_robots(rig)
+        heard = listen(rig, "heard")
+        assert post(rig, "/start") is None
+        for _ in range(rounds):
+            time.sleep(rng.uniform(0.2, 1.2))
+            rig.daemon.send_signal(signal.SIGKILL)
+            rig.daemon.wait()
+            rig.start_daemon()
+        rig.wait(lambda: rig.get("/api/v1/teams/cell")["finished"], "all parts", 600)
+        team = rig.get("/api/v1/teams/cell")
+        assert team["fence"] == len(parts), team
+        assert team["alarms"] == 0, team["alarm_counts"]
+        time.sleep(0.5)
+        messages = list(read_heard(heard))
+        count = check_work(messages)
+        fences = [(payload["fence"], payload["robot"]) for topic, payload in messages
+                  if topic == "cell/event" and payload["type"] == "grant"]
+        assert fences == sorted(set(fences)) and len({fence for fence, _ in fences}) == len(fences), fences
+        rig.stop_daemon()
+        document = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").iterdir())))
+        end = document["teams"]["cell"]["end"]
+        assert {**end, "t": 0} == {**team, "t": 0}, (end, team)
+        print(f"{rounds} kills: {count} commands, {team['fence']} grants, {len(fences)} of them heard; the journal says the same", flush=True)
+
+
 def main():
     run_class3()
+    run_killed(ROUNDS)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 #define TWIN_CREW_CREW_H
 
 #include "twin/pair/effect.h"
-#include "twin/pair/pair_params.h"
+#include "twin/pair/pair.h"
 #include "twin/team/team.h"
 
 enum {
@@ -44,19 +44,20 @@ struct crew_robot {
     uint64_t commands; /* ever sent: the last part of their ids */
     uint32_t n;        /* of the activity in work; 0: none */
     uint16_t task, arg;
-    uint8_t leg;             /* enum crew_leg: of the command in work */
-    bool virtual_only;       /* the pair has no real robot: its twin stands for it */
-    bool over;               /* the activity has failed, though its command is in work */
-    bool leg_due;            /* the next leg is to begin */
-    bool halt_due;           /* a halt is to be sent now */
-    bool halt_owed;          /* and was not answered by the robot yet */
-    bool gone;               /* its connection said so */
-    bool posed;              /* pose is known */
-    double pose[3];          /* x_m, y_m, heading_rad by its last reply */
-    int64_t start_us;        /* it is to begin its sequence then; LAB_TIME_MAX: no */
-    char id[EVENT_ID_MAX];   /* of the command in work; "": none */
-    char halt[EVENT_ID_MAX]; /* of the halt in work; "": none */
-    char job[EVENT_ID_MAX];  /* that it does; "": none, or one without id */
+    uint8_t leg;              /* enum crew_leg: of the command in work */
+    bool virtual_only;        /* the pair has no real robot: its twin stands for it */
+    bool arrived[SIDE_COUNT]; /* the broker has the command in work */
+    bool over;                /* the activity has failed, though its command is in work */
+    bool leg_due;             /* the next leg is to begin */
+    bool halt_due;            /* a halt is to be sent now */
+    bool halt_owed;           /* and was not answered by the robot yet */
+    bool gone;                /* its connection said so */
+    bool posed;               /* pose is known */
+    double pose[3];           /* x_m, y_m, heading_rad by its last reply */
+    int64_t start_us;         /* it is to begin its sequence then; LAB_TIME_MAX: no */
+    char id[EVENT_ID_MAX];    /* of the command in work; "": none */
+    char halt[EVENT_ID_MAX];  /* of the halt in work; "": none */
+    char job[EVENT_ID_MAX];   /* that it does; "": none, or one without id */
     struct crew_command sent[CREW_COMMANDS]; /* ring */
 };
 
@@ -159,6 +160,12 @@ void crew_fire(const struct crew_run *run);
 void crew_flush(const struct crew_run *run);
 
 /* ---- reading ---- */
+
+/* Say again which commands of this robot are to be sent to its pair that may never have left:
+ * the broker has not said that it has them. */
+void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t robot,
+                 const struct pair *pair, const struct pair_params *params,
+                 const struct effects *fx);
 
 const struct team *crew_team(const struct crew *crew, const struct team_params *p);
 const struct crew_robot *crew_robot(const struct crew *crew, const struct team_params *p,

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "logger/message/codec_native.h"
 #include "twin/crew/crew_parts.h"
+#include "twin/pair/pair_run.h"
 
 /* A turn or a way shorter than this is none: simulated robots stand no better. */
 static const double LEAST_RAD = 1e-3;
@@ -151,6 +152,7 @@ static void send_leg(const struct crew_run *run, uint16_t robot, const double mo
     char raw[4 * EVENT_RAW_MAX];
     const char *op = r->leg == CREW_LEG_OP ? run->p->tasks[r->task].op : "go";
     make_id(run, r, run->p->robots[robot].name, r->id);
+    r->arrived[SIDE_REAL] = r->arrived[SIDE_VIRTUAL] = false;
     remember_command(r, r->id);
     const size_t bytes = write_command(run, r, op, move, raw, sizeof raw);
     if (r->pair == CREW_NO_PAIR || op[0] == '\0' || bytes == 0 ||
@@ -330,5 +332,36 @@ void crew_take_reply(const struct crew_run *run, uint16_t robot, const struct ef
     } else {
         r->leg_due = true;
         crew_call(run, robot);
+    }
+}
+
+/* ---- after a start ------------------------------------------------------------------------
+ */
+
+static bool may_lack(const struct crew_robot *r, const char *id, enum side side)
+{
+    return (r->id[0] && strcmp(r->id, id) == 0 && !r->over && !r->arrived[side]) ||
+           (r->halt[0] && strcmp(r->halt, id) == 0);
+}
+
+void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t robot,
+                 const struct pair *pair, const struct pair_params *params,
+                 const struct effects *fx)
+{
+    const struct crew_robot *r = crew_robot(crew, p, robot);
+    for (int k = -1; pair_next_open(pair, &k);) {
+        const struct pair_slot *slot = &pair->slot[k];
+        const struct pair_relay *relay = pair_relay(pair, params, k);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (pair_slot_owed(slot, s) && may_lack(r, slot->id, s)) {
+                const struct effect again = {
+                    .kind = EFFECT_COMMAND,
+                    .pair = pair->index,
+                    .t_us = slot->sent_us[s],
+                    .side = s,
+                    .payload = {.text = relay->raw, .bytes = relay->raw_bytes}};
+                fx->emit(fx->context, &again);
+            }
+        }
     }
 }

@@ -458,6 +458,15 @@ static void refuse_malformed(const struct crew_run *run, const struct event_malf
     reject(run, &a, m->detail);
 }
 
+static void note_sent(const struct crew_run *run, uint16_t robot, const char *id,
+                      enum side side)
+{
+    struct crew_robot *r = robot == TEAM_NONE ? NULL : &crew_robots(run->crew)[robot];
+    if (r && strcmp(r->id, id) == 0) {
+        r->arrived[side] = true;
+    }
+}
+
 void crew_request(const struct crew_run *run, const struct event *event)
 {
     static void (*const asks[TEAM_OP_COUNT])(const struct crew_run *, const struct event_team *,
@@ -475,8 +484,12 @@ void crew_request(const struct crew_run *run, const struct event *event)
         refuse_malformed(run, &event->malformed);
         return;
     }
-    run->crew->counts.requests++;
     const uint16_t robot = ask->robot[0] ? find_robot(run->p, ask->robot) : TEAM_NONE;
+    if (ask->op == TEAM_OP_SENT) {
+        note_sent(run, robot, ask->id, event->side);
+        return;
+    }
+    run->crew->counts.requests++;
     if (ask->robot[0] && robot == TEAM_NONE) {
         forgotten = (struct crew_answer){.op = (uint8_t)ask->op, .robot = TEAM_NONE};
         memcpy(forgotten.id, ask->id, sizeof forgotten.id);
