@@ -146,6 +146,41 @@ static void test_law(void)
     CHECK_INT("the next when the one before was over", heard[1].start_us, heard[0].end_us);
 }
 
+/* Each class of moves has a law of its own, beside what is of all. */
+static void test_laws_of_classes(void)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } set[] = {
+        {"t0_s", 0.1},         {"speed_ratio", 0.91},      {"acceleration_ratio", 0.8},
+        {"joint_t0_s", -0.04}, {"joint_speed_ratio", 0.9}, {"joint_acceleration_ratio", 0.7},
+        {"line_t0_s", 0.03},   {"line_speed_ratio", 1.2},  {"line_acceleration_ratio", 1.5}};
+    begin_at(WORK, PERIOD_US);
+    for (size_t i = 0; i < COUNT(set); i++) {
+        set_parameter(set[i].name, set[i].value);
+    }
+    struct event_command c = movel("line", 0.0, 0.0, 0.1);
+    tell(&c);
+    double to[6];
+    memcpy(to, WORK, sizeof to);
+    to[0] += 1.2;
+    c = movej("joints", to);
+    tell(&c);
+    run_for(6.0);
+    CHECK_INT("both", heard_count, 2);
+    CHECK_NEAR("line", lap_s(&heard[0]),
+               0.13 + arm_duration_s(0.1, 0.25 * 0.91 * 1.2, 1.2 * 0.8 * 1.5), 0, 1e-5);
+    CHECK_NEAR("joints", lap_s(&heard[1]),
+               0.06 + arm_duration_s(1.2, 1.05 * 0.91 * 0.9, 1.4 * 0.8 * 0.7), 0, 2e-6);
+    begin_at(WORK, PERIOD_US);
+    set_parameter("joint_t0_s", -1.0);
+    c = movej("no wait below none", to);
+    tell(&c);
+    run_for(4.0);
+    CHECK_NEAR("no wait below none", lap_s(&heard[0]), arm_duration_s(1.2, 1.05, 1.4), 0, 2e-6);
+}
+
 static void test_lines(void)
 {
     begin_at(WORK2, PERIOD_US);
@@ -655,6 +690,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("arm6", NULL, NULL);
     CU_add_test(suite, "movej", test_movej);
     CU_add_test(suite, "law", test_law);
+    CU_add_test(suite, "laws of classes", test_laws_of_classes);
     CU_add_test(suite, "lines", test_lines);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "queue and interrupt", test_queue_and_interrupt);

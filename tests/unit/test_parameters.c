@@ -19,10 +19,11 @@ static size_t make_moves(struct travel_move *moves, size_t n, double w, double v
     return n;
 }
 
-static void examine(const struct travel_move *moves, size_t n, struct travel_fit *fit,
+static void examine(const struct travel_move *moves, size_t n, struct parameter_fit *fit,
                     struct parameter_checks *checks, struct parameter_data *data)
 {
-    *data = (struct parameter_data){moves, n, AT(0), AT(100), TRAVEL_TURNS_AND_DRIVES};
+    *data =
+        (struct parameter_data){.moves = moves, .n = n, .since_us = AT(0), .until_us = AT(100)};
     CU_ASSERT_EQUAL_FATAL(parameters_examine(data, TRAVEL_AUTO, true, fit, checks), STATUS_OK);
 }
 
@@ -42,7 +43,7 @@ static void test_checks(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct travel_move moves[60];
-        struct travel_fit fit;
+        struct parameter_fit fit;
         struct parameter_checks checks;
         struct parameter_data data;
         size_t n = make_moves(moves, 60, 1.2, 0.2);
@@ -174,26 +175,26 @@ static void test_causes(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct travel_move moves[60];
-        struct travel_fit fit;
+        struct parameter_fit fit;
         struct parameter_checks checks;
         struct parameter_data data;
         char said[2 * ESTIMATE_TEXTS_MAX * ESTIMATE_TEXT_MAX] = "";
         size_t used = 0;
         examine(moves, make_cause(&rows[i], moves), &fit, &checks, &data);
-        for (size_t k = 0; k < fit.estimate.reason_count; k++) {
+        for (size_t k = 0; k < fit.travel.estimate.reason_count; k++) {
             used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
-                                     fit.estimate.reasons[k]);
+                                     fit.travel.estimate.reasons[k]);
         }
-        for (size_t k = 0; k < fit.estimate.advice_count; k++) {
+        for (size_t k = 0; k < fit.travel.estimate.advice_count; k++) {
             used += (size_t)snprintf(said + used, sizeof said - used, "%s\n",
-                                     fit.estimate.advice[k]);
+                                     fit.travel.estimate.advice[k]);
         }
         const bool right = !rows[i].reason;
-        CHECK(rows[i].row, (fit.estimate.verdict == ESTIMATE_PASS) == right);
+        CHECK(rows[i].row, (fit.travel.estimate.verdict == ESTIMATE_PASS) == right);
         CHECK(rows[i].row, (checks.verdict == ESTIMATE_PASS) == right);
         CHECK(rows[i].row,
               right || (strstr(said, rows[i].reason) && strstr(said, rows[i].advice)));
-        CHECK(rows[i].row, right || fit.estimate.advice_count > 0);
+        CHECK(rows[i].row, right || fit.travel.estimate.advice_count > 0);
         if (!right && strstr(rows[i].reason, "looks like")) {
             CU_ASSERT_EQUAL_FATAL(parameters_examine(&data, TRAVEL_AUTO, false, &fit, &checks),
                                   STATUS_OK);
@@ -208,7 +209,7 @@ static void test_causes(void)
 static const struct parameter_set *propose(struct parameter_book *book, double v, int64_t t_us)
 {
     static struct travel_move moves[60];
-    static struct travel_fit fit;
+    static struct parameter_fit fit;
     struct parameter_checks checks;
     struct parameter_data data;
     examine(moves, make_moves(moves, 60, 1.2, v), &fit, &checks, &data);

@@ -188,9 +188,9 @@ struct pair {
     uint64_t malformed;       /* commands ever that came, but were not of the protocol: */
     uint64_t malformed_seq;   /* as many at the last command with a seq, */
     uint64_t malformed_order; /* and how many commands came before the last of them */
-    bool doubted;            /* ever: an ambiguous message came */
-    bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
-    struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */
+    bool doubted;             /* ever: an ambiguous message came */
+    bool dynamics_sets_last;  /* the last set put in force, or rolled back, was of dynamics */
+    struct pair_slot slot[];  /* [outstanding_max], and in link mode as many relays behind */
 };
 
 /* Bytes of a pair with these options, a multiple of 64. */

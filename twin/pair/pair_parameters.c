@@ -3,15 +3,16 @@
 #include <string.h>
 
 #include "twin/pair/pair_run.h"
+#include "twin/pair/parameter_laps.h"
 
 /* Fewer moves say nothing about held-out error. */
 enum { PROPOSE_MOVES_MIN = 20 };
 /* Of the virtual robot under what is in force: so many are enough to judge them if they
- * determine its terms, and are not waited for beyond. */
+ * determine its terms, and are not waited for beyond; of an arm for each class. */
 enum { VIRTUAL_MOVES_MAX = 30 };
 /* Sets in a row that Tandem promotes only for how the simulator takes them: what two do not
  * mend, it cannot do. */
-enum { REFINED_MAX = 2 };
+enum { REFINED_MAX = 4 };
 
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
 {
@@ -146,42 +147,143 @@ enum simulator_state pair_simulator_state(const struct pair *pair)
                                                   : SIMULATOR_MISSES;
 }
 
+static const struct parameter_terms *terms_of(const struct pair_run *run)
+{
+    return parameter_terms_of(pair_is_arm(run->p));
+}
+
+/* The usable moves of a side, of either sort. */
+struct side_moves {
+    union {
+        struct travel_move travel[PAIR_WINDOW_MAX];
+        struct profile_move commanded[PAIR_WINDOW_MAX];
+    };
+};
+
+static void read_moves(const struct pair_run *run, enum side side, struct side_moves *moves,
+                       struct parameter_data *data)
+{
+    int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
+    *data = (struct parameter_data){.motion = run->p->motion};
+    if (pair_is_arm(run->p)) {
+        data->commanded = moves->commanded;
+        data->n = pair_commanded_moves(run->pair, run->p, side, moves->commanded, t_us);
+    } else {
+        data->moves = moves->travel;
+        data->n = pair_moves(run->pair, run->p, side, moves->travel, t_us);
+    }
+    data->since_us = t_us[0];
+    data->until_us = t_us[1];
+}
+
+/* What an arm's laps say of each class: of what was aimed at, where that is in force as a
+ * whole, and the law that they keep to. */
+static void judge_laps(const struct parameter_force *force, const struct laps_fitted *laps,
+                       enum laps_kept kept[PARAMETER_GROUPS_MAX], double law[PROFILE_P])
+{
+    enum { ALL = (1 << PROFILE_TERMS) - 1 };
+    for (enum profile_class c = PROFILE_JOINTS; c < PROFILE_CLASSES; c++) {
+        const size_t first = (size_t)c * PROFILE_TERMS;
+        const double *aimed = &force->aimed[first];
+        if (!parameter_fit_asks(laps->fit, c)) {
+            continue;
+        }
+        if (((unsigned)force->applied >> first & ALL) == ALL) {
+            kept[c] = parameter_laps_kept(laps, c, aimed, laps->fit->n);
+        }
+        parameter_laps_terms(&laps->fit->law[c], &law[first]);
+        if (kept[c] == LAPS_KEPT) {
+            memcpy(&law[first], aimed, PROFILE_TERMS * sizeof *law);
+        }
+    }
+}
+
 /* How the virtual robot does with what is in force: nobody knows until it is acknowledged. */
 static void judge_virtual(const struct pair_run *run, struct parameter_virtual *out)
 {
-    struct travel_move moves[PAIR_WINDOW_MAX];
-    struct travel_fit fit;
-    int64_t t_us[2];
+    struct side_moves moves;
+    struct parameter_data data;
+    struct parameter_fit fit;
+    double does[PARAMETER_TERMS_MAX];
+    double se[PARAMETER_TERMS_MAX];
+    enum laps_kept kept[PARAMETER_GROUPS_MAX] = {LAPS_UNTESTED};
     struct parameter_force *force = &run->pair->force;
-    const size_t n = pair_moves(run->pair, run->p, SIDE_VIRTUAL, moves, t_us);
+    read_moves(run, SIDE_VIRTUAL, &moves, &data);
     const bool sure = run->pair->virtual_unsure_us == LAB_TIME_NONE;
-    const bool known =
-        sure && n >= PAIR_VIRTUAL_MOVES_MIN &&
-        travel_time_fit_motion(moves, n, run->p->motion, run->p->method, &fit) == STATUS_OK;
-    parameters_judge_virtual(force, known ? &fit : NULL, out);
-    if (force->applied != 0 && (out->told || (known && n >= VIRTUAL_MOVES_MAX))) {
+    const bool known = sure && data.n >= PAIR_VIRTUAL_MOVES_MIN &&
+                       parameters_fit(&data, run->p->method, &fit) == STATUS_OK;
+    for (size_t j = 0; j < PARAMETER_TERMS_MAX; j++) {
+        out->law[j] = nan("");
+    }
+    if (known) {
+        parameter_fit_terms(&fit, true, does, se);
+    }
+    if (known && fit.commanded) {
+        judge_laps(force, &(struct laps_fitted){data.commanded, data.n, &fit.profile}, kept,
+                   out->law);
+    }
+    parameters_judge_virtual(terms_of(run), force, known ? does : NULL, se, kept, out);
+    const size_t most = VIRTUAL_MOVES_MAX * (data.commanded ? (size_t)PROFILE_CLASSES : 1);
+    if (force->applied != 0 && (out->told || (known && data.n >= most))) {
         force->judged = out->missed ? PARAMETERS_MISSED : PARAMETERS_AS_ASKED;
     }
 }
 
-/* Returns the candidate, or NULL after saying why there is none. */
-static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
-                                                  const struct parameter_virtual *virtual)
+/* Does a set ask for other times than the one in force or, without one, than the virtual robot
+ * takes by itself? Of an arm by its laps, where they can tell. */
+static bool asks_others(const struct pair_run *run, const struct parameter_set *set,
+                        const struct parameter_virtual *virtual, const struct laps_fitted *real)
 {
-    struct travel_move moves[PAIR_WINDOW_MAX];
-    int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
-    const size_t n = pair_moves(run->pair, run->p, SIDE_REAL, moves, t_us);
-    const struct parameter_data data = {moves, n, t_us[0], t_us[1], run->p->motion};
-    struct travel_fit fit;
-    struct parameter_checks checks;
-    if (pair_is_arm(run->p)) {
-        decline_wish(run, by, 0, "the times of an arm's moves are told, and not handed on");
-        return NULL;
+    const struct parameter_book *book = &run->pair->parameters;
+    const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
+    struct parameter_virtual other = *virtual;
+    /* Of the virtual arm's moves there are about as many as of the real one's. */
+    const size_t others = active ? active->n : set->n;
+    double value[PARAMETER_TERMS_MAX];
+    if (active && !set->commanded) {
+        return parameters_is_news(book, set);
     }
-    if (n < PROPOSE_MOVES_MIN) {
+    if (active) {
+        memcpy(other.does, active->value, sizeof other.does);
+        memcpy(other.se, active->se, sizeof other.se);
+        memcpy(other.law, active->value, sizeof other.law);
+    }
+    memcpy(value, set->value, sizeof value);
+    for (size_t first = 0; first < set->count && set->commanded; first += PROFILE_TERMS) {
+        const enum profile_class c = (enum profile_class)(first / PROFILE_TERMS);
+        const enum laps_kept kept =
+            isfinite(value[first + PROFILE_SPEED])
+                ? parameter_laps_kept(real, c, &other.law[first], others)
+                : LAPS_UNTESTED;
+        if (kept == LAPS_OTHERS) {
+            return true;
+        }
+        for (size_t j = first; j < first + PROFILE_TERMS && kept == LAPS_KEPT; j++) {
+            value[j] = nan(""); /* need not be asked by itself */
+        }
+    }
+    return parameters_virtual_differs(terms_of(run), &other, value, set->se);
+}
+
+/* Returns the candidate, or NULL after saying why there is none; *news: it asks for other times
+ * than are taken. */
+static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by,
+                                                  const struct parameter_virtual *virtual,
+                                                  bool *news)
+{
+    struct side_moves moves;
+    struct parameter_data data;
+    struct parameter_fit fit;
+    struct parameter_checks checks;
+    struct parameter_told told = {0};
+    double real[PARAMETER_TERMS_MAX];
+    double real_se[PARAMETER_TERMS_MAX];
+    *news = false;
+    read_moves(run, SIDE_REAL, &moves, &data);
+    if (data.n < PROPOSE_MOVES_MIN) {
         char why[96];
         (void)snprintf(why, sizeof why, "the real robot made %zu usable moves, %d are needed",
-                       n, PROPOSE_MOVES_MIN);
+                       data.n, PROPOSE_MOVES_MIN);
         decline_wish(run, by, 0, why);
         return NULL;
     }
@@ -190,7 +292,16 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         decline_wish(run, by, 0, "the fit could not be computed");
         return NULL;
     }
-    if (run->p->form == PARAMETERS_RELATIVE && !virtual->adjustable) {
+    parameter_fit_terms(&fit, false, real, real_se);
+    parameters_adjust(terms_of(run), &run->pair->force, virtual, real, &told);
+    const struct laps_fitted laps = {data.commanded, data.n, &fit.profile};
+    if (fit.commanded &&
+        parameter_laps_adjust(&laps, &run->pair->force, virtual, real, &told) != STATUS_OK) {
+        decline_wish(run, by, 0, "the fit could not be computed");
+        return NULL;
+    }
+    if (run->p->form == PARAMETERS_RELATIVE &&
+        !parameters_all_relative(terms_of(run), &told, real)) {
         parameters_note(&checks, CHECK_EXCITATION, ESTIMATE_FAIL,
                         "the virtual robot's moves under acknowledged parameters do not "
                         "determine its speeds, which parameters.form: relative rests on");
@@ -211,10 +322,12 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     change.action = PARAMETERS_PROPOSED;
     struct parameter_set *set =
         parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
-    parameters_adjust(&run->pair->force, virtual, set->value, &set->told);
-    if (virtual->missed && !parameters_is_news(&run->pair->parameters, set)) {
-        set->refined =
-            (uint8_t)(parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE)->refined + 1);
+    set->told = told;
+    *news = asks_others(run, set, virtual, &laps);
+    const struct parameter_set *active =
+        parameters_find(&run->pair->parameters, PARAMETERS_ACTIVE);
+    if (run->pair->force.judged == PARAMETERS_MISSED && active && !*news) {
+        set->refined = (uint8_t)(active->refined + 1);
     }
     change.set = set;
     change.version = change.set->version;
@@ -226,7 +339,8 @@ void pair_propose(const struct pair_run *run)
 {
     struct parameter_virtual virtual;
     judge_virtual(run, &virtual);
-    (void)make_candidate(run, asked_by(run), &virtual);
+    bool news = false;
+    (void)make_candidate(run, asked_by(run), &virtual, &news);
 }
 
 bool pair_change_set(const struct pair_run *run, bool dynamics)
@@ -286,7 +400,7 @@ static void take_in_force(const struct pair_run *run, const struct event_ack *a)
     bool other = false;
     if (set) {
         other =
-            parameters_take(&pair->force, &set->told, set->value, set->se, a,
+            parameters_take(terms_of(run), &pair->force, &set->told, set->value, set->se, a,
                             form == PARAMETERS_RELATIVE && run->p->form != PARAMETERS_ABSOLUTE);
     } else if (a->version == 0) {
         other = pair->force.applied != 0;
@@ -340,25 +454,15 @@ static bool is_time(const struct pair_run *run)
 
 /* Shall it be in force? Not if the simulator does as the real robot without any: one that adds
  * something of its own to what it is told would do worse. */
-static bool is_worth_it(const struct pair_run *run, const struct parameter_set *set,
-                        const struct parameter_virtual *virtual)
+static bool is_worth_it(const struct parameter_set *set, bool news)
 {
-    const struct parameter_book *book = &run->pair->parameters;
-    if (set->refined > 0) { /* it asks for what is in force */
-        return set->refined <= REFINED_MAX;
-    }
-    const bool first = !parameters_find(book, PARAMETERS_ACTIVE);
-    return set->verdict == (uint8_t)ESTIMATE_PASS &&
-           (first ? parameters_virtual_differs(virtual, set->value, set->se)
-                  : parameters_is_news(book, set));
+    return set->refined > 0 ? set->refined <= REFINED_MAX /* it asks for what is in force */
+                            : news && set->verdict == (uint8_t)ESTIMATE_PASS;
 }
 
 void pair_consider_parameters(const struct pair_run *run)
 {
     struct parameter_virtual virtual;
-    if (pair_is_arm(run->p)) {
-        return; /* make_candidate() */
-    }
     const bool missed = finds_miss(run, &virtual);
     if (!is_time(run) && !missed) {
         return;
@@ -367,9 +471,10 @@ void pair_consider_parameters(const struct pair_run *run)
     if (!missed) {
         judge_virtual(run, &virtual);
     }
-    const struct parameter_set *set = make_candidate(run, "auto", &virtual);
+    bool news = false;
+    const struct parameter_set *set = make_candidate(run, "auto", &virtual, &news);
     const char *why = "";
-    if (set && run->p->promote == PAIR_PROMOTE_AUTO && is_worth_it(run, set, &virtual)) {
+    if (set && run->p->promote == PAIR_PROMOTE_AUTO && is_worth_it(set, news)) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
         pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, false);
     }

@@ -8,112 +8,153 @@
 static const double MISS_Z = 3.0;
 /* Nor does a smaller one matter: seconds of a delay, share of a speed. */
 static const double MISS_MIN = 1e-3;
+/* A speed of the simulator's known to worse than this share is none to build on, as it is none
+ * of the real robot's. */
+static const double NEEDED_SE_RATIO_MAX = 0.10;
 
-static bool is_speed(enum travel_term j)
+static bool has_bit(uint8_t bits, size_t j)
 {
-    return j >= TRAVEL_INV_W;
+    return ((unsigned)bits >> j & 1U) != 0;
 }
 
-static bool has_bit(uint8_t bits, enum travel_term j)
-{
-    return ((unsigned)bits >> (unsigned)j & 1U) != 0;
-}
-
-/* The error that a normal quantile makes the fit's own interval of: wider than se where few
- * moves tell the noise. NaN where too few do. */
-static double widened_se(const struct travel_fit *fit, enum travel_term j)
-{
-    return (fit->estimate.hi[j] - fit->estimate.lo[j]) / 2.0 / estimate_reach(INFINITY);
-}
-
-static bool is_apart(enum travel_term j, double a, double a_se, double b, double b_se)
+static bool is_apart(const struct parameter_term *term, double a, double a_se, double b,
+                     double b_se)
 {
     const double gap = fabs(a - b);
-    return gap > MISS_Z * hypot(a_se, b_se) && gap > MISS_MIN * (is_speed(j) ? fabs(b) : 1.0);
+    return gap > MISS_Z * hypot(a_se, b_se) && gap > MISS_MIN * (term->rate ? fabs(b) : 1.0);
 }
 
-static bool misses_aim(const struct parameter_force *force,
-                       const struct parameter_virtual *virtual)
+static bool misses_aim(const struct parameter_terms *terms, const struct parameter_force *force,
+                       const struct parameter_virtual *virtual, uint8_t group)
 {
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        if (has_bit(force->applied, j) && is_apart(j, virtual->does[j], virtual->se[j],
-                                                   force->aimed[j], force->aimed_se[j])) {
+    for (size_t j = 0; j < terms->count; j++) {
+        if (terms->term[j].group == group && has_bit(force->applied, j) &&
+            is_apart(&terms->term[j], virtual->does[j], virtual->se[j], force->aimed[j],
+                     force->aimed_se[j])) {
             return true;
         }
     }
     return false;
 }
 
-void parameters_judge_virtual(const struct parameter_force *force, const struct travel_fit *fit,
+static uint8_t adjustable_groups(const struct parameter_terms *terms,
+                                 const struct parameter_force *force,
+                                 const struct parameter_virtual *virtual)
+{
+    unsigned all = 0;
+    unsigned without = 0;
+    for (size_t j = 0; j < terms->count; j++) {
+        const struct parameter_term *term = &terms->term[j];
+        const bool absolute = has_bit(force->applied, j) && !has_bit(force->relative, j);
+        const bool known = virtual->does[j] > 0.0 &&
+                           virtual->se[j] <= NEEDED_SE_RATIO_MAX * virtual->does[j];
+        all |= 1U << term->group;
+        without |= (unsigned)(absolute || (term->needed && !known)) << term->group;
+    }
+    return (uint8_t)(all & ~without);
+}
+
+void parameters_judge_virtual(const struct parameter_terms *terms,
+                              const struct parameter_force *force, const double *does,
+                              const double *se, const enum laps_kept kept[PARAMETER_GROUPS_MAX],
                               struct parameter_virtual *out)
 {
-    out->told = fit != NULL;
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        out->does[j] = fit ? fit->estimate.value[j] : nan("");
-        out->se[j] = fit ? widened_se(fit, j) : nan("");
+    bool missed[PARAMETER_GROUPS_MAX];
+    out->told = does != NULL;
+    for (size_t j = 0; j < terms->count; j++) {
+        out->does[j] = does ? does[j] : nan("");
+        out->se[j] = does ? se[j] : nan("");
         out->told = out->told && (!has_bit(force->applied, j) || isfinite(out->se[j]));
     }
-    out->missed = misses_aim(force, out);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+    out->missed = false;
+    for (uint8_t g = 0; g < PARAMETER_GROUPS_MAX; g++) {
+        missed[g] = kept[g] == LAPS_UNTESTED ? misses_aim(terms, force, out, g)
+                                             : kept[g] == LAPS_OTHERS;
+        out->missed = out->missed || missed[g];
+    }
+    for (size_t j = 0; j < terms->count; j++) {
         /* What does as it was told needs no second noise. */
-        if (has_bit(force->applied, j) && (!out->missed || isnan(out->does[j]))) {
+        if (has_bit(force->applied, j) &&
+            (!missed[terms->term[j].group] || isnan(out->does[j]))) {
             out->does[j] = force->aimed[j];
             out->se[j] = force->aimed_se[j];
         }
     }
-    out->adjustable = force->applied == (force->applied & force->relative) &&
-                      out->does[TRAVEL_INV_W] > 0.0 && out->does[TRAVEL_INV_V] > 0.0;
+    out->adjustable = adjustable_groups(terms, force, out);
 }
 
-bool parameters_virtual_differs(const struct parameter_virtual *virtual,
-                                const double real[TRAVEL_P], const double real_se[TRAVEL_P])
+bool parameters_virtual_differs(const struct parameter_terms *terms,
+                                const struct parameter_virtual *virtual, const double *real,
+                                const double *real_se)
 {
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+    for (size_t j = 0; j < terms->count; j++) {
         const bool known = isfinite(virtual->se[j]);
-        if (isfinite(real[j]) &&
-            (!known || is_apart(j, virtual->does[j], virtual->se[j], real[j], real_se[j]))) {
+        if (isfinite(real[j]) && (!known || is_apart(&terms->term[j], virtual->does[j],
+                                                     virtual->se[j], real[j], real_se[j]))) {
             return true;
         }
     }
     return false;
 }
 
-/* Where moves of one class do not tell delays apart, t0_s is the sum of them: two sums of
- * different delays say nothing about each other. */
-static bool same_delays(const double a[TRAVEL_P], const double b[TRAVEL_P])
+/* Where moves of one class do not tell delays apart, the group's first is the sum of them: two
+ * sums of different delays say nothing about each other. */
+static bool same_delays(const struct parameter_terms *terms, uint8_t group, const double *a,
+                        const double *b)
 {
-    return isfinite(a[TRAVEL_T0]) && isfinite(b[TRAVEL_T0]) &&
-           isfinite(a[TRAVEL_TA]) == isfinite(b[TRAVEL_TA]) &&
-           isfinite(a[TRAVEL_TR]) == isfinite(b[TRAVEL_TR]);
+    bool first = true;
+    for (size_t j = 0; j < terms->count; j++) {
+        if (terms->term[j].group != group || terms->term[j].rate) {
+            continue;
+        }
+        if (isfinite(a[j]) != isfinite(b[j]) || (first && !isfinite(a[j]))) {
+            return false;
+        }
+        first = false;
+    }
+    return true;
 }
 
 /* `before`, of a term that does so and shall do as the real robot. */
-static double correct_term(enum travel_term j, double before, double does, double real)
+static double correct_term(const struct parameter_term *term, double before, double does,
+                           double real)
 {
-    return is_speed(j) ? before * real / does : before + real - does;
+    return term->rate ? before * real / does : before + real - does;
 }
 
-void parameters_adjust(const struct parameter_force *force,
-                       const struct parameter_virtual *virtual, const double real[TRAVEL_P],
+void parameters_adjust(const struct parameter_terms *terms, const struct parameter_force *force,
+                       const struct parameter_virtual *virtual, const double *real,
                        struct parameter_told *out)
 {
-    const bool delays = same_delays(virtual->does, real);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+    for (size_t j = 0; j < terms->count; j++) {
+        const struct parameter_term *term = &terms->term[j];
         const bool told = has_bit(force->applied, j);
         const bool relative = has_bit(force->relative, j);
-        const bool known =
-            isfinite(real[j]) && isfinite(virtual->does[j]) && (is_speed(j) || delays);
-        const double before = told ? force->told[j] : is_speed(j) ? 1.0 : 0.0;
+        const bool known = isfinite(real[j]) && isfinite(virtual->does[j]) &&
+                           (term->rate || same_delays(terms, term->group, virtual->does, real));
+        const double before = told ? force->told[j] : term->rate ? 1.0 : 0.0;
         const double after =
-            known ? correct_term(j, before, virtual->does[j], real[j]) : before;
+            known ? correct_term(term, before, virtual->does[j], real[j]) : before;
+        const bool adjusts = has_bit(virtual->adjustable, term->group) && isfinite(real[j]);
         out->value[j] = told && !relative && known ? after : real[j];
-        out->adjust[j] = virtual->adjustable && isfinite(real[j]) ? after : nan("");
+        out->adjust[j] = adjusts ? after : nan("");
     }
 }
 
-static bool names_term(const struct event_ack *ack, enum travel_term j)
+bool parameters_all_relative(const struct parameter_terms *terms,
+                             const struct parameter_told *told, const double *real)
 {
-    const uint64_t hash = hash_text(travel_term_name(j));
+    for (size_t j = 0; j < terms->count; j++) {
+        if (isfinite(real[j]) && !isfinite(told->adjust[j])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool names_term(const struct event_ack *ack, const char *name)
+{
+    const uint64_t hash = hash_text(name);
     for (size_t k = 0; k < ack->applied && k < EVENT_APPLIED_MAX; k++) {
         if (ack->applied_hash[k] == hash) {
             return true;
@@ -122,19 +163,19 @@ static bool names_term(const struct event_ack *ack, enum travel_term j)
     return false;
 }
 
-bool parameters_take(struct parameter_force *force, const struct parameter_told *told,
-                     const double real[TRAVEL_P], const double real_se[TRAVEL_P],
-                     const struct event_ack *ack, bool relative)
+bool parameters_take(const struct parameter_terms *terms, struct parameter_force *force,
+                     const struct parameter_told *told, const double *real,
+                     const double *real_se, const struct event_ack *ack, bool relative)
 {
     bool other = false;
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        if (!isfinite(told->value[j]) || !names_term(ack, j)) {
+    for (size_t j = 0; j < terms->count; j++) {
+        if (!isfinite(told->value[j]) || !names_term(ack, parameter_term_name(terms, j))) {
             continue;
         }
-        const uint8_t bit = (uint8_t)(1U << (unsigned)j);
+        const uint8_t bit = (uint8_t)(1U << j);
         const bool adjusted = relative && isfinite(told->adjust[j]);
         /* No simulator waits less than not at all. */
-        const double value = is_speed(j) ? told->value[j] : fmax(told->value[j], 0.0);
+        const double value = terms->term[j].rate ? told->value[j] : fmax(told->value[j], 0.0);
         const double now = adjusted ? told->adjust[j] : value;
         other = other || !has_bit(force->applied, j) ||
                 has_bit(force->relative, j) != adjusted || fabs(force->told[j] - now) > 0.0;
@@ -150,10 +191,11 @@ bool parameters_take(struct parameter_force *force, const struct parameter_told 
     return other;
 }
 
-void parameters_write_adjust(struct json_writer *w, const struct parameter_told *told)
+void parameters_write_adjust(struct json_writer *w, const struct parameter_terms *terms,
+                             const struct parameter_told *told)
 {
     bool any = false;
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+    for (size_t j = 0; j < terms->count; j++) {
         if (!isfinite(told->adjust[j])) {
             continue;
         }
@@ -161,8 +203,8 @@ void parameters_write_adjust(struct json_writer *w, const struct parameter_told 
             json_write_object(w, "adjust");
         }
         any = true;
-        json_write_object(w, travel_term_name(j));
-        json_write_real(w, is_speed(j) ? "factor" : "add", told->adjust[j]);
+        json_write_object(w, parameter_term_name(terms, j));
+        json_write_real(w, terms->term[j].rate ? "factor" : "add", told->adjust[j]);
         json_write_close(w);
     }
     if (any) {

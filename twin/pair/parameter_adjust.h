@@ -20,9 +20,9 @@
 #include <stdint.h>
 
 #include "base/names.h"
-#include "identification/travel/travel_fit.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
+#include "twin/pair/parameter_terms.h"
 
 /* What of travel times the simulator acknowledged to have applied; all zero: nothing, it runs
  * on its own. */
@@ -30,8 +30,9 @@ struct parameter_force {
     uint8_t applied;  /* bit j: term j is as told; else it is the simulator's own */
     uint8_t relative; /* bit j: told is a factor, or added; else it is the value itself */
     uint8_t judged;   /* enum parameter_judged */
-    double told[TRAVEL_P];
-    double aimed[TRAVEL_P], aimed_se[TRAVEL_P]; /* the real robot's, that it was made for */
+    double told[PARAMETER_TERMS_MAX];
+    double aimed[PARAMETER_TERMS_MAX],
+        aimed_se[PARAMETER_TERMS_MAX]; /* the real robot's, that it was made for */
 };
 
 /* Does the virtual robot take the times that what is in force asks for? */
@@ -51,42 +52,65 @@ enum simulator_state {
     SIMULATOR_STATES
 };
 
-/* What is known of the virtual robot as it runs now. */
+/* What the laps of a group's moves say of the terms that they were held against. */
+enum laps_kept {
+    LAPS_UNTESTED, /* too few moves, or a term is not known: the terms are asked one by one */
+    LAPS_KEPT,
+    LAPS_OTHERS /* beyond chance, and by more than matters */
+};
+
+/* What is known of the virtual robot as it runs now; terms as of the pair's, [count]. */
 struct parameter_virtual {
-    bool adjustable;       /* its speeds are known, and nothing in force is absolute */
-    bool told;             /* there is a fit, and it determines every term in force */
-    bool missed;           /* a term in force is not what it was to be, beyond chance */
-    double does[TRAVEL_P]; /* NaN: not known */
-    double se[TRAVEL_P];   /* of does, widened where few moves tell it; NaN: not known */
+    /* Bit g: its speeds of group g are known, and nothing in force of it is absolute. */
+    uint8_t adjustable;
+    bool told;   /* there is a fit, and it determines every term in force */
+    bool missed; /* a term in force is not what it was to be, beyond chance */
+    double does[PARAMETER_TERMS_MAX]; /* NaN: not known */
+    double
+        se[PARAMETER_TERMS_MAX]; /* of does, widened where few moves tell it; NaN: not known */
+    /* Of an arm: terms that make its laps, though its moves may not tell one from another; NaN:
+     * there were too few. */
+    double law[PARAMETER_TERMS_MAX];
 };
 
 /* What a set asks for: both NaN where it is not known. */
 struct parameter_told {
-    double value[TRAVEL_P];  /* absolute: what the term shall be set to */
-    double adjust[TRAVEL_P]; /* relative: factor of a speed, seconds added to a delay */
+    double value[PARAMETER_TERMS_MAX]; /* absolute: what the term shall be set to */
+    double
+        adjust[PARAMETER_TERMS_MAX]; /* relative: factor of a speed, seconds added to a delay */
 };
 
-/* fit: of the virtual robot's moves under what is in force; NULL: there is none. */
-void parameters_judge_virtual(const struct parameter_force *force, const struct travel_fit *fit,
+/* does, se [count], widened where few moves tell it: by the virtual robot's moves under what is
+ * in force; does NULL: there is no fit of them. kept, by group: what their laps say of what was
+ * aimed at. All but out->law. */
+void parameters_judge_virtual(const struct parameter_terms *terms,
+                              const struct parameter_force *force, const double *does,
+                              const double *se, const enum laps_kept kept[PARAMETER_GROUPS_MAX],
                               struct parameter_virtual *out);
 
-/* Does it do otherwise than real[TRAVEL_P] in a term, beyond chance, or is that not known? */
-bool parameters_virtual_differs(const struct parameter_virtual *virtual,
-                                const double real[TRAVEL_P], const double real_se[TRAVEL_P]);
+/* Does it do otherwise than real[count] in a term, beyond chance, or is that not known? */
+bool parameters_virtual_differs(const struct parameter_terms *terms,
+                                const struct parameter_virtual *virtual, const double *real,
+                                const double *real_se);
 
-/* What makes the virtual robot take the times of real[TRAVEL_P]. */
-void parameters_adjust(const struct parameter_force *force,
-                       const struct parameter_virtual *virtual, const double real[TRAVEL_P],
+/* What makes the virtual robot take the times of real[count]. */
+void parameters_adjust(const struct parameter_terms *terms, const struct parameter_force *force,
+                       const struct parameter_virtual *virtual, const double *real,
                        struct parameter_told *out);
+
+/* Is every term that is known of the real robot told as a change of the simulator's own? */
+bool parameters_all_relative(const struct parameter_terms *terms,
+                             const struct parameter_told *told, const double *real);
 
 /* The simulator took of the set that asks for this what `ack` names; the rest is as it was.
  * Returns whether that is something else than before. */
-bool parameters_take(struct parameter_force *force, const struct parameter_told *told,
-                     const double real[TRAVEL_P], const double real_se[TRAVEL_P],
-                     const struct event_ack *ack, bool relative);
+bool parameters_take(const struct parameter_terms *terms, struct parameter_force *force,
+                     const struct parameter_told *told, const double *real,
+                     const double *real_se, const struct event_ack *ack, bool relative);
 
 /* {"t0_s":{"add":-0.1},"linear_speed_mps":{"factor":1.2}}; nothing when nothing is known. */
-void parameters_write_adjust(struct json_writer *w, const struct parameter_told *told);
+void parameters_write_adjust(struct json_writer *w, const struct parameter_terms *terms,
+                             const struct parameter_told *told);
 
 extern const struct names simulator_state_names;
 const char *simulator_state_name(enum simulator_state state);

@@ -8,6 +8,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/hash.h"
+#include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
 #include "twin/models/models.h"
 #include "twin/pair/pair_params.h"
@@ -21,6 +22,9 @@ static const double HELD_OUT_FLOOR_S = 0.002;
 /* A difference of so many standard errors is no chance. */
 static const double NEWS_Z = 3.0;
 enum { HELD_OUT_MIN = 6 };
+/* Of a class of an arm's moves fewer are no evidence: nothing tests the law by them, and where
+ * it bends decides its errors. */
+enum { CLASS_MOVES_MIN = 12 };
 
 /* ---- checks -------------------------------------------------------------------------------
  */
@@ -72,6 +76,14 @@ static void check_signs(const struct travel_fit *fit, struct parameter_checks *c
     }
 }
 
+/* By the share that the standard error of a speed has of it; NaN: not known. */
+static enum estimate_verdict judge_precision(double worst)
+{
+    return !(worst <= SPEED_SE_RATIO_MAX)      ? ESTIMATE_FAIL
+           : worst <= SPEED_SE_RATIO_MAX / 2.0 ? ESTIMATE_PASS
+                                               : ESTIMATE_MARGINAL;
+}
+
 static void check_precision(const struct travel_fit *fit, struct parameter_checks *checks)
 {
     const double *value = fit->estimate.value;
@@ -83,13 +95,131 @@ static void check_precision(const struct travel_fit *fit, struct parameter_check
     w_ratio = fit->motion == TRAVEL_DRIVES ? v_ratio : w_ratio;
     /* The worse of the two, NaN above all. */
     const double worse = fabs(w_ratio) <= fabs(v_ratio) ? fabs(v_ratio) : fabs(w_ratio);
-    const bool known = !isnan(w_ratio) && !isnan(v_ratio) && worse <= SPEED_SE_RATIO_MAX;
     parameters_note(checks, CHECK_PRECISION,
-                    !known                              ? ESTIMATE_FAIL
-                    : worse <= SPEED_SE_RATIO_MAX / 2.0 ? ESTIMATE_PASS
-                                                        : ESTIMATE_MARGINAL,
+                    judge_precision(isnan(w_ratio) || isnan(v_ratio) ? nan("") : worse),
                     "standard errors: angular speed %.2g %%, linear speed %.2g %%",
                     100.0 * w_ratio, 100.0 * v_ratio);
+}
+
+/* ---- checks of an arm's moves -------------------------------------------------------------
+ */
+
+bool parameter_fit_asks(const struct profile_fit *fit, enum profile_class kind)
+{
+    return fit->law[kind].n >= CLASS_MOVES_MIN;
+}
+
+static const char *class_term(size_t kind, size_t term)
+{
+    return profile_term_name((enum profile_term)(kind * PROFILE_TERMS + term));
+}
+
+static void check_commanded_excitation(const struct profile_fit *fit,
+                                       struct parameter_checks *checks)
+{
+    const bool *known = fit->estimate.identifiable;
+    size_t determined = 0;
+    const char *missing = NULL;
+    for (enum profile_class k = PROFILE_JOINTS; k < PROFILE_CLASSES; k++) {
+        const bool is_known = known[k * PROFILE_TERMS + PROFILE_SPEED];
+        determined += parameter_fit_asks(fit, k) && is_known;
+        missing =
+            parameter_fit_asks(fit, k) && !is_known ? class_term(k, PROFILE_SPEED) : missing;
+    }
+    parameters_note(checks, CHECK_EXCITATION,
+                    determined == 0 ? ESTIMATE_FAIL
+                    : missing       ? ESTIMATE_MARGINAL
+                                    : ESTIMATE_PASS,
+                    missing || determined == 0 ? "%zu moves do not determine %s"
+                                               : "%zu moves determine the speeds of %s",
+                    fit->n,
+                    missing                      ? missing
+                    : determined == 0            ? "any speed"
+                    : determined > 1             ? "both classes"
+                    : known[PROFILE_JOINT_SPEED] ? "moves of joints"
+                                                 : "lines");
+}
+
+static void check_commanded_signs(const struct profile_fit *fit,
+                                  struct parameter_checks *checks)
+{
+    const struct estimate *e = &fit->estimate;
+    parameters_note(checks, CHECK_SIGNS, ESTIMATE_PASS, "speeds and delays are possible ones");
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        const size_t t0 = k * PROFILE_TERMS + PROFILE_T0;
+        if (e->identifiable[t0] && e->hi[t0] < 0.0) {
+            parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "%s is below zero beyond doubt",
+                            class_term(k, PROFILE_T0));
+        }
+    }
+}
+
+static void check_commanded_precision(const struct profile_fit *fit,
+                                      struct parameter_checks *checks)
+{
+    const struct estimate *e = &fit->estimate;
+    double ratio[PROFILE_CLASSES];
+    double worst = nan("");
+    for (size_t k = 0; k < PROFILE_CLASSES; k++) {
+        const size_t speed = k * PROFILE_TERMS + PROFILE_SPEED;
+        ratio[k] = e->identifiable[speed] ? e->se[speed] / e->value[speed] : nan("");
+        /* Known, but nobody knows how well: worse than all. */
+        const double share = e->identifiable[speed] && isnan(ratio[k]) ? HUGE_VAL : ratio[k];
+        worst = fmax(worst, share);
+    }
+    parameters_note(checks, CHECK_PRECISION, judge_precision(worst),
+                    "standard errors: speeds of joints %.2g %%, of lines %.2g %%",
+                    100.0 * ratio[PROFILE_JOINTS], 100.0 * ratio[PROFILE_LINES]);
+}
+
+/* ---- held out -----------------------------------------------------------------------------
+ */
+
+/* By how much the older moves' fit is off in `count` newer ones, the median. */
+static void note_held_out(struct parameter_checks *checks, size_t count, double median_s,
+                          double older_sd_s)
+{
+    const double spread_s = 1.4826 * median_s;
+    const double limit_s = HELD_OUT_RATIO_MAX * older_sd_s + HELD_OUT_FLOOR_S;
+    if (count < HELD_OUT_MIN) {
+        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                        "the older moves do not determine what the newer ones need");
+        return;
+    }
+    parameters_note(
+        checks, CHECK_HELD_OUT, spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL,
+        "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
+        spread_s, limit_s);
+}
+
+static enum status hold_out_commanded(const struct parameter_data *data, size_t held,
+                                      struct profile_fit *older,
+                                      struct parameter_checks *checks)
+{
+    struct travel_held_out out;
+    const enum status st =
+        profile_hold_out(older, data->commanded + data->n - held, held, &out);
+    if (st == STATUS_OK) {
+        note_held_out(checks, out.n, out.median_s, older->residual_s_sd);
+    }
+    return st;
+}
+
+static void hold_out_moves(const struct parameter_data *data, size_t held,
+                           const struct travel_fit *older, struct parameter_checks *checks)
+{
+    double error_s[PAIR_WINDOW_MAX];
+    size_t count = 0;
+    for (size_t k = data->n - held; k < data->n; k++) {
+        const struct travel_move *m = &data->moves[k];
+        const double s = travel_time_predict(older, m->rotation_rad, m->displacement_m);
+        if (isfinite(s)) {
+            error_s[count++] = fabs(m->lap_s - s);
+        }
+    }
+    gsl_sort(error_s, 1, count);
+    note_held_out(checks, count, count > 0 ? error_s[count / 2] : nan(""),
+                  older->residual_s_sd);
 }
 
 /* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
@@ -98,65 +228,79 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
                                   struct parameter_checks *checks)
 {
     const size_t held = data->n / 3;
-    struct travel_fit older;
-    double error_s[PAIR_WINDOW_MAX];
-    size_t count = 0;
+    struct parameter_data before = *data;
+    struct parameter_fit older;
     if (held < HELD_OUT_MIN || data->n > PAIR_WINDOW_MAX) {
         parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
                         "%zu moves are too few to hold some out", data->n);
         return STATUS_OK;
     }
-    const enum status status =
-        travel_time_fit_motion(data->moves, data->n - held, data->motion, method, &older);
+    before.n -= held;
+    const enum status status = parameters_fit(&before, method, &older);
     if (status != STATUS_OK) {
         return status;
     }
-    for (size_t k = data->n - held; k < data->n; k++) {
-        const struct travel_move *m = &data->moves[k];
-        const double s = travel_time_predict(&older, m->rotation_rad, m->displacement_m);
-        if (isfinite(s)) {
-            error_s[count++] = fabs(m->lap_s - s);
-        }
+    if (older.commanded) {
+        return hold_out_commanded(data, held, &older.profile, checks);
     }
-    if (count < HELD_OUT_MIN) {
-        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
-                        "the older moves do not determine what the newer ones need");
-        return STATUS_OK;
-    }
-    gsl_sort(error_s, 1, count);
-    const double spread_s = 1.4826 * error_s[count / 2];
-    const double limit_s = HELD_OUT_RATIO_MAX * older.residual_s_sd + HELD_OUT_FLOOR_S;
-    parameters_note(
-        checks, CHECK_HELD_OUT, spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL,
-        "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
-        spread_s, limit_s);
+    hold_out_moves(data, held, &older.travel, checks);
     return STATUS_OK;
 }
 
+/* ---- a fit and its checks -----------------------------------------------------------------
+ */
+
+const struct estimate *parameter_fit_estimate(const struct parameter_fit *fit)
+{
+    return fit->commanded ? &fit->profile.estimate : &fit->travel.estimate;
+}
+
+enum status parameters_fit(const struct parameter_data *data, enum travel_method method,
+                           struct parameter_fit *fit)
+{
+    fit->commanded = data->commanded != NULL;
+    return fit->commanded ? profile_time_fit(data->commanded, data->n, method, &fit->profile)
+                          : travel_time_fit_motion(data->moves, data->n, data->motion, method,
+                                                   &fit->travel);
+}
+
+static void check_fit(const struct parameter_data *data, bool plausible,
+                      struct parameter_fit *fit, struct parameter_checks *checks)
+{
+    struct estimate *e = fit->commanded ? &fit->profile.estimate : &fit->travel.estimate;
+    if (plausible && fit->commanded) {
+        profile_judge_units(&fit->profile);
+    } else if (plausible) {
+        travel_judge_units(&fit->travel, data->moves, data->n);
+    }
+    estimate_advise_worst(e);
+    if (fit->commanded) {
+        check_commanded_excitation(&fit->profile, checks);
+        check_commanded_signs(&fit->profile, checks);
+        check_commanded_precision(&fit->profile, checks);
+    } else {
+        check_excitation(&fit->travel, checks);
+        check_signs(&fit->travel, checks);
+        check_precision(&fit->travel, checks);
+    }
+    parameters_note(checks, CHECK_FIT, e->verdict, "%.159s",
+                    e->reason_count > 0 ? e->reasons[0] : "no objection");
+}
+
 enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
-                               bool plausible, struct travel_fit *fit,
+                               bool plausible, struct parameter_fit *fit,
                                struct parameter_checks *checks)
 {
     struct parameter_checks out = {0};
-    enum status status =
-        travel_time_fit_motion(data->moves, data->n, data->motion, method, fit);
+    enum status status = parameters_fit(data, method, fit);
     if (status == STATUS_OK) {
         status = check_held_out(data, method, &out);
     }
-    if (status != STATUS_OK) {
-        return status;
+    if (status == STATUS_OK) {
+        check_fit(data, plausible, fit, &out);
+        *checks = out;
     }
-    if (plausible) {
-        travel_judge_units(fit, data->moves, data->n);
-    }
-    estimate_advise_worst(&fit->estimate);
-    check_excitation(fit, &out);
-    check_signs(fit, &out);
-    check_precision(fit, &out);
-    parameters_note(&out, CHECK_FIT, fit->estimate.verdict, "%.159s",
-                    fit->estimate.reason_count > 0 ? fit->estimate.reasons[0] : "no objection");
-    *checks = out;
-    return STATUS_OK;
+    return status;
 }
 
 const char *parameters_first_failure(const struct parameter_checks *checks)
@@ -242,22 +386,53 @@ struct parameter_set *parameters_add(struct parameter_book *book, const struct m
     return set;
 }
 
+void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *value,
+                         double *se)
+{
+    const struct estimate *e = parameter_fit_estimate(fit);
+    const size_t count = parameter_terms_of(fit->commanded)->count;
+    for (size_t j = 0; j < count; j++) {
+        const bool knows =
+            !fit->commanded ||
+            parameter_fit_asks(&fit->profile, (enum profile_class)(j / PROFILE_TERMS));
+        value[j] = knows ? e->value[j] : (double)NAN;
+        se[j] = knows ? e->se[j] : (double)NAN;
+        if (widened && knows) {
+            se[j] = (e->hi[j] - e->lo[j]) / 2.0 / estimate_reach(INFINITY);
+        }
+    }
+}
+
+static uint64_t hash_moves(const struct parameter_data *data)
+{
+    uint64_t hash = HASH_START;
+    if (!data->commanded) {
+        return hash_bytes(hash, data->moves, data->n * sizeof data->moves[0]);
+    }
+    for (size_t k = 0; k < data->n; k++) {
+        const struct profile_move *m = &data->commanded[k];
+        const double numbers[] = {(double)m->kind, m->speed, m->acceleration, m->lap_s};
+        hash = hash_bytes(hash, numbers, sizeof numbers);
+    }
+    return hash;
+}
+
 struct parameter_set *parameters_propose(struct parameter_book *book,
                                          const struct parameter_data *data,
-                                         const struct travel_fit *fit,
+                                         const struct parameter_fit *fit,
                                          const struct parameter_checks *checks, int64_t t_us)
 {
     struct parameter_set *set = parameters_add(book, NULL, ++book->last_version, t_us);
-    set->method = (uint8_t)fit->method;
+    set->commanded = fit->commanded;
+    set->method = (uint8_t)(fit->commanded ? fit->profile.method : fit->travel.method);
     set->verdict = (uint8_t)checks->verdict;
-    set->n = (uint16_t)fit->n;
-    set->count = TRAVEL_P;
+    set->n = (uint16_t)(fit->commanded ? fit->profile.n : fit->travel.n);
+    set->count = (uint8_t)parameter_terms_of(fit->commanded)->count;
     set->since_us = data->since_us;
     set->until_us = data->until_us;
-    set->data_hash = hash_bytes(HASH_START, data->moves, data->n * sizeof data->moves[0]);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        set->value[j] = fit->estimate.value[j];
-        set->se[j] = fit->estimate.se[j];
+    set->data_hash = hash_moves(data);
+    parameter_fit_terms(fit, false, set->value, set->se);
+    for (size_t j = 0; j < set->count; j++) {
         set->told.value[j] = set->value[j];
         set->told.adjust[j] = nan("");
     }
@@ -357,29 +532,53 @@ const char *parameters_model_name(const struct parameter_set *set)
 const char *parameters_term_name(const struct parameter_set *set, size_t j, char text[64])
 {
     return set->model > 0 ? dynamics_parameter_name(model_of(set), j, text, 64)
-                          : travel_term_name((enum travel_term)j);
+                          : parameter_term_name(parameter_terms_of(set->commanded), j);
+}
+
+/* Constant efforts are the lab's, not the simulator's. */
+static void write_model_values(struct json_writer *w, const struct parameter_set *set)
+{
+    char text[64];
+    for (size_t j = 0; j < model_of(set)->parameter_count; j++) {
+        if (isfinite(set->value[j])) {
+            json_write_real(w, parameters_term_name(set, j, text), set->value[j]);
+        }
+    }
+}
+
+/* The first delay of the group of a delay that is not known: it holds that one, too. */
+static bool is_in_sum(const struct parameter_terms *terms, const struct parameter_set *set,
+                      size_t j)
+{
+    size_t first = 0;
+    while (terms->term[first].group != terms->term[j].group) {
+        first++;
+    }
+    return !terms->term[j].rate && first < j && isfinite(set->value[first]);
 }
 
 static void write_values(struct json_writer *w, const struct parameter_set *set)
 {
-    char text[64];
-    const bool travel = set->model == 0;
-    /* Constant efforts are the lab's, not the simulator's. */
-    const size_t n = travel ? set->count : model_of(set)->parameter_count;
-    for (size_t j = 0; j < n; j++) {
-        /* A t0_s without ta_s and tr_s is the sum of the three. */
-        const bool in_t0 =
-            travel && (j == TRAVEL_TA || j == TRAVEL_TR) && isfinite(set->value[TRAVEL_T0]);
-        const bool delay = travel && j <= TRAVEL_TR;
-        const double told = travel ? set->told.value[j] : set->value[j];
+    const struct parameter_terms *terms = parameter_terms_of(set->commanded);
+    for (size_t j = 0; j < set->count; j++) {
+        const double told = set->told.value[j];
         if (isfinite(told)) {
             /* Below zero within its error, or it had failed its checks: no simulator waits less
              * than not at all. */
-            json_write_real(w, parameters_term_name(set, j, text),
-                            delay ? fmax(told, 0.0) : told);
-        } else if (in_t0) {
-            json_write_real(w, parameters_term_name(set, j, text), 0.0);
+            json_write_real(w, parameter_term_name(terms, j),
+                            terms->term[j].rate ? told : fmax(told, 0.0));
+        } else if (is_in_sum(terms, set, j)) {
+            json_write_real(w, parameter_term_name(terms, j), 0.0);
         }
+    }
+}
+
+static void write_set_values(struct json_writer *w, const struct parameter_set *set)
+{
+    if (set && set->model > 0) {
+        write_model_values(w, set);
+    } else if (set) {
+        write_values(w, set);
     }
 }
 
@@ -393,15 +592,11 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
     json_write_int(w, "version", set ? set->version : 0);
     json_write_text(w, "model", set ? parameters_model_name(set) : "travel_time");
     json_write_object(w, "values");
-    if (set) {
-        write_values(w, set);
-    }
-    if (other) {
-        write_values(w, other);
-    }
+    write_set_values(w, set);
+    write_set_values(w, other);
     json_write_close(w);
     if (travel && adjust) {
-        parameters_write_adjust(w, &travel->told);
+        parameters_write_adjust(w, parameter_terms_of(travel->commanded), &travel->told);
     }
     json_write_close(w);
 }

@@ -18,6 +18,7 @@
 
 #include "base/names.h"
 #include "identification/dynamics_fit.h"
+#include "identification/travel/profile_time.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"
 #include "twin/pair/parameter_adjust.h"
@@ -39,13 +40,14 @@ struct parameter_set {
     uint8_t model;    /* 0: travel times; else 1 + place as of model_at() */
     uint8_t count;    /* of values */
     uint8_t refined;  /* so many sets in a row only mended how the simulator takes them */
+    bool commanded;   /* of travel times: those of an arm */
     uint16_t n;       /* moves, or samples (at most 65535) */
     int64_t made_us;
     int64_t since_us, until_us; /* of the moves it rests on */
     uint64_t data_hash;         /* of those moves */
     uint64_t order;             /* when it was last promoted; 0: never */
-    /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; of a model its
-     * parameters, then a constant effort per axis where they were fitted; NaN: unknown. */
+    /* Of travel times as of parameter_terms_of(commanded); of a model its parameters, then a
+     * constant effort per axis where they were fitted; NaN: unknown. */
     double value[DYNAMICS_P_MAX], se[DYNAMICS_P_MAX]; /* [count] */
     struct parameter_told told; /* of travel times: what the simulator is asked for */
 };
@@ -76,11 +78,33 @@ struct parameter_checks {          /* all zero is that all passed */
 
 /* The moves of one side, oldest first. */
 struct parameter_data {
-    const struct travel_move *moves; /* [n] */
+    const struct travel_move *moves;      /* [n] */
+    const struct profile_move *commanded; /* [n], in their place: of an arm; else NULL */
     size_t n;
     int64_t since_us, until_us;
     enum travel_motion motion; /* what its moves can be */
 };
+
+/* What they tell. */
+struct parameter_fit {
+    bool commanded; /* of an arm */
+    union {
+        struct travel_fit travel;
+        struct profile_fit profile;
+    };
+};
+
+/* The fit without what it is of. */
+const struct estimate *parameter_fit_estimate(const struct parameter_fit *fit);
+
+/* Are there moves enough of a class of an arm's to take anything of it? */
+bool parameter_fit_asks(const struct profile_fit *fit, enum profile_class kind);
+
+/* What a set takes of it, value and se [count] of its terms; NaN: not known, or of too few
+ * moves of their class. widened: the error that a normal quantile makes the fit's own interval
+ * of, wider than se where few moves tell the noise, NaN where too few do. */
+void parameter_fit_terms(const struct parameter_fit *fit, bool widened, double *value,
+                         double *se);
 
 extern const struct names parameter_check_names;
 const char *parameter_check_name(enum parameter_check check);
@@ -89,10 +113,14 @@ const char *parameter_check_name(enum parameter_check check);
 void parameters_note(struct parameter_checks *checks, enum parameter_check check,
                      enum estimate_verdict verdict, const char *format, ...) PRINTF_LIKE(4, 5);
 
-/* Fit the moves and check the fit. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
+/* Fit the moves. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
+MUST_USE enum status parameters_fit(const struct parameter_data *data,
+                                    enum travel_method method, struct parameter_fit *fit);
+
+/* Fit the moves and check the fit; errors as above. */
 MUST_USE enum status parameters_examine(const struct parameter_data *data,
                                         enum travel_method method, bool plausible,
-                                        struct travel_fit *fit,
+                                        struct parameter_fit *fit,
                                         struct parameter_checks *checks);
 
 /* An empty candidate of this version in the book, of this model (NULL: travel times); an older
@@ -107,7 +135,7 @@ const char *parameters_first_failure(const struct parameter_checks *checks);
  * The simulator is told the values as they are. Returns the new set. */
 struct parameter_set *parameters_propose(struct parameter_book *book,
                                          const struct parameter_data *data,
-                                         const struct travel_fit *fit,
+                                         const struct parameter_fit *fit,
                                          const struct parameter_checks *checks, int64_t t_us);
 
 /* Make a set active; version 0: the candidate. NULL with *why when there is no such set, or it
@@ -153,7 +181,7 @@ struct parameter_change {
     const char *detail;              /* in words; "" when there is nothing to say */
     uint32_t version;                /* concerned; 0: the simulator's own parameters, or none */
     const struct parameter_set *set; /* NULL when version is 0 or not known */
-    const struct travel_fit *fit;    /* proposed and rejected only, as the checks */
+    const struct parameter_fit *fit; /* proposed and rejected only, as the checks */
     const struct parameter_checks *checks;
     /* Of a model of dynamics, in the place of fit. */
     const struct model *model;

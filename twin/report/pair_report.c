@@ -138,7 +138,7 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     estimate_report_intervals(w, &e);
     if (set->model == 0) {
         estimate_report_column(w, "told", &e, set->told.value);
-        parameters_write_adjust(w, &set->told);
+        parameters_write_adjust(w, parameter_terms_of(set->commanded), &set->told);
     }
 }
 
@@ -213,7 +213,13 @@ void parameters_report_change(struct json_writer *w, const char *key,
         json_write_close(w);
         parameters_report_checks(w, "checks", change->checks);
     } else if (change->fit) {
-        travel_report_write(w, "fit", change->fit);
+        json_write_object(w, "fit");
+        if (change->fit->commanded) {
+            profile_report_members(w, &change->fit->profile);
+        } else {
+            travel_report_members(w, &change->fit->travel);
+        }
+        json_write_close(w);
         parameters_report_checks(w, "checks", change->checks);
     }
     json_write_close(w);

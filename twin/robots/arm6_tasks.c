@@ -254,11 +254,16 @@ struct arm_bounds arm6_bounds(const struct arm6 *a)
     return bounds;
 }
 
-static struct arm_rates read_rates(const struct arm6 *a, const struct event_arm *told)
+static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task *task)
 {
     const struct arm_rates usual = arm_rates_default;
-    const double v = a->values[ARM6_SPEED_RATIO];
-    const double acc = a->values[ARM6_ACCELERATION_RATIO];
+    const struct event_arm *told = &task->told;
+    const bool joints = task->op == ARM6_MOVEJ;
+    const double v = a->values[ARM6_SPEED_RATIO] *
+                     a->values[joints ? ARM6_JOINT_SPEED_RATIO : ARM6_LINE_SPEED_RATIO];
+    const double acc =
+        a->values[ARM6_ACCELERATION_RATIO] *
+        a->values[joints ? ARM6_JOINT_ACCELERATION_RATIO : ARM6_LINE_ACCELERATION_RATIO];
     return (struct arm_rates){
         .v_radps = v * read_number(told, EVENT_ARM_V_RADPS, told->v_radps, usual.v_radps),
         .a_radps2 = acc * read_number(told, EVENT_ARM_A_RADPS2, told->a_radps2, usual.a_radps2),
@@ -308,7 +313,7 @@ static struct arm_fault plan_joint_move(struct arm6 *a, const struct event_arm *
 static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
 {
     const struct event_arm *t = &task->told;
-    const struct arm_rates rates = read_rates(a, t);
+    const struct arm_rates rates = read_rates(a, task);
     const struct arm_bounds bounds = arm6_bounds(a);
     for (size_t i = 0; i < EVENT_AXES_MAX; i++) {
         if (!isfinite(t->q_rad[i]) || !isfinite(t->pose[i]) || !isfinite(t->via[i])) {
@@ -515,8 +520,9 @@ bool arm6_take_command(void *memory, const struct event_command *command)
     const double sd_s = a->values[ARM6_NOISE_S];
     const double noise_s = sd_s > 0.0 ? sd_s * random_normal(&a->random) : 0.0;
     struct arm6_task task = {.op = (enum arm6_op)names_value(&arm6_op_names, command->op),
-                             .told = command->arm,
-                             .delay_s = fmax(a->values[ARM6_T0_S] + noise_s, 0.0)};
+                             .told = command->arm};
+    const double more_s = a->values[task.op == ARM6_MOVEJ ? ARM6_JOINT_T0_S : ARM6_LINE_T0_S];
+    task.delay_s = fmax(a->values[ARM6_T0_S] + more_s + noise_s, 0.0);
     (void)snprintf(task.id, sizeof task.id, "%s", command->id);
     const bool stops = task.op == ARM6_HALT || task.op == ARM6_STOPJ;
     /* Each that waits needs room for its answer. */
