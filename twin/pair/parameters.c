@@ -539,7 +539,8 @@ const char *parameters_term_name(const struct parameter_set *set, size_t j, char
 static void write_model_values(struct json_writer *w, const struct parameter_set *set)
 {
     char text[64];
-    for (size_t j = 0; j < model_of(set)->parameter_count; j++) {
+    const struct model *model = model_of(set);
+    for (size_t j = 0; model && j < model->parameter_count; j++) {
         if (isfinite(set->value[j])) {
             json_write_real(w, parameters_term_name(set, j, text), set->value[j]);
         }
