@@ -21,6 +21,7 @@
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
+#include "service/demo/demo_arms.h"
 #include "service/demo/demo_show.h"
 #include "service/robots/session.h"
 
@@ -67,6 +68,7 @@ struct demo {
     char program[PATH_MAX]; /* this one */
     struct child children[ROLE_COUNT];
     struct demo_show show;
+    struct demo_arms arms;
     char token[2 * TOKEN_BYTES + 1]; /* of the daemon's HTTP */
     bool failed;
     struct session session;
@@ -237,10 +239,12 @@ static bool write_files(struct demo *d)
                       "journal:\n  dir: journal\n"
                       "store:\n  file: tandem.db\n"
                       "checkpoint:\n  file: tandem.checkpoint\n"
-                      "pairs:\n  r1:\n    probe_interval_s: 1\n%s",
-                      d->port, d->http_port, d->show.vessels ? vessels : moves) &&
+                      "pairs:\n  r1:\n    probe_interval_s: 1\n%s%s",
+                      d->port, d->http_port, d->show.arms ? "    arm: ur5\n" : "",
+                      d->show.vessels ? vessels : moves) &&
            write_token(d) &&
-           (!d->show.vessels || write_file(d, "vessels.yaml", "%s", demo_show_vessels));
+           (!d->show.vessels || write_file(d, "vessels.yaml", "%s", demo_show_vessels)) &&
+           (!d->show.arms || write_file(d, "arms.yaml", "%s", demo_arms_parameters));
 }
 
 static bool make_dir(struct demo *d)
@@ -321,12 +325,17 @@ static bool wait_for(struct demo *d, const char *what, bool (*is_there)(struct d
 static bool start_robot(struct demo *d, enum side side)
 {
     static const char vessel[] = "--kind usv3 --parameters vessels.yaml --telemetry-rate 50";
+    static const char arm[] = "--kind arm6 --parameters arms.yaml --telemetry-rate 50";
     const struct robot_truth *t = &truths[side];
+    const bool drives = !d->show.vessels && !d->show.arms;
     return start_child(d, side == SIDE_REAL ? REAL : VIRTUAL,
                        side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program,
                        "tandem robot --pair r1 --side %s --port %d %s %s%s", side_name(side),
-                       d->port, t->link, d->show.vessels ? vessel : t->moves,
-                       d->show.vessels ? "" : " --telemetry-rate 20");
+                       d->port, t->link,
+                       d->show.vessels ? vessel
+                       : d->show.arms  ? arm
+                                       : t->moves,
+                       drives ? " --telemetry-rate 20" : "");
 }
 
 static bool start_servers(struct demo *d)
@@ -378,6 +387,8 @@ static void announce_demo(const struct demo *d)
         "%s\n",
         d->show.vessels
             ? "Tandem makes a simulated WAM-V move as a real vessel, an IAcquaBot, does."
+        : d->show.arms
+            ? "Tandem makes a simulated arm take the times that a real one, a UR5, does."
             : "Tandem compares a real and a virtual robot, command by command.",
         d->http_port, d->token, d->http_port, d->show.vessels ? "fidelity" : "entries", d->port,
         d->dir, d->for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
@@ -400,6 +411,9 @@ static void show_until_end(struct demo *d)
         if (!all_run(d) || (d->show.vessels && !drive_vessels(d))) {
             d->failed = true;
             return;
+        }
+        if (d->show.arms) {
+            demo_arms_drive(&d->arms, d->show.entries, d->interval_s, d->session.client);
         }
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
     }
@@ -478,8 +492,10 @@ static bool prepare_demo(struct demo *d)
     d->show.open_s = d->for_s > 0.0 ? fmin(20.0, d->for_s / 3.0) : 20.0;
     d->show.window_s = d->for_s > 0.0 ? fmin(10.0, fmax(1.0, d->for_s / 4.0)) : 10.0;
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        d->show.truth[side][DEMO_ANGULAR] = truths[side].angular_speed_radps;
-        d->show.truth[side][DEMO_LINEAR] = truths[side].linear_speed_mps;
+        const double ratio = demo_arms_speed_ratios[side];
+        d->show.truth[side][DEMO_ANGULAR] =
+            d->show.arms ? ratio : truths[side].angular_speed_radps;
+        d->show.truth[side][DEMO_LINEAR] = d->show.arms ? ratio : truths[side].linear_speed_mps;
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
             d->show.fits[side][i].value = nan("");
         }
@@ -498,7 +514,7 @@ static int run_demo(struct demo *d)
                    wait_for(d, "a robot", robots_are_online);
     if (started) {
         announce_demo(d);
-        started = d->show.vessels || start_driver(d);
+        started = d->show.vessels || d->show.arms || start_driver(d);
     }
     d->failed = !started && !stop_signal_raised();
     if (started) {
@@ -516,7 +532,10 @@ static const char description[] =
     "  them all and prints a summary against the true speeds.\n"
     "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and the\n"
     "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
-    "  Tandem makes it follow; shown is how far apart they move, before and after.\n";
+    "  Tandem makes it follow; shown is how far apart they move, before and after.\n"
+    "  With --kind arm6 they are arms of six joints, of which the \"real\" one starts late\n"
+    "  and is slower: times are calibrated and handed to the simulator, and the mm by\n"
+    "  which the tools are apart on the way shown, before and after.\n";
 
 int command_demo(int argc, char **argv)
 {
@@ -524,8 +543,8 @@ int command_demo(int argc, char **argv)
     struct demo d = {.interval_s = 0.1};
     /* clang-format off */
     const struct argument rows[] = {
-        {"kind", 0, ARGUMENT_TEXT, &kind, 0, 0, "kinematic|usv3",
-         "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
+        {"kind", 0, ARGUMENT_TEXT, &kind, 0, 0, "kinematic|usv3|arm6",
+         "robots or arms whose laps are compared, or vessels of which one follows the other (kinematic)"},
         {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
         {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
         {"dir", 0, ARGUMENT_TEXT, &d.asked_dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},
@@ -539,7 +558,7 @@ int command_demo(int argc, char **argv)
         .operands = "",
         .description = description,
         .examples = "  tandem demo --for 30\n  tandem demo --kind usv3 --for 60\n  tandem demo "
-                    "--dir /tmp/demo --http-port 8420\n",
+                    "--kind arm6 --for 40\n  tandem demo --dir /tmp/demo --http-port 8420\n",
         .exit_status = "a part of it failed, or nothing was compared",
         .rows = rows,
         .row_count = COUNT(rows)};
@@ -548,5 +567,6 @@ int command_demo(int argc, char **argv)
         return exit_status;
     }
     d.show.vessels = strcmp(kind, "usv3") == 0;
+    d.show.arms = strcmp(kind, "arm6") == 0;
     return run_demo(&d);
 }

@@ -19,9 +19,22 @@
 
 enum { OPEN_LOOP, FOLLOWING };
 
-static const char *const fit_names[DEMO_SPEED_COUNT] = {"angular_speed_radps",
-                                                        "linear_speed_mps"};
-static const char *const fit_units[DEMO_SPEED_COUNT] = {"rad/s", "m/s"};
+/* A speed as messages have it, over its column, and in words. */
+struct speed_text {
+    const char *name, *head, *unit, *is, *told;
+};
+static const struct speed_text drive_texts[DEMO_SPEED_COUNT] = {
+    {"angular_speed_radps", "rad/s", "rad/s", "turns at", "it turns at"},
+    {"linear_speed_mps", "m/s", "m/s", "drives at", "drives at"}};
+static const struct speed_text arm_texts[DEMO_SPEED_COUNT] = {
+    {"joint_speed_ratio", "joints", "of the commanded", "moves joints at",
+     "its joints move at"},
+    {"line_speed_ratio", "lines", "of the commanded", "lines at", "its tool at"}};
+
+static const struct speed_text *texts_of(const struct demo_show *s)
+{
+    return s->arms ? arm_texts : drive_texts;
+}
 static const char *const velocities[DEMO_VELOCITIES] = {"u", "v", "r"};
 
 static const char *colour_of(enum verdict verdict)
@@ -69,20 +82,31 @@ static void print_header(struct demo_show *s)
                      "r rad/s", "x m", "y m", "within 5 cm, 50 ms", plain);
         return;
     }
-    (void)printf("%s%4s  %-20s %8s %9s %7s  %-12s %27s %29s\n", bold, "", "", "real", "virtual",
-                 "", "", "real, calibrated", "virtual, calibrated");
-    (void)printf("%4s  %-20s %8s %9s %7s  %-12s  %13s  %12s  %13s  %12s%s\n", "#", "move",
-                 "lap s", "lap s", "lag s", "verdict", "rad/s", "m/s", "rad/s", "m/s", plain);
+    const struct speed_text *texts = texts_of(s);
+    const char *angular = texts[DEMO_ANGULAR].head;
+    const char *linear = texts[DEMO_LINEAR].head;
+    (void)printf("%s%4s  %-20s %8s %9s %7s  %-12s%7s %27s %29s\n", bold, "", "", "real",
+                 "virtual", "", "", s->arms ? "tools" : "", "real, calibrated",
+                 "virtual, calibrated");
+    (void)printf("%4s  %-20s %8s %9s %7s  %-12s%7s  %13s  %12s  %13s  %12s%s\n", "#", "move",
+                 "lap s", "lap s", "lag s", "verdict", s->arms ? "mm" : "", angular, linear,
+                 angular, linear, plain);
 }
 
-static void note_lag(struct demo_show *s, double lag_s)
+static void note_lag(struct demo_show *s, double lag_s, double gap_mm)
 {
+    const int when = s->promotions > 0;
     if (s->settling) {
         s->settling = false;
-    } else if (isfinite(lag_s)) {
-        const int when = s->promotions > 0;
+        return;
+    }
+    if (isfinite(lag_s)) {
         s->lag_s_sum[when] += fabs(lag_s);
         s->lag_count[when]++;
+    }
+    if (isfinite(gap_mm)) {
+        s->gap_mm_sum[when] += gap_mm;
+        s->gap_count[when]++;
     }
 }
 
@@ -107,9 +131,10 @@ static void take_entry(struct demo_show *s, const json_t *entry)
     s->entries++;
     s->counts[verdict]++;
     s->inconsistent += json_is_false(json_object_get(entry, "consistent"));
-    note_lag(s, lag_s);
+    const double gap_mm = json_file_real(entry, "tool_gap_max_mm");
+    note_lag(s, lag_s, gap_mm);
     print_header(s);
-    if (fabs(rotation_rad) > 0.0) {
+    if (fabs(rotation_rad) >= 0.005) { /* a line turns the tool by what its poses are rounded */
         used = snprintf(move, sizeof move, "%+.2f rad ", rotation_rad);
     }
     if (fabs(displacement_m) > 0.0) {
@@ -122,6 +147,11 @@ static void take_entry(struct demo_show *s, const json_t *entry)
     csv_tables_cell(stdout, 7, 3, '+', lag_s);
     (void)printf("  %s%-12s%s", paint_with(s, colour_of(verdict)), verdict_name(verdict),
                  paint_with(s, PLAIN));
+    if (s->arms) {
+        csv_tables_cell(stdout, 7, 1, 'f', gap_mm);
+    } else {
+        (void)printf("%7s", "");
+    }
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         print_fit(&s->fits[side][DEMO_ANGULAR]);
         print_fit(&s->fits[side][DEMO_LINEAR]);
@@ -145,9 +175,9 @@ static void take_calibration(struct demo_show *s, const json_t *calibration)
         (void)snprintf(s->verdicts[side], sizeof s->verdicts[side], "%s",
                        json_file_text(fit, "verdict"));
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
-            const json_t *interval =
-                json_object_get(json_object_get(fit, "ci95"), fit_names[i]);
-            s->fits[side][i] = (struct demo_fit){json_file_real(values, fit_names[i]),
+            const char *name = texts_of(s)[i].name;
+            const json_t *interval = json_object_get(json_object_get(fit, "ci95"), name);
+            s->fits[side][i] = (struct demo_fit){json_file_real(values, name),
                                                  end_of(interval, 0), end_of(interval, 1)};
         }
     }
@@ -163,26 +193,30 @@ static void take_change(struct demo_show *s, const json_t *change)
     s->settling = true;
     s->lag_s_sum[1] = 0.0;
     s->lag_count[1] = 0;
+    s->gap_mm_sum[1] = 0.0;
+    s->gap_count[1] = 0;
+    (void)printf("%s      parameter set %.0f goes to the simulator:", paint_with(s, BOLD),
+                 json_file_real(change, "version"));
     for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
-        s->truth[SIDE_VIRTUAL][i] = json_file_real(values, fit_names[i]);
+        const struct speed_text *text = &texts_of(s)[i];
+        const double told = json_file_real(values, text->name);
+        if (isfinite(told)) {
+            s->truth[SIDE_VIRTUAL][i] = told;
+            (void)printf("%s %s %.3f %s", i > 0 ? " and" : "", text->told, told, text->unit);
+        }
     }
-    (void)printf(
-        "%s      parameter set %.0f goes to the simulator: it turns at %.3f rad/s and drives "
-        "at %.3f m/s now%s\n",
-        paint_with(s, BOLD), json_file_real(change, "version"),
-        s->truth[SIDE_VIRTUAL][DEMO_ANGULAR], s->truth[SIDE_VIRTUAL][DEMO_LINEAR],
-        paint_with(s, PLAIN));
+    (void)printf(" now%s\n", paint_with(s, PLAIN));
 }
 
 static void print_speed(const struct demo_show *s, enum side side, int i)
 {
     const struct demo_fit *fit = &s->fits[side][i];
-    (void)printf(" %s ", i == DEMO_ANGULAR ? "turns at" : "drives at");
+    (void)printf(" %s ", texts_of(s)[i].is);
     if (!isfinite(fit->value)) {
         (void)printf("a speed not known yet;");
         return;
     }
-    (void)printf("%.4f %s, ", fit->value, fit_units[i]);
+    (void)printf("%.4f %s, ", fit->value, texts_of(s)[i].unit);
     if (isfinite(fit->low) && isfinite(fit->high)) {
         (void)printf("95 %% [%.4f, %.4f]", fit->low, fit->high);
     } else {
@@ -210,6 +244,14 @@ static bool sum_laps_up(const struct demo_show *s)
         (void)printf("mean |lag| %.3f s before the simulator got the real robot's parameters, "
                      "%.3f s after (%.1f times less)\n",
                      before_s, after_s, before_s / after_s);
+    }
+    if (s->gap_count[0] > 0 && s->gap_count[1] > 0) {
+        const double before_mm = s->gap_mm_sum[0] / (double)s->gap_count[0];
+        const double after_mm = s->gap_mm_sum[1] / (double)s->gap_count[1];
+        (void)printf(
+            "tools apart on the way, mean of the largest: %.1f mm before, %.1f mm after "
+            "(%.1f times less)\n",
+            before_mm, after_mm, before_mm / after_mm);
     }
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         (void)printf("%-7s", side_name(side));

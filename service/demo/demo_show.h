@@ -1,9 +1,10 @@
 /* service/demo/demo_show.h - what the demo shows, from what the daemon publishes.
  *
- * Of robots whose laps are compared: a row a command, and a summary against the true speeds. Of
- * vessels the gap between them. A pilot drives those. At first the simulator gets the pilot's
- * efforts, as the real vessel does: the open loop that a lab has today. Then it is told to
- * follow, and the efforts that it gets are Tandem's.
+ * Of robots whose laps are compared: a row a command, and a summary against the true speeds; of
+ * arms how far apart their tools were, too. Of vessels the gap between them. A pilot drives
+ * those. At first the simulator gets the pilot's efforts, as the real vessel does: the open
+ * loop that a lab has today. Then it is told to follow, and the efforts that it gets are
+ * Tandem's.
  */
 #ifndef SERVICE_DEMO_DEMO_SHOW_H
 #define SERVICE_DEMO_DEMO_SHOW_H
@@ -12,6 +13,7 @@
 #include "logger/message/record.h"
 #include "service/mqtt/mqtt_client.h"
 
+/* Of turns and drives, or of moves of joints and of lines. */
 enum demo_speed { DEMO_ANGULAR, DEMO_LINEAR, DEMO_SPEED_COUNT };
 enum { DEMO_VELOCITIES = 3 };
 
@@ -22,6 +24,7 @@ struct demo_fit {
 
 struct demo_show {
     bool vessels; /* of kind usv3 */
+    bool arms;    /* of kind arm6: laps as of others; speeds are shares of the commanded */
     bool colour;  /* a terminal */
     bool header_shown;
     bool online[SIDE_COUNT]; /* the robots have said so */
@@ -34,6 +37,8 @@ struct demo_show {
     /* |lag| before the first promotion of parameters, and after the newest one. */
     double lag_s_sum[2];
     uint64_t lag_count[2];
+    double gap_mm_sum[2]; /* of arms: most that their tools were apart on the way, likewise */
+    uint64_t gap_count[2];
     uint64_t promotions;
     bool settling; /* the next entry's command may have been under way at the promotion */
     uint64_t counts[VERDICT_COUNT];

@@ -64,7 +64,7 @@ def check_page(page):
 
 def wrong_usage():
     done = subprocess.run([TANDEM, "demo", "--kind", "boat"], stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 2 and b"kinematic|usv3 was expected" in done.stderr, done
+    assert done.returncode == 2 and b"kinematic|usv3|arm6 was expected" in done.stderr, done
 
 
 def check(demo, before, after, page):
