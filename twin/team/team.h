@@ -33,15 +33,16 @@
 #define TEAM_EFFECTS(X)                                                                        \
     X(TEAM_START, "start")       /* activity n of robot: step's task and arg */                \
     X(TEAM_DONE, "done")         /* of an activity (took_us), IdPrt (part), Lock, UnLock */    \
-    X(TEAM_ERROR, "error")       /* of an activity; why */                                     \
+    X(TEAM_ERROR, "error")       /* of an activity; why, took_us */                            \
     X(TEAM_NOTHING, "none")      /* IdPrt: no part for it */                                   \
     X(TEAM_FINISH, "finish")     /* the sequence has ended */                                  \
     X(TEAM_GRANT, "grant")       /* resource, fence, waited_us */                              \
     X(TEAM_WAIT, "wait")         /* resources, robots: whom it stands behind */                \
-    X(TEAM_FREED, "release")     /* resource, fence, why */                                    \
+    X(TEAM_FREED, "release")     /* resource, fence, why; took_us: held so long */             \
     X(TEAM_MEET, "meet")         /* meeting, robots, waits_us */                               \
     X(TEAM_TOGETHER, "together") /* meeting, robots: all have done it */                       \
-    X(TEAM_HALT, "halt")         /* the robot is to stop; because: other robot, or its lease */ \
+    /* the robot is to stop: other robot, or its lease; took_us: of its activity, 0: none */   \
+    X(TEAM_HALT, "halt")                                                                       \
     X(TEAM_EXPIRE, "expire")     /* resource, fence: the owner was silent too long */          \
     X(TEAM_ONLINE, "online")                                                                   \
     X(TEAM_OFFLINE, "offline")   /* resources: what it holds */                                \
@@ -107,10 +108,11 @@ struct team_effect {
     enum team_effect_kind kind;
     enum team_alarm alarm; /* TEAM_ALARM */
     int64_t t_us;
-    uint16_t robot;               /* TEAM_NONE: none */
-    const struct team_step *step; /* START DONE ERROR NOTHING; NULL: a client's Lock */
-    uint32_t n;                   /* of the activity; as many as this robot has begun */
-    bool timed;                   /* DONE: took_us is of an activity */
+    uint16_t robot; /* TEAM_NONE: none */
+    /* START DONE ERROR NOTHING, HALT of an activity; NULL: a client's Lock */
+    const struct team_step *step;
+    uint32_t n; /* of the activity; as many as this robot has begun */
+    bool timed; /* DONE: took_us is of an activity */
     int64_t took_us, waited_us, min_us;
     uint16_t part, resource, meeting;
     uint64_t fence, current;

@@ -130,9 +130,7 @@ void team_stop_robot(const struct team_work *w, uint16_t robot)
     }
     for (size_t i = 0; i < count; i++) {
         if (ring[i] != robot) {
-            struct team_effect e = team_effect_of(w, TEAM_HALT, ring[i]);
-            e.because = robot;
-            team_emit(w, &e);
+            team_emit_halt(w, ring[i], robot);
             team_stop_robot(w, ring[i]);
         }
     }
@@ -158,6 +156,9 @@ void team_fail(const struct team_work *w, uint16_t robot, const char *why)
     struct team_effect e = team_effect_of(w, TEAM_ERROR, robot);
     e.step = team_step_of(w, robot);
     e.n = w->members[robot].n;
+    if (w->members[robot].phase == TEAM_PHASE_ACTIVE) {
+        e.took_us = w->t_us - w->members[robot].began_us;
+    }
     e.why = why;
     team_emit(w, &e);
     e = team_alarm_of(w, TEAM_ALARM_TASK_ERROR, robot);

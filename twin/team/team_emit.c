@@ -50,6 +50,19 @@ void team_emit_plain(const struct team_work *w, enum team_effect_kind kind, uint
     team_emit(w, &e);
 }
 
+void team_emit_halt(const struct team_work *w, uint16_t robot, uint16_t because)
+{
+    const struct team_member *m = &w->members[robot];
+    struct team_effect e = team_effect_of(w, TEAM_HALT, robot);
+    e.because = because;
+    if (m->phase == TEAM_PHASE_ACTIVE) {
+        e.step = team_step_of(w, robot);
+        e.n = m->n;
+        e.took_us = w->t_us - m->began_us;
+    }
+    team_emit(w, &e);
+}
+
 void team_emit_out_of_context(const struct team_work *w, uint16_t robot,
                               enum team_event_kind event)
 {

@@ -313,7 +313,7 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     w->team->check = true;
     if (r->on_lost == TEAM_RELEASE) {
         if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
-            team_emit_plain(w, TEAM_HALT, robot);
+            team_emit_halt(w, robot, TEAM_NONE);
             team_stop_robot(w, robot);
         }
         team_free_hold(w, hold, "expired", r->delay_us, "");

@@ -245,6 +245,7 @@ void team_free_hold(const struct team_work *w, uint32_t hold, const char *why, i
     struct team_effect e = team_effect_of(w, TEAM_FREED, h->robot);
     e.resource = h->resource;
     e.fence = h->fence;
+    e.took_us = w->t_us - h->since_us;
     e.why = why;
     e.id = id;
     turn_unit(h, strcmp(why, "unlock") == 0 ? UNIT_ON_UNLOCK : UNIT_ON_FREED);

@@ -138,6 +138,8 @@ struct team_effect team_alarm_of(const struct team_work *w, enum team_alarm alar
                                  uint16_t robot);
 void team_emit(const struct team_work *w, const struct team_effect *effect);
 void team_emit_plain(const struct team_work *w, enum team_effect_kind kind, uint16_t robot);
+/* because: TEAM_NONE for its lease. Before its phase is another one. */
+void team_emit_halt(const struct team_work *w, uint16_t robot, uint16_t because);
 /* This kind of event makes no sense now. */
 void team_emit_out_of_context(const struct team_work *w, uint16_t robot,
                               enum team_event_kind event);

@@ -1,0 +1,261 @@
+#include "twin/report/gantt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+enum { WIDTH = 960, LANE = 26, TOP = 24, LEFT_MIN = 48, LEFT_MAX = 200, RIGHT = 16 };
+
+/* Six that people tell apart whose eyes tell fewer (Paul Tol, "bright"). */
+static const char *const COLOURS[] = {"#4477aa", "#ee6677", "#228833",
+                                      "#ccbb44", "#66ccee", "#aa3377"};
+static const char BAD[] = "#d0304a"; /* to be seen on light and dark */
+static const double CHARACTER = 6.0; /* width of one, at the size of the text */
+
+struct svg {
+    const struct gantt *g;
+    json_write_flush *put;
+    void *context;
+    double left;
+};
+
+static void put_format(const struct svg *svg, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void put_format(const struct svg *svg, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    const int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (length > 0) {
+        const size_t bytes = (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
+        svg->put(svg->context, text, bytes);
+    }
+}
+
+/* Names are people's. */
+static const char *escape_xml(const char *name, char out[6 * BAR_NAME_MAX])
+{
+    char *at = out;
+    for (; *name; name++) {
+        const char *entity = *name == '<'   ? "&lt;"
+                             : *name == '>' ? "&gt;"
+                             : *name == '&' ? "&amp;"
+                             : *name == '"' ? "&quot;"
+                                            : NULL;
+        if (entity) {
+            at += sprintf(at, "%s", entity);
+        } else {
+            *at++ = *name;
+        }
+    }
+    *at = '\0';
+    return out;
+}
+
+static double x_of(const struct svg *svg, int64_t t_us)
+{
+    const struct gantt *g = svg->g;
+    const int64_t t = t_us < g->from_us ? g->from_us : t_us > g->to_us ? g->to_us : t_us;
+    return svg->left + (WIDTH - RIGHT - svg->left) * (double)(t - g->from_us) /
+                           (double)(g->to_us - g->from_us);
+}
+
+static double y_of(size_t lane)
+{
+    return TOP + LANE * (double)lane;
+}
+
+/* ---- lanes --------------------------------------------------------------------------------
+ */
+
+static const char *name_lane(const struct team_params *p, size_t lane)
+{
+    return lane < p->robot_count ? p->robots[lane].name
+                                 : p->resources[lane - p->robot_count].name;
+}
+
+static size_t count_lanes(const struct team_params *p)
+{
+    return p->robot_count + p->resource_count;
+}
+
+static size_t find_robot(const struct team_params *p, const char *name)
+{
+    size_t i = 0;
+    while (i < p->robot_count && strcmp(p->robots[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* count_lanes() where the team has none of this name. */
+static size_t find_lane(const struct team_params *p, const struct bar *bar)
+{
+    if (bar->kind != BAR_HOLD) {
+        const size_t i = find_robot(p, bar->robot);
+        return i < p->robot_count ? i : count_lanes(p);
+    }
+    size_t i = 0;
+    while (i < p->resource_count && strcmp(p->resources[i].name, bar->resource) != 0) {
+        i++;
+    }
+    return p->robot_count + i;
+}
+
+static double measure_names(const struct team_params *p)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < count_lanes(p); i++) {
+        const size_t length = strlen(name_lane(p, i));
+        longest = length > longest ? length : longest;
+    }
+    const double width = 12 + CHARACTER * (double)longest;
+    return width < LEFT_MIN ? LEFT_MIN : width > LEFT_MAX ? LEFT_MAX : width;
+}
+
+/* ---- bars ---------------------------------------------------------------------------------
+ */
+
+static void describe_bar(const struct bar *bar, char *text, size_t size)
+{
+    const char *gap = bar->arg[0] ? " " : "";
+    const unsigned long long number = (unsigned long long)bar->number;
+    switch (bar->kind) {
+    case BAR_HOLD:
+        (void)snprintf(text, size, "%s #%llu", bar->robot, number);
+        break;
+    case BAR_WAIT:
+        (void)snprintf(text, size, "waits for %s", bar->resource);
+        break;
+    case BAR_MEET:
+        (void)snprintf(text, size, "meets at %s", bar->task);
+        break;
+    case BAR_TASK:
+    case BAR_FAILED:
+    case BAR_KIND_COUNT:
+        (void)snprintf(text, size, "%s%s%s%s", bar->task, gap, bar->arg,
+                       bar->kind == BAR_FAILED ? " failed" : "");
+        break;
+    }
+}
+
+static void draw_bar(const struct svg *svg, const struct bar *bar)
+{
+    const struct gantt *g = svg->g;
+    const size_t lane = find_lane(g->p, bar);
+    if (lane >= count_lanes(g->p) || bar->to_us < g->from_us || bar->from_us > g->to_us) {
+        return;
+    }
+    char text[3 * BAR_NAME_MAX], escaped[6 * sizeof text], name[6 * BAR_NAME_MAX];
+    describe_bar(bar, text, sizeof text);
+    (void)escape_xml(text, escaped);
+    const double x = x_of(svg, bar->from_us), end = x_of(svg, bar->to_us), y = y_of(lane);
+    const double width = end - x > 1 ? end - x : 1;
+    put_format(svg, "<g class=\"%s\"><title>%s: ", bar_kind_name(bar->kind),
+               escape_xml(name_lane(g->p, lane), name));
+    put_format(svg, "%s, %.3f s to %.3f s%s</title>", escaped,
+               (double)(bar->from_us - g->from_us) / 1e6,
+               (double)(bar->to_us - g->from_us) / 1e6, bar->open ? " and on" : "");
+    const char *colour =
+        COLOURS[find_robot(g->p, bar->robot) % (sizeof COLOURS / sizeof COLOURS[0])];
+    const bool idle = bar->kind == BAR_WAIT || bar->kind == BAR_MEET;
+    put_format(svg,
+               "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\" "
+               "fill-opacity=\"%s\" stroke=\"%s\"%s/>",
+               x, y, width, LANE - 6, colour, idle ? ".08" : ".4",
+               bar->kind == BAR_FAILED ? BAD : colour, idle ? " stroke-dasharray=\"3 2\"" : "");
+    if (bar->kind == BAR_FAILED) {
+        put_format(svg, "<path stroke=\"%s\" d=\"M %.1f %.0f L %.1f %.0f\"/>", BAD, x,
+                   y + LANE - 6, x + width, y);
+    }
+    if (width > CHARACTER * (double)strlen(text) + 6) {
+        put_format(svg, "<text x=\"%.1f\" y=\"%.0f\">%s</text>", x + 4, y + 14, escaped);
+    }
+    put_format(svg, "</g>\n");
+}
+
+static void draw_mark(const struct svg *svg, const struct gantt_mark *mark)
+{
+    char name[6 * BAR_NAME_MAX];
+    put_format(svg,
+               "<path class=\"mark\" fill=\"%s\" d=\"M %.1f 18 l -5 -9 h 10 z\">"
+               "<title>%s %s, %.3f s</title></path>\n",
+               BAD, x_of(svg, mark->t_us), mark->text, escape_xml(mark->robot, name),
+               (double)(mark->t_us - svg->g->from_us) / 1e6);
+}
+
+/* ---- axes ---------------------------------------------------------------------------------
+ */
+
+/* Seconds between two ticks, so that at most a dozen fit. */
+static int64_t choose_step(int64_t span_us)
+{
+    static const int64_t steps[] = {1,   2,   5,    10,   20,   30,   60,    120,
+                                    300, 600, 1200, 1800, 3600, 7200, 14400, 43200};
+    size_t i = 0;
+    while (i + 1 < sizeof steps / sizeof steps[0] && span_us / 1000000 / steps[i] > 12) {
+        i++;
+    }
+    int64_t step = steps[i];
+    while (span_us / 1000000 / step > 12) {
+        step *= 2;
+    }
+    return step;
+}
+
+static void draw_axis(const struct svg *svg)
+{
+    const struct gantt *g = svg->g;
+    const int64_t step = choose_step(g->to_us - g->from_us);
+    const double bottom = y_of(count_lanes(g->p));
+    for (int64_t s = 0; g->from_us + s * 1000000 <= g->to_us; s += step) {
+        const double x = x_of(svg, g->from_us + s * 1000000);
+        put_format(
+            svg, "<path stroke=\"currentColor\" stroke-opacity=\".2\" d=\"M %.1f %d V %.0f\"/>",
+            x, TOP - 2, bottom);
+        put_format(svg, "<text text-anchor=\"middle\" x=\"%.1f\" y=\"%.0f\">", x, bottom + 14);
+        if (step < 60) {
+            put_format(svg, "%lld s</text>\n", (long long)s);
+        } else {
+            put_format(svg, "%lld:%02lld</text>\n", (long long)(s / 3600),
+                       (long long)(s / 60 % 60));
+        }
+    }
+}
+
+static void draw_lanes(const struct svg *svg)
+{
+    char name[6 * BAR_NAME_MAX];
+    for (size_t i = 0; i < count_lanes(svg->g->p); i++) {
+        put_format(svg,
+                   "<text x=\"4\" y=\"%.0f\">%s</text><path stroke=\"currentColor\" "
+                   "stroke-opacity=\".2\" d=\"M %.0f %.0f H %d\"/>\n",
+                   y_of(i) + 14, escape_xml(name_lane(svg->g->p, i), name), svg->left,
+                   y_of(i) + LANE - 3, WIDTH - RIGHT);
+    }
+}
+
+void gantt_write_svg(const struct gantt *gantt, json_write_flush *put, void *context)
+{
+    const struct svg svg = {gantt, put, context, measure_names(gantt->p)};
+    const size_t lanes = count_lanes(gantt->p);
+    char name[6 * EVENT_PAIR_MAX];
+    put_format(&svg,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gantt\" "
+               "viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"Chart of team %s\" "
+               "font-family=\"sans-serif\" font-size=\"10\" fill=\"currentColor\">\n",
+               WIDTH, y_of(lanes) + 22, escape_xml(gantt->p->name, name));
+    draw_axis(&svg);
+    draw_lanes(&svg);
+    for (size_t i = 0; i < gantt->bar_count; i++) {
+        draw_bar(&svg, &gantt->bars[i]);
+    }
+    for (size_t i = 0; i < gantt->mark_count; i++) {
+        draw_mark(&svg, &gantt->marks[i]);
+    }
+    put_format(&svg, "</svg>\n");
+}

@@ -1,0 +1,35 @@
+/* twin/report/gantt.h - a team's chart of space against time, as SVG.
+ *
+ * A lane a robot, then a lane a resource, in the order of the team's file. Robots' activities
+ * stand solid, waits pale, failures struck through; a resource has the colour of its owner. The
+ * picture stands alone, or in a page whose colour of text it takes; it has no styles of its
+ * own, which a page's policy might forbid. Every bar has a title with its times.
+ * Prints, computes nothing. Pure: text goes to `put`, piece by piece.
+ */
+#ifndef TWIN_REPORT_GANTT_H
+#define TWIN_REPORT_GANTT_H
+
+#include "logger/message/bar.h"
+#include "logger/message/json_write.h"
+#include "twin/team/team_params.h"
+
+/* An alarm of the team; robot "": of none. */
+struct gantt_mark {
+    int64_t t_us;
+    const char *text;
+    char robot[BAR_NAME_MAX];
+};
+
+struct gantt {
+    const struct team_params *p;
+    const struct bar
+        *bars; /* [bar_count], of robots and resources that p has, others left out */
+    size_t bar_count;
+    const struct gantt_mark *marks; /* [mark_count] */
+    size_t mark_count;
+    int64_t from_us, to_us; /* from < to: what is shown; bars beyond are cut */
+};
+
+void gantt_write_svg(const struct gantt *gantt, json_write_flush *put, void *context);
+
+#endif
