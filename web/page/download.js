@@ -14,16 +14,17 @@ function saveAs(blob, name) {
     setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }
 
-// address: below api/v1/. notice: a node for what went wrong. attributes: of the link, beyond its own.
+// address: below api/v1/, or a function that gives it. notice: a node for what went wrong. attributes: of the link, beyond its own.
 export function downloadLink(text, address, name, notice, attributes = {}) {
+    const now = () => (typeof address === "function" ? address() : address);
     const save = async event => {
         event.preventDefault();
         show(notice);
         try {
-            saveAs(await getBlob(address), name);
+            saveAs(await getBlob(now()), name);
         } catch (error) {
             show(notice, failure(error));
         }
     };
-    return el("a", {...attributes, href: `api/v1/${address}`, download: name, onclick: save}, text);
+    return el("a", {...attributes, href: `api/v1/${now()}`, download: name, onclick: save}, text);
 }

@@ -14,6 +14,7 @@ const VIEWS = {
     overview: () => import("./view_overview.js"),
     pair: () => import("./view_pair.js"),
     offline: () => import("./view_offline.js"),
+    team: () => import("./view_team.js"),
 };
 
 const content = document.getElementById("content");

@@ -1,4 +1,5 @@
-// Addresses of views: #/ is the overview, #/pair/ID/TAB a pair, #/offline recordings.
+// Addresses of views: #/ is the overview, #/pair/ID/TAB a pair, #/offline recordings,
+// #/team/ID a team.
 
 export function parse(hash) {
     const [path, query] = hash.replace(/^#\/?/, "").split("?");
@@ -13,11 +14,18 @@ export function parse(hash) {
     if (parts[0] === "offline" && parts.length <= 2) {
         return {view: "offline", job: parts[1], wishes};
     }
+    if (parts[0] === "team" && parts.length === 2) {
+        return {view: "team", team: parts[1], wishes};
+    }
     return {view: "none", wishes};
 }
 
 export function pairAddress(pair, tab) {
     return `#/pair/${encodeURIComponent(pair)}${tab ? `/${tab}` : ""}`;
+}
+
+export function teamAddress(team) {
+    return `#/team/${encodeURIComponent(team)}`;
 }
 
 // run(route) now and whenever the address changes.

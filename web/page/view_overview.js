@@ -4,7 +4,7 @@ import {getAll} from "./api.js";
 import {ago, count, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
     whatToDo, wordsOfAlarm} from "./pair_state.js";
-import {pairAddress} from "./router.js";
+import {pairAddress, teamAddress} from "./router.js";
 import {el, empty, failure, field, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
@@ -81,7 +81,15 @@ class Overview {
         this.message = el("div", {}, waiting());
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
             el("span", {class: "push"}), field("Name", this.filter), field("Order", this.orderBox));
-        show(root, el("h1", {class: "unseen"}, "Pairs"), this.bar, this.message, this.list, this.more);
+        this.teams = el("nav", {class: "bar", "aria-label": "Teams", hidden: true});
+        show(root, el("h1", {class: "unseen"}, "Pairs"), this.teams, this.bar, this.message, this.list, this.more);
+    }
+
+    takeTeams({teams}) {
+        this.teams.hidden = teams.length === 0;
+        redraw(this.teams, el("strong", {}, teams.length === 1 ? "Team" : "Teams"), teams.map(team =>
+            el("a", {href: teamAddress(team.id)}, team.id,
+                team.alarms > 0 && [" ", marked("⚠", "bad", count(team.alarms))])));
     }
 
     take(pairs) {
@@ -191,4 +199,5 @@ export function mount(root, {signal}) {
             overview.take(pairs);
             prepare();
         }, error => show(overview.message, failure(error)));
+    watch(signal, "teams", {types: ["alarm"]}, data => overview.takeTeams(data), () => {}); // the pairs tell of a failure
 }

@@ -1,0 +1,174 @@
+// A team: what each robot does, who holds which place, who waits for whom, and all of it over time.
+
+import {get, getBlob, send} from "./api.js";
+import {downloadLink} from "./download.js";
+import {count, duration, known, labNow, plural} from "./format.js";
+import {wordsOfAlarm} from "./pair_state.js";
+import {pairAddress} from "./router.js";
+import {confirm} from "./token.js";
+import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, symbol, table} from
+    "./ui.js";
+import {watch} from "./watch.js";
+
+export const title = route => `Team ${route.team}`;
+
+const EVERY_MS = 1000;
+const CHART_MS = 2000;
+const SPANS = [[60, "the last minute"], [300, "5 minutes"], [1800, "30 minutes"], [7200, "2 hours"], [86400, "a day"]];
+const PHASES = {
+    IDLE: ["○", "unsure", "not started"], ACTIVE: ["●", "sync", "at work"], WAITING: ["…", "behind", "waits"],
+    MEETING: ["…", "behind", "waits at a meeting"], JOINED: ["…", "behind", "done, waits for its partners"],
+    RETRY: ["…", "unsure", "looks again soon"], PARKED: ["○", "unsure", "has no job"], ERROR: ["✕", "bad", "in error"],
+    FINISHED: ["✓", "sync", "finished"],
+};
+
+// ---- who waits for whom ----
+
+// Of a robot that waits: the resources it stands in the queue of, and who is before it there.
+function waitsFor(name, resources) {
+    return Object.entries(resources).filter(([, r]) => r.queue.includes(name)).map(([resource, r]) => {
+        const ahead = r.queue.slice(0, r.queue.indexOf(name));
+        const owners = (r.owners ?? [r]).map(o => o.owner).filter(Boolean);
+        return {resource, behind: [...new Set([...owners, ...ahead])]};
+    });
+}
+
+function waitText(name, resources) {
+    return waitsFor(name, resources).map(({resource, behind}) => el("div", {},
+        `${resource}${behind.length > 0 ? `, behind ${behind.join(", ")}` : ", which is not given again yet"}`));
+}
+
+const argText = arg => (Array.isArray(arg) ? arg.join(", ") : arg ?? "");
+
+// ---- doing ----
+
+class Doer {
+    constructor(team, notice, refresh) {
+        Object.assign(this, {path: `teams/${encodeURIComponent(team)}`, notice, refresh});
+    }
+
+    // words: what is asked, and what will be said when it was done.
+    ask(words, explained, label, address, body, done) {
+        return confirm(words, explained, label, async () => {
+            await send("POST", `${this.path}/${address}`, typeof body === "function" ? body() : body);
+            this.refresh();
+            return ["✓", "sync", done];
+        }, this.notice);
+    }
+
+    start() {
+        return this.ask("Start the team?", muted("Every robot that has a sequence begins it; the robots will move."),
+            "Start", "start", undefined, "The team was started.");
+    }
+
+    robot(name, action, explained) {
+        return this.ask(`${action} ${name}?`, muted(explained), action,
+            `robots/${encodeURIComponent(name)}/${action.toLowerCase()}`, undefined,
+            `${name}: ${action.toLowerCase()} was asked for.`);
+    }
+
+    release(resource, {owner, fence}) {
+        const reason = el("input", {id: "release-reason", maxlength: "90", required: true});
+        return this.ask(`Take ${resource} from ${owner}?`, [
+            muted(`${owner} holds it under number ${fence}. Only when you see that ${owner} does not stand in it: `,
+                "the next robot may drive in as soon as it is free."), field("Reason", reason)],
+        "Release", `resources/${encodeURIComponent(resource)}/release`, () => ({fence, reason: reason.value}),
+        `${resource} was released.`);
+    }
+}
+
+// ---- seeing ----
+
+function robotActions(name, robot, doer) {
+    return [
+        robot.state === "ERROR" && [
+            button("Reset", () => doer.robot(name, "Reset", "Its error is cleared and it does the same step again.")),
+            button("Skip", () => doer.robot(name, "Skip", "Its error is cleared and it goes on with the next step."))],
+        ["ACTIVE", "WAITING", "MEETING"].includes(robot.state) && button("Abort", () => doer.robot(name, "Abort",
+            "What it does counts as failed: it is halted, and goes on only after a reset.")),
+    ];
+}
+
+function robotTable({robots, resources}, pairs, now, doer) {
+    return table("Robots", [
+        {label: "Robot", cell: ([name]) => (pairs?.[name] ? el("a", {href: pairAddress(pairs[name])}, name) : name)},
+        {label: "State", cell: ([, r]) => [marked(...(PHASES[r.state] ?? ["?", "unsure", r.state])),
+            !r.online && el("div", {}, marked("✕", "bad", "offline"))]},
+        {label: "Task", cell: ([, r]) => (r.task ? `${r.task} ${argText(r.arg)}` : "–")},
+        {label: "For", numeric: true, cell: ([, r]) => (known(r.since) ? duration(now - r.since) : "–")},
+        {label: "Waits for", cell: ([name, r]) => (r.state === "WAITING" ? waitText(name, resources) : "")},
+        {label: "", cell: ([name, r]) => el("div", {class: "actions"}, robotActions(name, r, doer))},
+    ], Object.entries(robots));
+}
+
+function resourceTable({resources}, now, doer) {
+    const units = r => (r.owners ?? [r]).filter(o => o.owner);
+    return table("Places and tools", [
+        {label: "Name", cell: ([name]) => name},
+        {label: "Held by", cell: ([name, r]) => (units(r).length === 0 ? muted("nobody") : units(r).map(unit =>
+            el("div", {class: "actions"}, `${unit.owner} `, el("small", {class: "muted"},
+                `#${unit.fence} for ${duration(now - unit.since)}`),
+            button("Release …", () => doer.release(name, unit)))))},
+        {label: "Queue", cell: ([, r]) => r.queue.join(", ") || "–"},
+    ], Object.entries(resources));
+}
+
+function summary(team) {
+    const alarms = Object.entries(team.alarm_counts).filter(([, n]) => n > 0);
+    return facts([
+        ["Locks", {ordered: "nested in the order of the file", at_once: "all at once",
+            free: "free: deadlocks are told, not excluded"}[team.locking] ?? team.locking],
+        ["Jobs that wait", count(team.jobs_waiting)],
+        ["Alarms", alarms.length === 0 ? "none" : alarms.map(([type, n]) =>
+            el("div", {}, symbol("⚠", "sign tone-bad"), ` ${wordsOfAlarm(type)}: ${count(n)}`))],
+        ["Activities", plural(team.effect_counts.start, "begun", "begun")],
+    ]);
+}
+
+// The daemon's own drawing; its colours are those of the page.
+async function fetchChart(path, span, signal) {
+    const blob = await getBlob(`${path}/gantt?format=svg&since=${labNow() - span}`);
+    if (signal.aborted) {
+        return null;
+    }
+    const {documentElement: drawing} = new DOMParser().parseFromString(await blob.text(), "image/svg+xml");
+    drawing.setAttribute("class", "gantt");
+    return document.importNode(drawing, true);
+}
+
+function chart(root, team, path, signal) {
+    const notice = el("div", {role: "status"});
+    const drawing = el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Chart over time"});
+    const choice = el("select", {id: "gantt-span"}, SPANS.map(([s, words]) => el("option", {value: s}, words)));
+    choice.value = "300";
+    show(root, section("Over time", el("div", {class: "bar"}, field("Show", choice), el("span", {class: "push"}),
+        downloadLink("Picture", () => `${path}/gantt?format=svg&since=${labNow() - Number(choice.value)}`,
+            `${team}.svg`, notice),
+        downloadLink("Table as CSV", () => `${path}/gantt?format=csv&since=${labNow() - Number(choice.value)}`,
+            `${team}.csv`, notice)),
+    notice, drawing,
+    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of who holds it.")));
+    const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
+        node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
+    choice.addEventListener("change", refresh);
+}
+
+export function mount(root, {route, signal}) {
+    const path = `teams/${encodeURIComponent(route.team)}`;
+    const notice = el("div", {role: "status"});
+    const [facts_, robots, resources, over] = places(4);
+    const starter = el("div", {class: "actions"});
+    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, resources);
+    const refresh = watch(signal, path, {everyMs: EVERY_MS}, team => {
+        page.say(null);
+        const now = labNow();
+        const idle = Object.values(team.state.robots).some(r => r.state === "IDLE");
+        redraw(starter, idle && button("Start the team …", () => doer.start(), {class: "primary"}));
+        redraw(facts_, summary(team));
+        redraw(robots, section("Robots", robotTable(team.state, team.pairs, now, doer)));
+        redraw(resources, section("Places and tools", Object.keys(team.state.resources).length > 0
+            ? resourceTable(team.state, now, doer) : empty("Nothing to share", "The team's file names no resources.")));
+    }, page.fail);
+    const doer = new Doer(route.team, notice, refresh);
+    chart(over, route.team, path, signal);
+}
