@@ -27,6 +27,9 @@ static const char *const CHANGE_COLUMNS[] = {
 static const char *const FIT_COLUMNS[] = {
     "pair", "n", "t", "side", "model", "method", "samples", "values", "se", "ci95", "verdict", "reasons",
 };
+static const char *const BAR_COLUMNS[] = {
+    "kind", "robot", "resource", "task", "meeting", "arg", "n", "fence", "from", "to", "open",
+};
 /* clang-format on */
 
 const struct record_table record_entries = {"entries", ENTRY_COLUMNS, COUNT(ENTRY_COLUMNS)};
@@ -34,6 +37,7 @@ const struct record_table record_alarms = {"alarms", ALARM_COLUMNS, COUNT(ALARM_
 const struct record_table record_log = {"log", LOG_COLUMNS, COUNT(LOG_COLUMNS)};
 const struct record_table record_changes = {"changes", CHANGE_COLUMNS, COUNT(CHANGE_COLUMNS)};
 const struct record_table record_fits = {"fits", FIT_COLUMNS, COUNT(FIT_COLUMNS)};
+const struct record_table record_bars = {"bars", BAR_COLUMNS, COUNT(BAR_COLUMNS)};
 
 static const char *timeout_side(const struct entry *e)
 {

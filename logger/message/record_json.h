@@ -22,12 +22,12 @@ void event_write_json(struct json_writer *w, const char *key, const struct event
 
 /* The columns of a table of records in CSV: the members of these objects, in their order. */
 struct record_table {
-    const char *name; /* "entries", "alarms", "log" */
+    const char *name; /* "entries", "alarms", "log" … */
     const char *const *columns;
     size_t column_count;
 };
 
 extern const struct record_table record_entries, record_alarms, record_log, record_changes,
-    record_fits;
+    record_fits, record_bars;
 
 #endif

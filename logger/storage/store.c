@@ -25,6 +25,7 @@ const struct store_table store_tables[STORE_KIND_COUNT] = {
     [STORE_LOG] = {"log", "kind", "NULL, 0"},
     [STORE_CHANGES] = {"changes", "action", "NULL, 0"},
     [STORE_FITS] = {"fits", "model", "NULL, 0"},
+    [STORE_BARS] = {"bars", "kind", "NULL, 0"},
 };
 /* Among counts, beside the verdicts: every entry that is not consistent is one of them, too. */
 static const char COUNTED_INCONSISTENT[] = "INCONSISTENT";
@@ -544,6 +545,7 @@ static int find_again(struct store *s, const struct store_row *row, bool *found)
         [STORE_LOG] = "n = ?6",
         [STORE_CHANGES] = "id = ?4 AND action = ?5",
         [STORE_FITS] = "id = ?4 AND model = ?5",
+        [STORE_BARS] = "id = ?4 AND kind = ?5",
     };
     sqlite3_stmt **find = &s->find[row->kind];
     int code = s->again == row->again ? SQLITE_OK : begin_again(s, row->again);

@@ -1,5 +1,6 @@
 /* logger/storage/store.h - the results of a lab in a SQLite file: entries, alarms, the
- * log of those pairs that record every event, what became of parameter sets, fits over time.
+ * log of those pairs that record every event, what became of parameter sets, fits over time,
+ * bars of teams' charts.
  *
  * Two objects: struct store writes (one thread), struct store_reader reads through its own
  * read-only connection (another thread), neither waits for the other. The journal is the truth
@@ -30,18 +31,19 @@ enum store_kind {
     STORE_LOG,
     STORE_CHANGES,
     STORE_FITS,
+    STORE_BARS,
     STORE_KIND_COUNT
 };
 
-/* One entry, alarm, event, change or fit. All texts are borrowed. */
+/* One entry, alarm, event, change, fit or bar. All texts are borrowed. */
 struct store_row {
     enum store_kind kind;
-    const char *pair;  /* 1..EVENT_PAIR_MAX - 1 bytes */
+    const char *pair;  /* or team; 1..EVENT_PAIR_MAX - 1 bytes */
     uint64_t n;        /* its number in the pair, <= INT64_MAX */
     int64_t t_us;      /* lab time: of the command, of the alarm */
-    const char *id;    /* of the command, "" when there is none; a fit's side */
+    const char *id;    /* of the command, "" when there is none; a fit's side, a bar's robot */
     const char *type;  /* an entry's verdict, an alarm's type, an event's kind, a change's
-                        * action,  a fit's model */
+                        * action, a fit's model, a bar's kind */
     double lag_s;      /* of an entry; NaN: none */
     bool inconsistent; /* of an entry: the replies differ */
     const char *json;  /* [json_bytes] the record as it is served, no NUL needed */

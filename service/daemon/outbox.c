@@ -11,6 +11,7 @@
 #include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/team_report.h"
+#include "twin/team/team_bars.h"
 
 enum {
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
@@ -210,12 +211,13 @@ static void emit_change(struct daemon *d, const struct effect *effect)
 
 /* ---- fits for the history ---- */
 
-static void store_fit(struct daemon *d, const struct store_row *row)
+/* Nobody is told of such a row: it is there for those who ask. */
+static void keep_row(struct daemon *d, const struct store_row *row, const char *what)
 {
     if (!d->outbox.live && is_known(d, row)) {
         d->outbox.counts.known++;
     } else {
-        store_row(d, row, "fit");
+        store_row(d, row, what);
     }
 }
 
@@ -241,7 +243,7 @@ static void restore_travel_fits(struct daemon *d, const struct effect *effect)
     pair_fit_window(lab_pair(d->lab, effect->pair), p, &fits);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (row_of_travel_fit(&r, effect, s, &fits, p->id)) {
-            store_fit(d, &r.row);
+            keep_row(d, &r.row, "fit");
         }
     }
 }
@@ -252,7 +254,7 @@ static void emit_history(struct daemon *d, const struct effect *effect)
     if (effect->side < SIDE_COUNT) {
         row_of_dynamics_fit(&r, effect, lab_dynamics(d->lab, effect->pair),
                             pair_id(d, effect->pair));
-        store_fit(d, &r.row);
+        keep_row(d, &r.row, "fit");
     } else if (d->outbox.live) {
         keeper_note_fits(d, effect);
     } else {
@@ -420,12 +422,29 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
 
 /* ---- teams ---- */
 
+/* The bars that an effect ends, numbered: at a meeting a robot has one. */
+struct bars_ended {
+    struct daemon *d;
+    const char *team;
+    uint64_t n;
+};
+
+static void keep_bar(void *context, const struct bar *bar)
+{
+    struct bars_ended *ended = context;
+    struct record_row r;
+    row_of_bar(&r, bar, ended->team, ended->n++);
+    keep_row(ended->d, &r.row, "bar");
+}
+
 /* An alarm of theirs is told in its own words on the topic of alarms, too. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
     const struct team_params *p = lab_team_params(d->lab, effect->pair - d->params.pair_count);
     const struct team_effect *e = effect->team.effect;
     struct json_writer w;
+    struct bars_ended ended = {d, p->name, effect->team.n * TEAM_ROBOTS_MAX};
+    team_bars_ended(p, e, keep_bar, &ended);
     if (!d->outbox.live) {
         d->outbox.counts.held_back++;
         return;

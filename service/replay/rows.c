@@ -100,3 +100,12 @@ void row_of_dynamics_fit(struct large_row *out, const struct effect *effect,
     record.t_us = effect->t_us;
     write_fit_row(out, &record);
 }
+
+void row_of_bar(struct record_row *out, const struct bar *bar, const char *team, uint64_t n)
+{
+    struct json_writer w;
+    json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
+    bar_write_json(&w, NULL, bar);
+    out->row =
+        make_row(STORE_BARS, team, n, bar->to_us, bar->robot, bar_kind_name(bar->kind), &w);
+}

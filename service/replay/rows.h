@@ -2,6 +2,7 @@
 #ifndef SERVICE_REPLAY_ROWS_H
 #define SERVICE_REPLAY_ROWS_H
 
+#include "logger/message/bar.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
 #include "twin/pair/effect.h"
@@ -43,5 +44,8 @@ void row_of_dynamics_fit(struct large_row *out, const struct effect *effect,
                          const struct pair_dynamics *dynamics, const char *pair);
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
                   const char *pair);
+
+/* team: its name; n: the bar's number in it. */
+void row_of_bar(struct record_row *out, const struct bar *bar, const char *team, uint64_t n);
 
 #endif

@@ -60,6 +60,11 @@ static const char *const store_released_steps[] = {
     "INSERT INTO meta SELECT 'rows', (SELECT count(*) FROM entries) +"
     "  (SELECT count(*) FROM alarms) + (SELECT count(*) FROM log) +"
     "  (SELECT count(*) FROM changes);",
+
+    "CREATE TABLE fits(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, model TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX fits_by_time ON fits(t_us, pair, n);",
 };
 
 #endif

@@ -129,7 +129,7 @@ static size_t count_of(const char *what)
 static void test_picture(void)
 {
     void *memory = run_team(LAB_TIME_MAX - 1);
-    const struct gantt_mark mark = {9000000, "task_error", "R2"};
+    const struct gantt_mark mark = {9000000, "task_error: R2 holds A<&"};
     struct gantt g = {&spec.p, bars, bar_count, &mark, 1, 0, 11000000};
     text_bytes = 0;
     gantt_write_svg(&g, keep_text, NULL);
@@ -138,6 +138,7 @@ static void test_picture(void)
     CHECK_INT("closed", count_of("<g "), count_of("</g>"));
     CHECK("escaped", strstr(text, "A&lt;&amp;") && strstr(text, "Move A&quot;"));
     CHECK("nothing else", !strstr(text, "A<&"));
+    CHECK("alarm", strstr(text, "<title>task_error: R2 holds A&lt;&amp;, 9.000 s</title>"));
     CHECK("one of R2's waits", strstr(text, "R2: waits for A&lt;&amp;, 0.000 s to 3.000 s"));
     g.from_us = 6000000; /* the first five ended before it */
     text_bytes = 0;

@@ -199,13 +199,14 @@ static void released_versions(void)
         add_one(s, STORE_LOG, "r1", 1, 31, "command");
         add_one(s, STORE_CHANGES, "r1", 1, 32, "proposed");
         add_one(s, STORE_FITS, "r1", 1, 33, "travel_time");
-        CHECK_INT("goes on", store_read_mark(s).rows, 8);
+        add_one(s, STORE_BARS, "cell", 1, 34, "task");
+        CHECK_INT("goes on", store_read_mark(s).rows, 9);
         CHECK("by a run", store_read_mark(s).run != 0);
         store_reader_close(r);
         store_close(s);
         s = open_store(NULL);
         CHECK("the same store", store_read_mark(s).store == mark.store);
-        CHECK_INT("its rows", store_read_mark(s).rows, 8);
+        CHECK_INT("its rows", store_read_mark(s).rows, 9);
         store_close(s);
     }
 }
@@ -302,6 +303,8 @@ static void made_again(void)
         {"change", STORE_CHANGES, 1, 10, "proposed", true},
         {"fit", STORE_FITS, 1, 10, "travel_time", true},
         {"fit of another model", STORE_FITS, 2, 10, "usv3", true},
+        {"bar", STORE_BARS, 1, 10, "hold", true},
+        {"bar of another kind", STORE_BARS, 2, 10, "task", true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct store_row row = row_of(rows[i].kind, "a", rows[i].n, rows[i].t_us, rows[i].type);

@@ -676,6 +676,52 @@ static void test_teams(void)
     http_free(&reply);
 }
 
+static void add_team_row(enum store_kind kind, int64_t t_us, const char *type, const char *json)
+{
+    fixture_add(&fixture, &(struct store_row){.kind = kind,
+                                              .pair = "cell",
+                                              .n = (uint64_t)t_us,
+                                              .t_us = t_us,
+                                              .id = "R2",
+                                              .type = type,
+                                              .json = json,
+                                              .json_bytes = strlen(json)});
+}
+
+/* After what test_teams() asked, R2 has one bar that ended and may have others that are open. */
+static void test_gantt(void)
+{
+    static const char TARGET[] = "/api/v1/teams/{team}/gantt";
+    add_team_row(STORE_BARS, 9000000, "failed",
+                 "{\"kind\":\"failed\",\"robot\":\"R2\",\"task\":\"Go\",\"n\":7,"
+                 "\"from\":2.5,\"to\":9}");
+    add_team_row(STORE_ALARMS, 8000000, "team", "{\"detail\":\"task_error: R2 & Go\"}");
+    struct http_reply reply = http_get(port, "/api/v1/teams/cell/gantt?until=10");
+    CHECK_TEXT("of then", reply.body,
+               "{\"team\":\"cell\",\"bars\":[{\"kind\":\"failed\",\"robot\":\"R2\","
+               "\"task\":\"Go\",\"n\":7,\"from\":2.5,\"to\":9}],\"alarms\":[{\"t\":8,"
+               "\"detail\":\"task_error: R2 & Go\"}],\"cut\":false}\n");
+    check_contract(TARGET, "get", "200", "application/json", &reply);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/teams/cell/gantt?since=9.1&until=10");
+    CHECK_TEXT("later", reply.body,
+               "{\"team\":\"cell\",\"bars\":[],\"alarms\":[],\"cut\":false}\n");
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/teams/cell/gantt?until=10&format=csv");
+    CHECK("row", strstr(reply.body, "failed,R2,,Go,,,7,,2.5,9,"));
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/teams/cell/gantt?since=0&until=10&format=svg");
+    CHECK("picture", strstr(reply.body, "R2: Go failed, 0.000 s to 6.500 s"));
+    CHECK("alarm", strstr(reply.body, "task_error: R2 &amp; Go, 5.500 s"));
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/teams/hall/gantt");
+    check_problem("no such team", &reply, 404, "no-such-team");
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/entries?format=svg");
+    check_problem("no picture of a list", &reply, 400, "bad-parameter");
+    http_free(&reply);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -690,6 +736,7 @@ int main(void)
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
     CU_add_test(suite, "teams", test_teams);
+    CU_add_test(suite, "gantt", test_gantt);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);

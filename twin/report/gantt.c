@@ -25,7 +25,7 @@ static void put_format(const struct svg *svg, const char *format, ...) PRINTF_LI
 
 static void put_format(const struct svg *svg, const char *format, ...)
 {
-    char text[1024];
+    char text[2048];
     va_list list;
     va_start(list, format);
     const int length = vsnprintf(text, sizeof text, format, list);
@@ -36,8 +36,8 @@ static void put_format(const struct svg *svg, const char *format, ...)
     }
 }
 
-/* Names are people's. */
-static const char *escape_xml(const char *name, char out[6 * BAR_NAME_MAX])
+/* Names are people's. out: six times as long. */
+static const char *escape_xml(const char *name, char *out)
 {
     char *at = out;
     for (; *name; name++) {
@@ -180,11 +180,11 @@ static void draw_bar(const struct svg *svg, const struct bar *bar)
 
 static void draw_mark(const struct svg *svg, const struct gantt_mark *mark)
 {
-    char name[6 * BAR_NAME_MAX];
+    char text[6 * GANTT_TEXT_MAX];
     put_format(svg,
                "<path class=\"mark\" fill=\"%s\" d=\"M %.1f 18 l -5 -9 h 10 z\">"
-               "<title>%s %s, %.3f s</title></path>\n",
-               BAD, x_of(svg, mark->t_us), mark->text, escape_xml(mark->robot, name),
+               "<title>%s, %.3f s</title></path>\n",
+               BAD, x_of(svg, mark->t_us), escape_xml(mark->text, text),
                (double)(mark->t_us - svg->g->from_us) / 1e6);
 }
 

@@ -13,11 +13,12 @@
 #include "logger/message/json_write.h"
 #include "twin/team/team_params.h"
 
-/* An alarm of the team; robot "": of none. */
+enum { GANTT_TEXT_MAX = 160 };
+
+/* An alarm of the team, in words. */
 struct gantt_mark {
     int64_t t_us;
-    const char *text;
-    char robot[BAR_NAME_MAX];
+    char text[GANTT_TEXT_MAX];
 };
 
 struct gantt {

@@ -188,6 +188,8 @@ static enum status read_names(const struct value *v)
 
 static const struct names ORDERS = {(const char *const[]){"newest", "oldest"}, 2};
 static const struct names FORMATS = {(const char *const[]){"json", "csv"}, QUERY_FORMAT_COUNT};
+static const struct names CHART_FORMATS = {(const char *const[]){"json", "csv", "svg"},
+                                           QUERY_CHART_FORMAT_COUNT};
 static const struct names FLAGS = {(const char *const[]){"false", "true"}, 2};
 static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 
@@ -210,6 +212,7 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_EVENT_PAIRS] = {.read = read_text, PLACE(pairs)},
     [QUERY_EVENT_TYPES] = {.read = read_names, PLACE(event_types), &event_type_names},
     [QUERY_LAST_EVENT_ID] = {.read = read_text, PLACE(last_event_id)},
+    [QUERY_CHART_FORMAT] = {.read = read_name, PLACE(format), &CHART_FORMATS},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
@@ -293,4 +296,4 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
            "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
-           "type", "last_event_id");
+           "type", "last_event_id", "format");

@@ -31,6 +31,7 @@ enum query_parameter {
     QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
     QUERY_EVENT_TYPES, /* "type" of the stream: a list */
     QUERY_LAST_EVENT_ID,
+    QUERY_CHART_FORMAT, /* "format" of a chart */
     QUERY_PARAMETER_COUNT
 };
 
@@ -49,7 +50,14 @@ enum {
     QUERY_NAME_MAX = 100
 };
 
-enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV, QUERY_FORMAT_COUNT };
+/* The last one of charts alone. */
+enum query_format {
+    QUERY_FORMAT_JSON,
+    QUERY_FORMAT_CSV,
+    QUERY_FORMAT_COUNT,
+    QUERY_FORMAT_SVG = QUERY_FORMAT_COUNT,
+    QUERY_CHART_FORMAT_COUNT
+};
 
 struct query {
     unsigned given;   /* QUERY_BITs that were there */

@@ -158,13 +158,14 @@ export function mount(root, {route, signal}) {
     const notice = el("div", {role: "status"});
     const [facts_, robots, resources, over] = places(4);
     const starter = el("div", {class: "actions"});
+    show(root);
     const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, resources);
     const refresh = watch(signal, path, {everyMs: EVERY_MS}, team => {
         page.say(null);
         const now = labNow();
         const idle = Object.values(team.state.robots).some(r => r.state === "IDLE");
         redraw(starter, idle && button("Start the team …", () => doer.start(), {class: "primary"}));
-        redraw(facts_, summary(team));
+        redraw(facts_, section("The team", summary(team)));
         redraw(robots, section("Robots", robotTable(team.state, team.pairs, now, doer)));
         redraw(resources, section("Places and tools", Object.keys(team.state.resources).length > 0
             ? resourceTable(team.state, now, doer) : empty("Nothing to share", "The team's file names no resources.")));

@@ -13,6 +13,8 @@
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
+#define CHART                                                                                  \
+    (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
 
 const struct web_route web_routes[] = {

@@ -12,8 +12,7 @@ enum { WISH_MAX = 1024 };
 
 /* ---- who is meant ---- */
 
-/* The team of the path; view->team_count, after a problem document, where there is none. */
-static size_t find_team(const struct web_request *request, struct web_response *response)
+size_t web_find_team(const struct web_request *request, struct web_response *response)
 {
     const struct view *view = request->view;
     size_t i = 0;
@@ -79,7 +78,7 @@ void get_teams(const struct web_request *request, struct web_response *response)
 void get_team(const struct web_request *request, struct web_response *response)
 {
     const struct view *view = request->view;
-    const size_t i = find_team(request, response);
+    const size_t i = web_find_team(request, response);
     if (i < view->team_count) {
         crew_report(web_json(response), NULL, view->crews[i], &view->teams[i], view->t_us);
     }
@@ -151,7 +150,7 @@ static void ask_team(const struct web_request *request, struct web_response *res
 
 void post_team(const struct web_request *request, struct web_response *response)
 {
-    const size_t team = find_team(request, response);
+    const size_t team = web_find_team(request, response);
     if (team < request->view->team_count) {
         const enum team_op op =
             (enum team_op)names_value(&team_op_names, route_last_word(request->route));
@@ -162,7 +161,7 @@ void post_team(const struct web_request *request, struct web_response *response)
 void post_team_robot(const struct web_request *request, struct web_response *response)
 {
     char robot[TEAM_NAME_MAX];
-    const size_t team = find_team(request, response);
+    const size_t team = web_find_team(request, response);
     if (team == request->view->team_count) {
         return;
     }
@@ -183,7 +182,7 @@ void post_team_release(const struct web_request *request, struct web_response *r
     json_error_t error;
     json_int_t fence = 0;
     const char *reason = "";
-    const size_t team = find_team(request, response);
+    const size_t team = web_find_team(request, response);
     if (team == request->view->team_count) {
         return;
     }
@@ -222,7 +221,7 @@ void post_team_job(const struct web_request *request, struct web_response *respo
     const char *part = NULL;
     const char *sequence = NULL;
     const char *home = NULL;
-    const size_t team = find_team(request, response);
+    const size_t team = web_find_team(request, response);
     if (team == request->view->team_count) {
         return;
     }
