@@ -44,7 +44,8 @@ logger/storage: base logger/message
 config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
-web/resources: base logger/message identification/travel twin/pair twin/report web/http web/stream
+web/resources: base logger/message identification/travel twin/pair twin/team twin/crew twin/report web/http
+  web/stream
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base logger/message twin config
 service/mqtt: base logger/storage config service/cli
@@ -58,7 +59,7 @@ service/replay: base logger/message twin/pair twin/report twin logger/storage co
 service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
   service/mqtt service/robots service/replay
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay
-service/daemon: base logger/message twin/dynamics twin/report twin logger/storage config web/http web/server
+service/daemon: base logger/message twin/dynamics twin/team twin/report twin logger/storage config web/http web/server
   service/cli service/mqtt service/robots service/replay service/jobs
 service/demo: base logger/message service/cli service/mqtt service/robots
 """
