@@ -61,7 +61,7 @@ service/team: base logger/message twin/pair twin/team twin/explore twin/report l
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay
 service/daemon: base logger/message twin/dynamics twin/team twin/report twin logger/storage config web/http web/server
   service/cli service/mqtt service/robots service/replay service/jobs
-service/demo: base logger/message service/cli service/mqtt service/robots
+service/demo: base logger/message twin/team config service/cli service/mqtt service/robots service/team
 """
 # The core does no I/O: of the C library it may use these headers, of other libraries GSL.
 CORE = ("base", "logger/message", "identification", "twin")

@@ -14,7 +14,8 @@ WORK = [0, -HALF_PI, -HALF_PI, -HALF_PI, HALF_PI, 0]
 POSE = [0.4869, -0.10915, 0.431859, -2.221441469, 2.221441469, 0]
 REAL = "{speed_ratio: 0.9, t0_s: 0.05, line_acceleration_ratio: 0.8, noise_s: 0.002}"
 QUICK = dict(v_radps=2, a_radps2=8), dict(v_mps=0.4, a_mps2=4)
-MOVES = 36
+BEFORE = 20  # nothing is promoted of fewer
+MOVES = 40
 
 
 class Arms:
@@ -34,23 +35,22 @@ class Arms:
         self.rig.publish("tandem/v1/a1/command", {"id": f"c{self.count}", "op": op, **members})
         self.rig.wait(lambda: self.rig.get("/api/v1/pairs/a1")["entries"] == self.count, f"entry {self.count}")
 
-    def drive(self):
-        """Moves of joints from 0.05 to 1.5 rad, and of each three one line. Mean |lag| in s, mean gap in mm."""
+    def drive(self, moves):
+        """Out and back with the joints, up and down with the tool, half of them too short for full speed. Median |lag| in
+        s, median gap in mm: where the machine is busy single moves of the robots come late."""
         joints, lines = QUICK
         before = self.count
-        for k in range(MOVES):
-            if k % 3 < 2:
-                turn = self.random.choice((0.2, 1.5)) * self.random.uniform(0.2, 1)
-                q = [turn if k % 2 else -turn, *WORK[1:]]
-                self.command("movej", q_rad=q, **joints)
-            else:
-                self.command("movej", q_rad=WORK, **joints)
-                pose = [*POSE[:2], POSE[2] + self.random.uniform(0.03, 0.25), *POSE[3:]]
-                self.command("movel", pose=pose, **lines)
+        for k in range(moves // 4):
+            turn = self.random.choice((0.2, 1.5)) * self.random.uniform(0.2, 1)
+            self.command("movej", q_rad=[turn if k % 2 else -turn, *WORK[1:]], **joints)
+            self.command("movej", q_rad=WORK, **joints)
+            up = self.random.choice((0.04, 0.25)) * self.random.uniform(0.2, 1)
+            self.command("movel", pose=[*POSE[:2], POSE[2] + up, *POSE[3:]], **lines)
+            self.command("movel", pose=POSE, **lines)
         self.rig.wait_stored("a1")
         entries = [json.loads(entry) for entry in self.rig.records("a1", "entries")[before:]]
-        lag_s = statistics.fmean(abs(e["real_motion_s"] - e["virtual_motion_s"]) for e in entries)
-        gap_mm = statistics.fmean(e["tool_gap_max_mm"] for e in entries if "tool_gap_max_mm" in e)
+        lag_s = statistics.median(abs(e["real_motion_s"] - e["virtual_motion_s"]) for e in entries)
+        gap_mm = statistics.median(e["tool_gap_max_mm"] for e in entries if "tool_gap_max_mm" in e)
         print(f"lag {lag_s:.4f} s, gap {gap_mm:.1f} mm, {self.parameters()['simulator']}")
         return lag_s, gap_mm
 
@@ -71,15 +71,14 @@ def main():
                   "--telemetry-rate", 50)
         rig.wait_online("a1")
         arms.command("movej", q_rad=WORK)
-        before = arms.drive()
-        arms.drive()
+        before = arms.drive(BEFORE)
+        arms.drive(MOVES)
         assert arms.parameters()["active"], arms.objections()
-        arms.drive()
-        after = arms.drive()
+        after = arms.drive(MOVES)
         assert after[0] < 0.01 and after[0] < before[0] / 5, (before, after)
         assert after[1] < before[1] / 3, (before, after)
         told = arms.parameters()
-        assert told["simulator"]["state"] == "as_asked", told
+        assert told["simulator"]["state"] != "misses", told
         assert abs(told["active"]["values"]["joint_speed_ratio"] - 0.9) < 0.02, told
         assert abs(told["active"]["adjust"]["line_acceleration_ratio"]["factor"] - 0.8) < 0.1, told
         check_messages(load(SOURCE), "tandem/v1", arms.messages())
