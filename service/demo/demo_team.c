@@ -1,0 +1,212 @@
+#include "service/demo/demo_team.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/lab_file.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+#include "service/team/team_command.h"
+
+enum { PAIRS_MAX = 12, POLL_US = 100 * 1000 };
+
+static const double APART_M = 1.0; /* robots of which the file says nowhere where they stand */
+
+/* The file's lab, on this stage. */
+static bool write_lab(struct demo_stage *stage, struct lab_file *lab)
+{
+    char path[2 * PATH_MAX];
+    (void)snprintf(lab->broker.host, sizeof lab->broker.host, "127.0.0.1");
+    lab->broker.port = (uint16_t)stage->port;
+    lab->broker.tls.enabled = false;
+    lab->broker.username[0] = '\0';
+    lab->http.enabled = true;
+    (void)snprintf(lab->http.bind, sizeof lab->http.bind, "127.0.0.1");
+    lab->http.port = (uint16_t)stage->http_port;
+    lab->http.tls_certificate[0] = '\0';
+    (void)snprintf(lab->http.token_file, sizeof lab->http.token_file, "token");
+    (void)snprintf(lab->journal.dir, sizeof lab->journal.dir, "journal");
+    (void)snprintf(lab->store.file, sizeof lab->store.file, "tandem.db");
+    (void)snprintf(lab->checkpoint.file, sizeof lab->checkpoint.file, "tandem.checkpoint");
+    (void)snprintf(path, sizeof path, "%s/lab.yaml", stage->dir);
+    FILE *file = fopen(path, "we");
+    if (!file) {
+        return demo_stage_complain(path, "cannot be written");
+    }
+    lab_file_print(lab, file);
+    return fclose(file) == 0 || demo_stage_complain(path, "cannot be written");
+}
+
+/* Where the robot's sequence leaves it, so that its first cycle begins like the others; else at
+ * a safe position of its own. */
+static const struct team_position *find_start(const struct team_params *p, uint16_t robot)
+{
+    const struct team_position *start = NULL;
+    const uint16_t sequence = p->robots[robot].sequence;
+    if (sequence != TEAM_NONE) {
+        const struct team_sequence *q = &p->sequences[sequence];
+        for (uint32_t k = q->first; k < q->first + q->count; k++) {
+            const struct team_step *step = &p->steps[k];
+            if (step->kind == TEAM_STEP_TASK && p->tasks[step->task].to_position) {
+                start = team_position(p, robot, step->arg);
+            }
+        }
+    }
+    for (size_t k = 0; !start && k < p->position_count; k++) {
+        const struct team_position *own = team_position(p, robot, p->positions[k].name);
+        start = own && own->safe ? own : NULL;
+    }
+    return start;
+}
+
+static bool start_robot(struct demo_stage *stage, const struct team_params *p, uint16_t robot)
+{
+    const struct team_position *at = find_start(p, robot);
+    const double heading = at && isfinite(at->heading_rad) ? at->heading_rad : 0.0;
+    return demo_stage_start(stage, p->robots[robot].name,
+                            "tandem robot --kind diffdrive --mode link --side both --pair %s "
+                            "--port %d --pose=%g,%g,%g --telemetry-rate 5 --delay 0.005 "
+                            "--jitter 0.002 --seed %u",
+                            p->robots[robot].pair, stage->port, at ? at->x_m : 0.0,
+                            at ? at->y_m : APART_M * robot, heading, 11U + robot) != NULL;
+}
+
+struct online {
+    struct demo_stage *stage;
+    const struct team_params *p;
+};
+
+/* Has the daemon heard of every robot? */
+static bool robots_are_online(void *context)
+{
+    const struct online *o = context;
+    char target[96];
+    for (size_t i = 0; i < o->p->robot_count; i++) {
+        (void)snprintf(target, sizeof target, "GET /api/v1/pairs/%s/clock",
+                       o->p->robots[i].pair);
+        if (o->p->robots[i].pair[0] && !demo_stage_ask(o->stage, target, "")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool start_robots(struct demo_stage *stage, const struct team_params *p)
+{
+    struct online online = {stage, p};
+    for (size_t i = 0; i < p->robot_count; i++) {
+        if (p->robots[i].pair[0] && !start_robot(stage, p, (uint16_t)i)) {
+            return false;
+        }
+    }
+    return demo_stage_wait(stage, "a robot", robots_are_online, &online);
+}
+
+static void announce_team(const struct demo_stage *stage, const struct team_params *p)
+{
+    (void)printf(
+        "Team %s at work: %zu robots, each real and simulated, and %zu places and tools.\n"
+        "  page     http://127.0.0.1:%d/#/team/%s (for a browser)\n"
+        "  token    %s, which the page asks for before it changes anything\n"
+        "  API      http://127.0.0.1:%d/api/v1/teams/%s\n"
+        "  MQTT     127.0.0.1:%d, topics tandem/v1/%s/#\n"
+        "  files    %s\n\n",
+        p->name, p->robot_count, p->resource_count, stage->http_port, p->name, stage->token,
+        stage->http_port, p->name, stage->port, p->name, stage->dir);
+    (void)fflush(stdout);
+}
+
+/* The actions of `tandem team`, as a person would ask for them. */
+static int run_action(int (*action)(int argc, char **argv), char **words)
+{
+    int count = 0;
+    while (words[count]) {
+        count++;
+    }
+    return action(count, words);
+}
+
+static int follow_work(const struct demo_stage *stage, const struct team_params *p,
+                       double for_s)
+{
+    char lab[2 * PATH_MAX], name[EVENT_PAIR_MAX], timeout[32];
+    (void)snprintf(lab, sizeof lab, "%s/lab.yaml", stage->dir);
+    (void)snprintf(name, sizeof name, "%s", p->name);
+    (void)snprintf(timeout, sizeof timeout, "--timeout=%g", for_s > 0.0 ? for_s : 86400.0);
+    char run[] = "run", config[] = "-c", stop[] = "--stop";
+    char *words[] = {run, config, lab, stop, timeout, name, NULL};
+    return run_action(team_run_command, words);
+}
+
+static int tell_prediction(const struct demo_stage *stage)
+{
+    char lab[2 * PATH_MAX], journal[2 * PATH_MAX];
+    (void)snprintf(lab, sizeof lab, "%s/lab.yaml", stage->dir);
+    (void)snprintf(journal, sizeof journal, "%s/journal", stage->dir);
+    char simulate[] = "simulate", from[] = "--from";
+    char *words[] = {simulate, from, journal, lab, NULL};
+    (void)printf("\nThe same work in simulation, with the times that were measured:\n");
+    (void)fflush(stdout);
+    return run_action(team_simulate_command, words);
+}
+
+static bool check_lab(const char *file, const struct lab_params *params)
+{
+    if (params->team_count == 0) {
+        return demo_stage_complain(file, "it has no 'teams:'; see config/examples/class3.yaml");
+    }
+    if (params->pair_count > PAIRS_MAX) {
+        return demo_stage_complain(file, "a demo shows at most 12 pairs");
+    }
+    return true;
+}
+
+static int run_work(struct demo_stage *stage, const struct team_params *p, double for_s)
+{
+    const bool started = demo_stage_serve(stage) && start_robots(stage, p);
+    int status = EXIT_FAILED;
+    stage->failed = !started && !stop_signal_raised();
+    if (started) {
+        announce_team(stage, p);
+        status = follow_work(stage, p, for_s);
+    }
+    while (status == EXIT_FINE && for_s <= 0.0 && !stop_signal_raised() &&
+           demo_stage_runs(stage)) {
+        static bool told;
+        if (!told) {
+            told = true;
+            (void)printf("The page still shows it. Ctrl-C ends it.\n");
+            (void)fflush(stdout);
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
+    }
+    demo_stage_end(stage);
+    if (status == EXIT_FINE && !stage->failed) {
+        status = tell_prediction(stage);
+    }
+    return status;
+}
+
+int demo_team_run(struct demo_stage *stage, const char *path, double for_s)
+{
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    int status = EXIT_USAGE;
+    stop_signal_install();
+    if (lab_file_load(path, &lab, &errors) == STATUS_OK) {
+        const struct lab_params params = lab_file_params(&lab);
+        if (check_lab(path, &params)) {
+            status = demo_stage_prepare(stage) && write_lab(stage, &lab)
+                         ? run_work(stage, &params.teams[0], for_s)
+                         : EXIT_FAILED;
+            (void)demo_stage_conclude(stage);
+        }
+    }
+    err_list_print(&errors, stderr);
+    lab_file_free(&lab);
+    return status;
+}
