@@ -91,7 +91,10 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why)
 {
     struct team_member *m = &w->members[robot];
     const struct team_request *q = &m->request;
-    for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
+    const bool queues =
+        !team_set_has(&w->team->locking, robot); /* else it was asked just now */
+    team_set_remove(&w->team->locking, robot);
+    for (unsigned bits = queues ? team_queued(w, q) : 0; bits != 0; bits &= bits - 1) {
         leave_queue(w, robot, first_bit(bits));
         team_set_add(&w->team->touched, q->wants[first_bit(bits)]);
     }
