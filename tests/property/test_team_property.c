@@ -433,7 +433,7 @@ static void check_freed(struct run *r, const struct team_effect *e)
         break_law(r, "what is released was held under this fence");
     }
     r->held[e->resource][e->robot] = 0;
-    if (strcmp(e->why, "unlock") != 0) {
+    if (strcmp(e->why, "unlock") != 0 || e->id[0]) { /* a client may, while it waits */
         memset(r->dead, 0, sizeof r->dead);
     }
 }
@@ -469,7 +469,7 @@ static void check_effect(struct run *r, const struct team_effect *e)
         }
         seen.meets++;
     }
-    if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE) { /* help from outside */
+    if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE || e->kind == TEAM_RESET) { /* help */
         memset(r->dead, 0, sizeof r->dead);
     }
     seen.jobs += e->kind == TEAM_ASSIGN;
