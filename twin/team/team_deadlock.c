@@ -6,6 +6,8 @@
  * nothing is to be looked for. Else: graph reduction, which is right for several units. Who
  * could be served if all others came to their end is taken out, until nobody is; those left
  * wait for ever. */
+#include <string.h>
+
 #include "twin/team/team_parts.h"
 
 struct knot {
@@ -287,8 +289,36 @@ static void tell_deadlock(const struct team_work *w, const uint16_t *circle, siz
     team_emit(w, &e);
 }
 
-/* Those who wait, over others or not, for one whose deadlock is told: it is told with that. */
-static void spread_told(const struct team_work *w, const struct team_set *core)
+static uint16_t count_circle(const struct team_work *w, const struct team_set *core,
+                             uint32_t circle)
+{
+    uint16_t count = 0;
+    TEAM_EACH(i, core)
+    {
+        count = (uint16_t)(count + (w->members[i].circle == circle));
+    }
+    return count;
+}
+
+/* Those of circles that were told and still stand, every one of their robots. */
+static void find_told(const struct team_work *w, const struct team_set *core,
+                      struct team_set *told)
+{
+    team_set_clear(told);
+    for (uint16_t i = 0; i < w->p->robot_count; i++) {
+        struct team_member *m = &w->members[i];
+        if (m->circle != 0 && count_circle(w, core, m->circle) == m->circle_length) {
+            team_set_add(told, i);
+        }
+    }
+    for (uint16_t i = 0; i < w->p->robot_count; i++) {
+        w->members[i].circle = team_set_has(told, i) ? w->members[i].circle : 0;
+    }
+}
+
+/* And those who wait, over others or not, for one of these. */
+static void spread_told(const struct team_work *w, const struct team_set *core,
+                        struct team_set *told)
 {
     bool grew = true;
     while (grew) {
@@ -297,14 +327,14 @@ static void spread_told(const struct team_work *w, const struct team_set *core)
         {
             struct team_set behind;
             team_set_clear(&behind);
-            if (w->members[i].told_deadlock) {
+            if (team_set_has(told, i)) {
                 continue;
             }
             find_behind(w, i, &behind);
             TEAM_EACH(k, &behind)
             {
-                if (team_set_has(core, k) && w->members[k].told_deadlock) {
-                    w->members[i].told_deadlock = true;
+                if (team_set_has(told, k)) {
+                    team_set_add(told, i);
                     grew = true;
                     break;
                 }
@@ -314,23 +344,25 @@ static void spread_told(const struct team_work *w, const struct team_set *core)
 }
 
 /* The shortest circle of those that were not told, that of the first robot among equals. */
-static bool tell_next_circle(const struct team_work *w, const struct team_set *core)
+static bool tell_next_circle(const struct team_work *w, const struct team_set *core,
+                             struct team_set *told)
 {
     uint16_t circle[TEAM_ROBOTS_MAX], best[TEAM_ROBOTS_MAX];
     size_t best_length = 0;
-    spread_told(w, core);
+    spread_told(w, core, told);
     TEAM_EACH(i, core)
     {
-        const size_t length = w->members[i].told_deadlock ? 0 : find_circle(w, core, i, circle);
+        const size_t length = team_set_has(told, i) ? 0 : find_circle(w, core, i, circle);
         if (length > 0 && (best_length == 0 || length < best_length)) {
             best_length = length;
-            for (size_t k = 0; k < length; k++) {
-                best[k] = circle[k];
-            }
+            memcpy(best, circle, length * sizeof *best);
         }
     }
+    w->team->circles += best_length > 0;
     for (size_t k = 0; k < best_length; k++) {
-        w->members[best[k]].told_deadlock = true;
+        w->members[best[k]].circle = w->team->circles;
+        w->members[best[k]].circle_length = (uint16_t)best_length;
+        team_set_add(told, best[k]);
     }
     if (best_length > 0) {
         tell_deadlock(w, best, best_length);
@@ -340,6 +372,7 @@ static bool tell_next_circle(const struct team_work *w, const struct team_set *c
 
 static void tell_knot(const struct team_work *w, struct knot *knot)
 {
+    struct team_set told;
     reduce_waits(w, knot);
     find_blocked(w, knot);
     TEAM_EACH(i, &knot->blocked)
@@ -349,10 +382,8 @@ static void tell_knot(const struct team_work *w, struct knot *knot)
         }
         team_set_remove(&knot->dead, i);
     }
-    for (uint16_t i = 0; i < w->p->robot_count; i++) {
-        w->members[i].told_deadlock &= team_set_has(&knot->dead, i);
-    }
-    while (tell_next_circle(w, &knot->dead)) {
+    find_told(w, &knot->dead, &told);
+    while (tell_next_circle(w, &knot->dead, &told)) {
     }
 }
 

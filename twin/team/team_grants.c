@@ -341,7 +341,8 @@ void team_ask(const struct team_work *w, uint16_t robot, const uint16_t *wants, 
         q->wants[at] = wants[k];
     }
     m->client = client;
-    m->told_blocked = m->told_deadlock = false;
+    m->told_blocked = false;
+    m->circle = 0;
     team_signal(w, robot, ROBOT_ASKS);
     team_set_add(&w->team->locking, robot);
 }

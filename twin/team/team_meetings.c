@@ -24,7 +24,8 @@ void team_arrive(const struct team_work *w, uint16_t robot)
     g->count++;
     m->behind_here = TEAM_NONE;
     m->came_us = w->t_us;
-    m->told_blocked = m->told_deadlock = false;
+    m->told_blocked = false;
+    m->circle = 0;
     team_signal(w, robot, ROBOT_MEETS);
     team_set_add(&team->new_waits, robot);
     team->arrived = true;

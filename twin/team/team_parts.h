@@ -36,11 +36,10 @@ struct team_loop {
 struct team_member {               /* one robot */
     uint8_t phase, task, activity; /* states of its machines */
     bool online, silent;
-    bool seen;          /* polled: has answered, waits for the next look */
-    bool again;         /* a Lock given up halfway: what it got of it counts */
-    bool client;        /* its Lock was asked by itself, not by its sequence */
-    bool told_blocked;  /* of this wait */
-    bool told_deadlock; /* the same */
+    bool seen;         /* polled: has answered, waits for the next look */
+    bool again;        /* a Lock given up halfway: what it got of it counts */
+    bool client;       /* its Lock was asked by itself, not by its sequence */
+    bool told_blocked; /* of this wait */
     uint8_t loop_depth;
     uint16_t part, tool, sequence;
     uint16_t behind_here; /* at a meeting: who came next */
@@ -48,6 +47,8 @@ struct team_member {               /* one robot */
     uint16_t held_count, client_count; /* of what it holds, as many by asking itself */
     uint32_t step, end;                /* in steps; behind the sequence's last */
     uint32_t n, cycles;
+    uint32_t circle; /* the deadlock it was told to be in, of so many; 0: none */
+    uint16_t circle_length;
     uint32_t first_hold; /* its resources, linked in the order of the file */
     int64_t since_us, heard_us, began_us, came_us;
     struct team_loop loops[TEAM_LOOPS_MAX];
@@ -95,6 +96,7 @@ struct team {
     uint32_t job_count, job_size;
     uint32_t hold_count;
     uint32_t timer_count;
+    uint32_t circles; /* deadlocks told so far */
     uint32_t phase_count[TEAM_PHASE_COUNT];
     uint16_t first_meeting, last_meeting;
     bool bag_open;
