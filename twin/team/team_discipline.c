@@ -625,9 +625,9 @@ static void check_resource_kept(struct walk *w, uint16_t resource)
     mark_freed(w, resource);
     for (size_t state = 0; state < count_states(w); state++) {
         const struct way *way = &w->ways[state];
-        if (way->seen && !way->freed) {
-            const struct held *held =
-                find_held(w->entries + way->held_first, way->held_count, resource);
+        const struct held *held =
+            find_held(w->entries + way->held_first, way->held_count, resource);
+        if (way->seen && !way->freed && held) {
             tell_fault(w, TEAM_FAULT_NEVER_RELEASED, held->step, TEAM_NO_STEP, resource,
                        TEAM_NONE);
         }
