@@ -1,4 +1,4 @@
-/* tests/support/team_cell.h - teams made in code, and the brief's cell: robots that take parts
+/* tests/support/team_cell.h - teams made in code, and the cell of docs/model/teams.md: robots that take parts
  * out of one place. Names, tasks and positions are added as they are used. */
 #ifndef TESTS_SUPPORT_TEAM_CELL_H
 #define TESTS_SUPPORT_TEAM_CELL_H
@@ -155,7 +155,7 @@ static inline void cell_position(struct cell *c, const char *name, double x_m, d
         .name = cell_name(c, name), .robot = TEAM_NONE, .x_m = x_m, .y_m = y_m, .heading_rad = (double)NAN};
 }
 
-/* ---- the brief's Monte Carlo ---- */
+/* ---- the cell of docs/model/teams.md ---- */
 
 /* lap = t0 + [turns] (ta + |rotation| / w) + [drives] (tr + |way| / v) + noise */
 struct cell_truth {

@@ -35,13 +35,17 @@ static struct team_prediction *make_prediction(const struct cell *c)
     return team_prediction_init(memory, &c->p);
 }
 
-/* The brief's cell; R3 is like R1. */
-static struct team_prediction *make_transport(size_t robots, bool brief_hold)
+/* The cell of docs/model/teams.md; R3 is like R1. sure: its parameters are known. */
+static struct team_prediction *make_transport(size_t robots, bool brief_hold, bool sure)
 {
     cell_transport(&cell, robots, brief_hold);
     struct team_prediction *tp = make_prediction(&cell);
     for (size_t r = 0; r < robots; r++) {
-        const struct travel_fit fit = known_fit(&CELL_FITS[r % 2]);
+        struct cell_truth truth = CELL_FITS[r % 2];
+        if (sure) {
+            memset(truth.se, 0, sizeof truth.se);
+        }
+        const struct travel_fit fit = known_fit(&truth);
         const struct team_pose origin = {0.0, 0.0, 0.0};
         CHECK_INT("fit",
                   team_predict_moves(tp, (uint16_t)r, &fit, (struct team_extra){0.0, 0.0}),
@@ -111,10 +115,13 @@ static void test_driver_agrees_with_a_recursion(void)
     static const struct {
         const char *name;
         size_t robots, hold;
-        bool brief_hold;
-    } rows[] = {{"alone", 1, 3, false}, {"two", 2, 3, false}, {"three", 3, 1, true}};
+        bool brief_hold, sure;
+    } rows[] = {{"alone", 1, 3, false, false},
+                {"two", 2, 3, false, false},
+                {"three", 3, 1, true, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct team_prediction *tp = make_transport(rows[i].robots, rows[i].brief_hold);
+        struct team_prediction *tp =
+            make_transport(rows[i].robots, rows[i].brief_hold, rows[i].sure);
         struct heard heard = {.draw = team_draw_init(malloc(team_draw_bytes(tp)), tp)};
         struct team_simulator *s =
             team_simulator_init(malloc(team_simulator_bytes(&cell.p)), &cell.p);
@@ -153,26 +160,38 @@ static void test_makespans_are_those_of_the_table(void)
     static const struct {
         const char *name;
         size_t robots;
-        bool brief_hold;
+        bool brief_hold, sure;
         struct team_figure mean, sd, p05, p50, p95;
     } rows[] = {{"two robots",
                  2,
+                 false,
                  false,
                  {316.441, 0.003},
                  {2.345, 0.0023},
                  {312.577, 0.007},
                  {316.446, 0.004},
                  {320.295, 0.007}},
+                {"two robots, noise alone",
+                 2,
+                 false,
+                 true,
+                 {316.443, 0.001},
+                 {0.603, 0.0006},
+                 {315.450, 0.002},
+                 {316.443, 0.001},
+                 {317.434, 0.002}},
                 {"three robots",
                  3,
                  true,
+                 false,
                  {273.905, 0.004},
                  {3.152, 0.0032},
                  {268.672, 0.009},
                  {273.870, 0.006},
                  {279.172, 0.009}}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct team_prediction *tp = make_transport(rows[i].robots, rows[i].brief_hold);
+        struct team_prediction *tp =
+            make_transport(rows[i].robots, rows[i].brief_hold, rows[i].sure);
         struct team_runs runs;
         make_runs(tp, RUNS, 2, 1, &runs);
         const struct team_distribution *d = &runs.makespan_s;
@@ -208,9 +227,9 @@ static void test_one_robot_has_a_closed_form(void)
         mean += sum[j] * f->beta[j];
         once += sum[j] * sum[j] * f->se[j] * f->se[j];
     }
-    CHECK_NEAR("the brief's", mean, 247.533, 0.0, 0.0006);
-    CHECK_NEAR("the brief's", sqrt(noise + once), 2.369, 0.0, 0.0006);
-    struct team_prediction *tp = make_transport(1, false);
+    CHECK_NEAR("the table", mean, 247.533, 0.0, 0.0006);
+    CHECK_NEAR("the table", sqrt(noise + once), 2.369, 0.0, 0.0006);
+    struct team_prediction *tp = make_transport(1, false, false);
     struct team_runs runs;
     make_runs(tp, RUNS, 2, 2, &runs);
     const struct team_distribution *d = &runs.makespan_s;
@@ -232,7 +251,7 @@ static void test_one_robot_has_a_closed_form(void)
 static void test_threads_change_nothing(void)
 {
     static const unsigned threads[] = {2, 7};
-    struct team_prediction *tp = make_transport(3, true);
+    struct team_prediction *tp = make_transport(3, true, false);
     struct team_runs one;
     make_runs(tp, 999, 1, 3, &one);
     for (size_t i = 0; i < COUNT(threads); i++) {
@@ -469,7 +488,7 @@ static void test_laps_are_not_negative(void)
 /* Ten percent faster: what depends on the way and the turn shrinks, delays do not. */
 static void test_faster_moves(void)
 {
-    struct team_prediction *tp = make_transport(1, false);
+    struct team_prediction *tp = make_transport(1, false, false);
     const struct team_runs_options options = {.horizon_us = DAY_US};
     const struct team_effects nobody = {NULL, NULL};
     struct err_list errors = {0};
@@ -487,7 +506,7 @@ static void test_faster_moves(void)
 /* A change of one robot leaves the chances of the other as they are. */
 static void test_streams_are_each_robots_own(void)
 {
-    struct team_prediction *tp = make_transport(2, false);
+    struct team_prediction *tp = make_transport(2, false, false);
     struct team_draw *draw = team_draw_init(malloc(team_draw_bytes(tp)), tp);
     const struct team_effect pick = {
         .kind = TEAM_START, .robot = 1, .step = &cell.steps[2], .n = 1};
@@ -502,6 +521,19 @@ static void test_streams_are_each_robots_own(void)
     team_draw_begin(draw, 9, 4);
     CHECK("drawn", team_draw_lap(draw, &pick, &again));
     CHECK_INT("the same", again.lap_us, first.lap_us);
+    /* No robot draws in one run what it, or another one, draws in another. */
+    enum { RUNS_SEEN = 20 };
+    int64_t seen_us[2 * RUNS_SEEN];
+    for (size_t i = 0; i < COUNT(seen_us); i++) {
+        struct team_effect start = pick;
+        start.robot = (uint16_t)(i % 2);
+        team_draw_begin(draw, 9, i / 2);
+        CHECK("drawn", team_draw_lap(draw, &start, &again));
+        seen_us[i] = again.lap_us;
+        for (size_t k = 0; k < i; k++) {
+            CHECK("each its own", seen_us[k] != seen_us[i]);
+        }
+    }
     free(draw);
     free(tp);
 }
