@@ -39,17 +39,17 @@ struct job {
     struct team_runs_options runs;
 };
 
-static bool complain(const struct err *err)
+static bool print_fault(const struct err *err)
 {
     (void)fprintf(stderr, "tandem: %s: %s\n", err->where, err->text);
     return false;
 }
 
 /* Faults of options and of times have no line to stand on. */
-static bool complain_all(const struct err_list *errors)
+static bool print_faults(const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
-        (void)complain(&errors->items[i]);
+        (void)print_fault(&errors->items[i]);
     }
     if (errors->more > 0) {
         (void)fprintf(stderr, "tandem: and %zu more\n", errors->more);
@@ -91,7 +91,7 @@ static bool load_team(struct job *j, const char *path)
     }
     return team_settings_make(p, o->settings.texts, o->settings.count, &j->settings, &errors) ==
                STATUS_OK ||
-           complain_all(&errors);
+           print_faults(&errors);
 }
 
 /* ---- what is known of its times ---- */
@@ -121,7 +121,7 @@ static bool load_journal(struct job *j, const char *path)
     }
     return team_measured_read(j->tp, lab, j->options->journal, side, &j->measured, &err) ==
                STATUS_OK ||
-           complain(&err);
+           print_fault(&err);
 }
 
 static bool make_prediction(struct job *j)
@@ -178,7 +178,7 @@ static int print_trace(const struct job *j)
     struct team_run run;
     struct err_list errors = {0};
     if (team_runs_expect(j->tp, &j->runs, &fx, &run, &errors) != STATUS_OK) {
-        (void)complain_all(&errors);
+        (void)print_faults(&errors);
         return EXIT_FAILED;
     }
     return run.end == TEAM_RUN_FINISHED ? EXIT_FINE : EXIT_FAILED;
@@ -195,13 +195,13 @@ static bool write_study(const struct job *j, const struct team_study *study)
     }
     if (o->csv_dir && csv_tables_write(o->csv_dir, team_study_tables, TEAM_STUDY_TABLES, study,
                                        &err) != STATUS_OK) {
-        return complain(&err);
+        return print_fault(&err);
     }
     char path[512];
     (void)snprintf(path, sizeof path, "%s/simulate.svg", o->plot_dir ? o->plot_dir : "");
     if (o->plot_dir && (csv_tables_write(o->plot_dir, NULL, 0, NULL, &err) != STATUS_OK ||
                         gnuplot_draw(team_study_script, study, path, &err) != STATUS_OK)) {
-        return complain(&err);
+        return print_fault(&err);
     }
     return true;
 }
@@ -212,7 +212,7 @@ static int run_study(const struct job *j)
     struct team_runs runs;
     struct err_list errors = {0};
     if (team_runs_make(j->tp, &j->runs, &runs, &errors) != STATUS_OK) {
-        (void)complain_all(&errors);
+        (void)print_faults(&errors);
         return EXIT_FAILED;
     }
     const struct team_study study = {.tp = j->tp,
@@ -229,7 +229,7 @@ static int run_study(const struct job *j)
 
 /* ---- the command ---- */
 
-static int work(struct job *j, const char *path)
+static int run_job(struct job *j, const char *path)
 {
     const struct options *o = j->options;
     if (!load_team(j, path)) {
@@ -261,21 +261,26 @@ static int parse_options(int argc, char **argv, struct options *o)
     /* clang-format off */
     const struct argument rows[] = {
         {"runs", 0, ARGUMENT_INTEGER, &o->runs, 1, TEAM_RUNS_MAX, "N", "runs with chance (10000)"},
-        {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N", "the same seed gives the same figures, on any number of threads (1)"},
+        {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N",
+         "the same seed gives the same figures, on any number of threads (1)"},
         {"threads", 0, ARGUMENT_INTEGER, &o->threads, 1, TEAM_THREADS_MAX, "N", "(as many as there are processors)"},
         {"from", 0, ARGUMENT_TEXT, &o->journal, 0, 0, "JOURNAL",
          "learn times from a recording (a file, a folder, - for the standard input), as tandem replay reads it"},
         {"nominal", 0, ARGUMENT_FLAG, &o->nominal, 0, 0, NULL, "the times of the file alone (usual without --from)"},
-        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab of the recording (FILE where it is one, else each pair of the team, with usual options)"},
+        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml",
+         "the lab of the recording (FILE where it is one, else each pair of the team, with usual options)"},
         {"side", 0, ARGUMENT_TEXT, &o->side, 0, 0, "real|virtual", "whose times (real)"},
         {"set", 0, ARGUMENT_LIST, &o->settings, 0, 0, "WHAT=VALUE",
-         "if something were different: R1.speed=+10%, R1.cycles=5, R1.priority=1, R1.at=POSITION, IB.capacity=2; as often as wanted"},
+         "what if: R1.speed=+10%, R1.cycles=5, R1.priority=1, R1.at=POSITION, IB.capacity=2; as often as wanted"},
         {"team", 0, ARGUMENT_TEXT, &o->team, 0, 0, "NAME", "which one, of a file with several"},
         {"horizon", 0, ARGUMENT_REAL, &o->horizon_s, 1, 1e9, "S", "a run that lasts longer does not finish (86400)"},
-        {"trace", 0, ARGUMENT_FLAG, &o->trace, 0, 0, NULL, "one run without chance: what happens, one JSON object a line, and nothing else"},
+        {"trace", 0, ARGUMENT_FLAG, &o->trace, 0, 0, NULL,
+         "one run without chance: what happens, one JSON object a line, and nothing else"},
         {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document"},
-        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR", "makespans, robots, resources, waits and activities as tables in DIR"},
-        {"plot", 0, ARGUMENT_TEXT, &o->plot_dir, 0, 0, "DIR", "simulate.svg in DIR: makespans, and what the robots do with their time"},
+        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR",
+         "makespans, robots, resources, waits and activities as tables in DIR"},
+        {"plot", 0, ARGUMENT_TEXT, &o->plot_dir, 0, 0, "DIR",
+         "simulate.svg in DIR: makespans, and what the robots do with their time"},
     };
     const struct arguments arguments = {
         .command = "team simulate",
@@ -325,7 +330,7 @@ int team_simulate_command(int argc, char **argv)
         return EXIT_USAGE;
     }
     struct job j = {.options = &o};
-    exit_status = work(&j, argv[1]);
+    exit_status = run_job(&j, argv[1]);
     free(j.tp);
     team_measured_free(&j.measured);
     team_settings_free(&j.settings);

@@ -1,5 +1,5 @@
-/* tests/support/team_cell.h - teams made in code, and the cell of docs/model/teams.md: robots that take parts
- * out of one place. Names, tasks and positions are added as they are used. */
+/* tests/support/team_cell.h - teams made in code, and the cell of docs/model/teams.md: robots
+ * that take parts out of one place. Names, tasks and positions are added as they are used. */
 #ifndef TESTS_SUPPORT_TEAM_CELL_H
 #define TESTS_SUPPORT_TEAM_CELL_H
 
@@ -138,21 +138,23 @@ static inline uint16_t cell_robot(struct cell *c, const char *name, uint16_t seq
     return (uint16_t)c->p.robot_count++;
 }
 
-static inline void cell_nominal(struct cell *c, uint16_t robot, const char *task, const char *arg,
-                                double mean_s, double sd_s)
+static inline void cell_nominal(struct cell *c, uint16_t robot, const char *task,
+                                const char *arg, double mean_s, double sd_s)
 {
-    c->nominals[c->p.nominal_count++] =
-        (struct team_nominal){.robot = robot,
-                              .task = cell_task(c, task),
-                              .arg = cell_name(c, arg),
-                              .mean_us = lab_us(mean_s),
-                              .sd_us = lab_us(sd_s)};
+    c->nominals[c->p.nominal_count++] = (struct team_nominal){.robot = robot,
+                                                              .task = cell_task(c, task),
+                                                              .arg = cell_name(c, arg),
+                                                              .mean_us = lab_us(mean_s),
+                                                              .sd_us = lab_us(sd_s)};
 }
 
 static inline void cell_position(struct cell *c, const char *name, double x_m, double y_m)
 {
-    c->positions[c->p.position_count++] = (struct team_position){
-        .name = cell_name(c, name), .robot = TEAM_NONE, .x_m = x_m, .y_m = y_m, .heading_rad = (double)NAN};
+    c->positions[c->p.position_count++] = (struct team_position){.name = cell_name(c, name),
+                                                                 .robot = TEAM_NONE,
+                                                                 .x_m = x_m,
+                                                                 .y_m = y_m,
+                                                                 .heading_rad = (double)NAN};
 }
 
 /* ---- the cell of docs/model/teams.md ---- */
