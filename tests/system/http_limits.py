@@ -12,14 +12,18 @@ HOST = b"Host: localhost\r\n"
 CLOSE = b"Connection: close\r\n"
 BODY = b'{"op":"go","displacement_m":0.1}'
 SOON_S = 1  # nobody waits for longer, whatever others do
+TRIES = 3  # a machine may have no time for a second, those who hold others up do so again and again
 
 
 def ask_soon(rig, target, source="127.0.0.1"):
-    began = time.monotonic()
-    answer = ask(rig, target, source=source)
-    took = time.monotonic() - began
-    assert took < SOON_S, f"{source} waited {took:.3f} s for {target}"
-    return answer
+    waited = []
+    while len(waited) < TRIES:
+        began = time.monotonic()
+        answer = ask(rig, target, source=source)
+        waited.append(time.monotonic() - began)
+        if waited[-1] < SOON_S:
+            return answer
+    raise AssertionError(f"{source} waited {waited} s for {target}")
 
 
 def is_closed(s):
@@ -67,7 +71,7 @@ def slow_heads(rig):
 def crowd(rig):
     """Ten thousand that say nothing: of one address, then of many."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    count = min(10000, files - 500)
+    count = min(10000, files - 2000)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     for sources in (["127.0.0.1"], [f"127.0.1.{k + 1}" for k in range(count // 500)]):
         held = []
@@ -77,8 +81,14 @@ def crowd(rig):
                 assert ask_soon(rig, "/healthz").status == 200
                 assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
         if len(sources) == 1:
-            answer = ask_soon(rig, "/api/v1/status")
-            assert answer.problem() == "too-many-connections", answer.raw
+
+            def is_crowded():
+                """Where it took long to connect all, the last that had places have had their ten seconds."""
+                held.extend(connect(rig) for _ in range(100))
+                answer = ask_soon(rig, "/api/v1/status")
+                return answer.status == 429 and answer.problem() == "too-many-connections"
+
+            rig.wait(is_crowded, "the address is crowded")
         for _ in range(3):
             assert ask_soon(rig, "/healthz").status == 200
             assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
