@@ -72,12 +72,14 @@ curl -s 'http://127.0.0.1:{http}/api/v1/pairs/r1/entries?limit=1'"""
 
 
 def quick(rig):
-    """When nothing has come nobody waits."""
-    began = time.monotonic()
+    """When nothing has come nobody waits: for the daemon one would each time, for a busy machine at times."""
+    took_s = []
     for _ in range(200):
+        began = time.monotonic()
         rig.get("/api/v1/pairs/r1/entries?limit=1")
-    took_s = time.monotonic() - began
-    assert took_s < 5, f"{took_s:.1f} s for 200 answers"
+        took_s.append(time.monotonic() - began)
+    quarter_s = sorted(took_s)[50]
+    assert quarter_s < 0.025, f"a quarter of 200 answers took less than {quarter_s:.4f} s, all {sum(took_s):.1f} s"
 
 
 with Rig() as rig:
