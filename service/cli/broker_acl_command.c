@@ -131,6 +131,23 @@ static void print_topic(const struct acl *a, const struct codec_right *right,
     (void)putchar('\n');
 }
 
+/* Who commands a pair may lock and unlock in its team, and give it jobs. */
+static void print_teams(const struct acl *a, const struct pair_params *pair)
+{
+    const struct lab_params lab = lab_file_params(a->lab);
+    const char *prefix = a->lab->broker.prefix;
+    for (size_t k = 0; k < lab.team_count; k++) {
+        for (size_t i = 0; i < lab.teams[k].robot_count; i++) {
+            if (strcmp(lab.teams[k].robots[i].pair, pair->id) == 0) {
+                const char *team = lab.teams[k].name;
+                (void)printf("topic write %s/%s/request\ntopic write %s/%s/job\n", prefix, team,
+                             prefix, team);
+                (void)printf("topic read %s/%s/#\n", prefix, team);
+            }
+        }
+    }
+}
+
 static void print_party(const struct acl *a, const struct pair_params *pair, enum side side)
 {
     char user[USER_MAX];
@@ -145,6 +162,9 @@ static void print_party(const struct acl *a, const struct pair_params *pair, enu
         if (has_right(side, rights[i].party)) {
             print_topic(a, &rights[i], pair, side);
         }
+    }
+    if (side == SIDE_COUNT) {
+        print_teams(a, pair);
     }
     (void)printf("topic readwrite %s/heartbeat/+\n", a->lab->broker.prefix);
 }

@@ -29,6 +29,15 @@ PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5}
     dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0,
                refit_on_drift: false}
     following: {model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120", window_s: 2}
+  t1: {mode: link, timeout_s: 1}
+  t2: {mode: link, timeout_s: 1}
+teams:
+  cell:
+    resources: {IB: {}}
+    tasks: {PickPrt: {op: go}, Rest: {op: go, safe: true}}
+    buffers: {IB: [a]}
+    sequences: {j: [Lock: IB, PickPrt, Rest, UnLock: IB]}
+    robots: {R1: {pair: t1, sequence: j}, R2: {pair: t2, sequence: j, start_s: 3600}}
 """
 MOVES = 30
 LISTENERS = 8
@@ -48,7 +57,8 @@ NOT_PROVOKED = {
     ("postCommand", "429"): "takes ten thousand commands under way; unit.test_web has it",
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
-                         "postReplay")},
+                         "postReplay", "postTeamStart", "postTeamJob", "postTeamRelease", "postTeamReset", "postTeamAbort",
+                         "postTeamSkip", "postTeamStop")},
 }
 
 
@@ -131,6 +141,8 @@ def fill(lab):
         rig.publish("tandem/v1/r1/real/reply", WRONG_REPLY)
     rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # nobody is there: Tandem itself replies
     contradict(rig)
+    rig.publish("tandem/v1/cell/request", {"id": "q1", "op": "lock", "robot": "R9", "resources": ["IB"]})
+    rig.publish("tandem/v1/cell/job", {"id": "q2", "part": "a", "seq": "nothing"})
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
     assert driver.wait(120) == 0
     rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries", 30)
@@ -167,8 +179,14 @@ def follows(lab):
     lab.rig.wait(lambda: lab.rig.get("/api/v1/pairs/boat/fidelity")["samples"] > 0, "fidelity", 20)
 
 
+def fails(lab):
+    """Nobody is there who would do what R1 is told."""
+    lab.rig.wait(lambda: lab.rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] == "ERROR", "R1 in Error", 10)
+
+
 # What becomes of an example that was accepted.
-AFTER = {"postPropose": lambda lab: changed(lab, "proposed"), "postPromote": lambda lab: changed(lab, "acknowledged"),
+AFTER = {"postTeamRelease": fails,
+         "postPropose": lambda lab: changed(lab, "proposed"), "postPromote": lambda lab: changed(lab, "acknowledged"),
          "postRollback": lambda lab: changed(lab, "rolled_back"), "putFollowing": follows}
 
 
@@ -229,7 +247,7 @@ def run_examples(lab, operation):
 def read_everything(lab):
     """Every resource of every pair, and every file of the page."""
     pairs = [pair["id"] for pair in lab.rig.get("/api/v1/pairs")["pairs"]]
-    assert len(pairs) == 4
+    assert len(pairs) == 6
     for operation in lab.contract.operations:
         if operation.method == "GET" and "id" in operation.in_path:
             for pair in pairs:
@@ -237,6 +255,17 @@ def read_everything(lab):
     for path in (SOURCE / "web/page").iterdir():
         if path.name != "index.html":
             lab.send(lab.by_id["getPageFile"], {"file": path.name}, want=(200,))
+
+
+def refuse_teams(lab):
+    """What a team cannot do now. R2 has not begun; that of its start and of its stop the second one finds nobody."""
+    for name in ("postTeamReset", "postTeamAbort", "postTeamSkip"):
+        lab.send(lab.by_id[name], {"robot": "R2"}, want=(409,))
+    lab.send(lab.by_id["postTeamRelease"], media="application/json", body='{"fence": 99}', want=(409,))
+    lab.send(lab.by_id["postTeamJob"], media="application/json", body='{"part": "a", "seq": "walk"}', want=(409,))
+    for name in ("postTeamStart", "postTeamStop"):
+        lab.send(lab.by_id[name], want=(202,))
+        lab.send(lab.by_id[name], want=(409,))
 
 
 # ---- jobs ----
@@ -441,6 +470,7 @@ def main():
         writing_first = sorted(lab.contract.operations, key=lambda operation: not operation.writes)
         sent = sum(run_examples(lab, operation) for operation in writing_first)
         lab.send(lab.by_id["postPairIdentify"], body='{"side": "virtual"}', media="application/json", want=(409,))
+        refuse_teams(lab)
         read_everything(lab)
         pilot.stop()
         for robot in rig.robots:

@@ -56,8 +56,8 @@ static void emit_answer(const struct crew_run *run, const struct crew_answer *a)
     }
 }
 
-static void decide(const struct crew_run *run, struct crew_answer *a, enum crew_grant grant,
-                   const char *detail)
+static void decide_answer(const struct crew_run *run, struct crew_answer *a,
+                          enum crew_grant grant, const char *detail)
 {
     a->grant = (uint8_t)grant;
     a->t_us = run->t_us;
@@ -66,9 +66,9 @@ static void decide(const struct crew_run *run, struct crew_answer *a, enum crew_
     emit_answer(run, a);
 }
 
-static void reject(const struct crew_run *run, struct crew_answer *a, const char *why)
+static void reject_request(const struct crew_run *run, struct crew_answer *a, const char *why)
 {
-    decide(run, a, CREW_REJECTED, why);
+    decide_answer(run, a, CREW_REJECTED, why);
 }
 
 /* ---- effects that answer ------------------------------------------------------------------
@@ -107,7 +107,7 @@ static void find_lease_end(const struct crew_run *run, struct crew_answer *a, in
 static void note_granted(const struct crew_run *run, struct crew_answer *a)
 {
     find_lease_end(run, a, run->t_us);
-    decide(run, a, CREW_GRANTED, "");
+    decide_answer(run, a, CREW_GRANTED, "");
 }
 
 static void note_queued(const struct crew_run *run, struct crew_answer *a,
@@ -116,7 +116,7 @@ static void note_queued(const struct crew_run *run, struct crew_answer *a,
     const size_t n = effect->robot_count < CREW_BEHIND ? effect->robot_count : CREW_BEHIND;
     a->behind_count = (uint16_t)effect->robot_count;
     memcpy(a->behind, effect->robots, n * sizeof a->behind[0]);
-    decide(run, a, CREW_QUEUED, "");
+    decide_answer(run, a, CREW_QUEUED, "");
 }
 
 /* The grant of this resource under this fence is over: whose was it, and who asked for that? */
@@ -133,12 +133,12 @@ static void note_freed(const struct crew_run *run, const struct team_effect *eff
             continue;
         }
         if (a->op == TEAM_OP_LOCK && a->grant == CREW_GRANTED && !asked) {
-            decide(run, a, CREW_REVOKED, effect->why);
+            decide_answer(run, a, CREW_REVOKED, effect->why);
         } else if (a->op == TEAM_OP_LOCK && a->grant == CREW_GRANTED) {
             a->grant = CREW_RELEASED;
         } else if (a->op == TEAM_OP_UNLOCK && a->grant == CREW_OPEN && asked &&
                    --a->behind_count == 0) {
-            decide(run, a, CREW_RELEASED, "");
+            decide_answer(run, a, CREW_RELEASED, "");
         }
     }
 }
@@ -165,10 +165,10 @@ void crew_answer_effect(const struct crew_run *run, const struct team_effect *ef
     } else if (effect->kind == TEAM_WAIT) {
         note_queued(run, a, effect);
     } else if (effect->kind == TEAM_REJECT) {
-        reject(run, a, effect->why);
+        reject_request(run, a, effect->why);
     } else if (effect->kind == TEAM_ALARM && effect->alarm == TEAM_ALARM_STALE_FENCE) {
         a->stale = true;
-        reject(run, a, "the fence is not that of a present grant");
+        reject_request(run, a, "the fence is not that of a present grant");
     }
 }
 
@@ -208,7 +208,7 @@ static bool read_resources(const struct crew_run *run, const struct event_team *
         if (i == run->p->resource_count) {
             char why[CREW_DETAIL_MAX];
             (void)snprintf(why, sizeof why, "there is no resource %s", ask->resources[k]);
-            reject(run, a, why);
+            reject_request(run, a, why);
             return false;
         }
         a->resources[a->count++] = i;
@@ -268,7 +268,7 @@ static void ask_alive(const struct crew_run *run, const struct event_team *ask,
 {
     (void)ask;
     crew_put(run, &(struct team_event){.kind = TEAM_EVENT_ALIVE, .robot = a->robot});
-    decide(run, a, CREW_DONE, "");
+    decide_answer(run, a, CREW_DONE, "");
 }
 
 static void ask_job(const struct crew_run *run, const struct event_team *ask,
@@ -286,16 +286,16 @@ static void ask_job(const struct crew_run *run, const struct event_team *ask,
     e.job.home = ask->home[0] ? find_robot(p, ask->home) : TEAM_NONE;
     memcpy(e.job.id, ask->id, sizeof e.job.id);
     if (sequence == p->sequence_count) {
-        reject(run, a, "there is no sequence of this name");
+        reject_request(run, a, "there is no sequence of this name");
     } else if (e.job.part == TEAM_NONE) {
-        reject(run, a, "there is no part of this name");
+        reject_request(run, a, "there is no part of this name");
     } else if (ask->home[0] && e.job.home == TEAM_NONE) {
-        reject(run, a, "there is no robot of the name of its home");
+        reject_request(run, a, "there is no robot of the name of its home");
     } else if (team_jobs_waiting(crew_core(run->crew, p)) >= TEAM_JOBS_MAX) {
-        reject(run, a, "too many jobs wait");
+        reject_request(run, a, "too many jobs wait");
     } else {
         crew_put(run, &e);
-        decide(run, a, CREW_DONE, "");
+        decide_answer(run, a, CREW_DONE, "");
     }
 }
 
@@ -312,9 +312,9 @@ static void ask_release(const struct crew_run *run, const struct event_team *ask
                                        .resource = a->resources[0],
                                        .fence = a->fences[0]});
     if (a->stale) {
-        reject(run, a, "the fence is not that of a present grant");
+        reject_request(run, a, "the fence is not that of a present grant");
     } else {
-        decide(run, a, CREW_DONE, ask->reason);
+        decide_answer(run, a, CREW_DONE, ask->reason);
     }
 }
 
@@ -330,15 +330,15 @@ static void ask_robot(const struct crew_run *run, const struct event_team *ask,
     struct team_robot_view view;
     team_robot(crew_core(run->crew, run->p), a->robot, &view);
     if (ask->op == TEAM_OP_ABORT && !is_at_work(&view)) {
-        reject(run, a, "the robot does nothing that could be ended");
+        reject_request(run, a, "the robot does nothing that could be ended");
     } else if (ask->op != TEAM_OP_ABORT && view.phase != TEAM_PHASE_ERROR) {
-        reject(run, a, "the robot is not in Error");
+        reject_request(run, a, "the robot is not in Error");
     } else {
         crew_put(run, &(struct team_event){.kind = ask->op == TEAM_OP_ABORT  ? TEAM_EVENT_ABORT
                                                    : ask->op == TEAM_OP_SKIP ? TEAM_EVENT_SKIP
                                                                              : TEAM_EVENT_RESET,
                                            .robot = a->robot});
-        decide(run, a, CREW_DONE, "");
+        decide_answer(run, a, CREW_DONE, "");
     }
 }
 
@@ -384,9 +384,9 @@ static void ask_all(const struct crew_run *run, const struct event_team *ask,
         }
     }
     if (count == 0) {
-        reject(run, a, starts ? "nobody is left to be started" : "nobody is at work");
+        reject_request(run, a, starts ? "nobody is left to be started" : "nobody is at work");
     } else {
-        decide(run, a, CREW_DONE, "");
+        decide_answer(run, a, CREW_DONE, "");
     }
 }
 
@@ -446,7 +446,7 @@ static void answer_again(const struct crew_run *run, const struct event_team *as
     struct crew_answer other = *known;
     other.op = (uint8_t)ask->op;
     other.count = 0;
-    reject(run, &other, "this id was another request's: use a new one");
+    reject_request(run, &other, "this id was another request's: use a new one");
 }
 
 /* What is not of the protocol. */
@@ -455,7 +455,7 @@ static void refuse_malformed(const struct crew_run *run, const struct event_malf
     struct crew_answer a = {.op = TEAM_OP_LOCK, .robot = TEAM_NONE};
     memcpy(a.id, m->id, sizeof a.id);
     run->crew->counts.malformed++;
-    reject(run, &a, m->detail);
+    reject_request(run, &a, m->detail);
 }
 
 static void note_sent(const struct crew_run *run, uint16_t robot, const char *id,
@@ -493,7 +493,7 @@ void crew_request(const struct crew_run *run, const struct event *event)
     if (ask->robot[0] && robot == TEAM_NONE) {
         forgotten = (struct crew_answer){.op = (uint8_t)ask->op, .robot = TEAM_NONE};
         memcpy(forgotten.id, ask->id, sizeof forgotten.id);
-        reject(run, &forgotten, "there is no robot of this name");
+        reject_request(run, &forgotten, "there is no robot of this name");
         return;
     }
     struct crew_answer *known = find_answer(run->crew, run->p, ask->id, robot);
