@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include "base/hash.h"
 #include "logger/message/codec_native.h"
 #include "service/robots/fleet_parts.h"
 
@@ -85,8 +86,28 @@ static bool read_command(struct heard *h)
     return h->whole;
 }
 
+/* In link mode an id stands for one command: one that was sent again is not done again, its
+ * answer is on its way or was given. */
+static bool is_repeat(const struct fleet *f, struct fleet_robot *r, const char *id)
+{
+    const uint64_t hash = hash_text(id);
+    if (!f->options.link || !id[0]) {
+        return false;
+    }
+    for (size_t k = 0; k < FLEET_TAKEN; k++) {
+        if (r->taken[k] == hash) {
+            return true;
+        }
+    }
+    r->taken[r->taken_count++ % FLEET_TAKEN] = hash;
+    return false;
+}
+
 static void obey_command(struct fleet *f, struct fleet_robot *r, const struct heard *h)
 {
+    if (is_repeat(f, r, h->command.id)) {
+        return;
+    }
     f->counts.commands++;
     robot_command(f->options.kind, r->memory, &h->command, fleet_tell_reply, f);
 }

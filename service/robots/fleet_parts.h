@@ -26,6 +26,8 @@ struct outgoing {
     char payload[];
 };
 
+enum { FLEET_TAKEN = 16 };
+
 struct fleet_robot {
     uint32_t pair;
     enum side side;
@@ -43,6 +45,8 @@ struct fleet_robot {
     int64_t clock_lost_us;  /* its clock stood still meanwhile */
     uint32_t boots;
     char answered[EVENT_ID_MAX]; /* the command that it answered last */
+    uint64_t taken[FLEET_TAKEN]; /* link mode: hashes of the ids of its last commands; ring */
+    uint32_t taken_count;
 };
 
 struct fleet_counts {

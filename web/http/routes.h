@@ -47,9 +47,9 @@ extern const struct web_route web_routes[];
 extern const size_t web_route_count;
 
 /* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
- * query. FOUND: *route and id, that of the first variable, are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
- * that could not be a pair's ([A-Za-z0-9_-]{1,31}), or a team's, or a job's ([0-9]{1,19}), or a file
- * name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
+ * query. FOUND: *route and id, that of the first variable, are written. WRONG_METHOD: allow is
+ * written ("GET, HEAD"). An id that could not be a pair's or a team's ([A-Za-z0-9_-]{1,31}), or
+ * a job's ([0-9]{1,19}), or a file name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);
