@@ -47,6 +47,7 @@ struct lab {
     struct pair_parts *parts;     /* [pairs] into the state */
     struct crew *crew[TEAMS_MAX]; /* into the state */
     struct lab_member *member;    /* [pairs] */
+    void *scratch;                /* of the teams */
     struct delivery_memory *deliveries;
 };
 
@@ -103,10 +104,15 @@ static size_t state_bytes_for(const struct lab_params *p)
            align_bytes(table_size_for(p->pair_count) * sizeof(uint32_t));
 }
 
+static size_t members_bytes_for(const struct lab_params *p)
+{
+    return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member)));
+}
+
 size_t lab_bytes(const struct lab_params *p)
 {
-    return align_bytes(sizeof(struct lab)) + state_bytes_for(p) +
-           p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member));
+    return align_bytes(sizeof(struct lab)) + state_bytes_for(p) + members_bytes_for(p) +
+           crew_scratch_bytes(p->teams, p->team_count);
 }
 
 /* Of the state, but for what was delivered. */
@@ -210,6 +216,7 @@ static char *place_teams(struct lab *lab, char *at)
 {
     const size_t n = lab->p.pair_count;
     lab->member = (void *)(lab->parts + n);
+    lab->scratch = (char *)lab->parts + members_bytes_for(&lab->p);
     for (size_t i = 0; i < n; i++) {
         lab->member[i] = (struct lab_member){TEAM_NONE, TEAM_NONE};
     }
@@ -371,7 +378,7 @@ static void emit_watched(void *context, const struct effect *effect)
     if (effect->kind == EFFECT_ENTRY) {
         struct entry entry = *effect->entry;
         struct effect marked = *effect;
-        crew_mark_entry(s->run.crew, s->run.p, robot, &entry);
+        crew_take_entry(&s->run, robot, &entry);
         marked.entry = &entry;
         s->fx->emit(s->fx->context, &marked);
         return;
@@ -397,7 +404,8 @@ static struct crew_step begin_crew_step(struct lab *lab, size_t team, const stru
                                       .p = &lab->p.teams[team],
                                       .fx = fx,
                                       .t_us = lab->state->t_us,
-                                      .command = command_pair},
+                                      .command = command_pair,
+                                      .scratch = lab->scratch},
                               .lab = lab,
                               .fx = fx};
 }

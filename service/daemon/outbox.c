@@ -480,6 +480,21 @@ static void emit_response(struct daemon *d, const struct effect *effect)
     }
 }
 
+static void emit_result(struct daemon *d, const struct effect *effect)
+{
+    char text[256];
+    struct json_writer w;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    crew_report_result(&w, NULL, effect->result);
+    if (json_write_end(&w)) {
+        publish_for(d, effect->pair, "result", text, w.used, GATEWAY_RETAINED);
+    }
+}
+
 void outbox_emit(void *context, const struct effect *effect)
 {
     struct daemon *d = context;
@@ -534,6 +549,9 @@ void outbox_emit(void *context, const struct effect *effect)
         break;
     case EFFECT_RESPONSE:
         emit_response(d, effect);
+        break;
+    case EFFECT_RESULT:
+        emit_result(d, effect);
         break;
     case EFFECT_KIND_COUNT:
         break;

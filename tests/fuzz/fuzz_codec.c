@@ -105,6 +105,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
     case EFFECT_HISTORY:
     case EFFECT_TEAM:
     case EFFECT_RESPONSE:
+    case EFFECT_RESULT:
     case EFFECT_KIND_COUNT:
         break;
     }

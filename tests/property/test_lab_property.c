@@ -55,6 +55,7 @@ static void note(void *context, const struct effect *effect)
     case EFFECT_LOG:
     case EFFECT_TEAM:
     case EFFECT_RESPONSE:
+    case EFFECT_RESULT:
     case EFFECT_KIND_COUNT:
         break;
     }

@@ -34,7 +34,17 @@ struct rig_message {
     char payload[RIG_PAYLOAD];
 };
 
+/* How a command goes, as told when the real robot got it; the twin may get it later. */
+struct rig_course {
+    char id[EVENT_ID_MAX];
+    bool ends;
+    int64_t lap_us;
+    const char *status;
+};
+
 struct rig_robot {
+    struct rig_course told[32];
+    unsigned told_count;
     double pose[3];
     int64_t asked_us; /* so long it has taken to say where it stands */
 };
@@ -57,6 +67,8 @@ struct rig {
     size_t trace_used;
     const struct team_step *step[RIG_PAIRS]; /* in work */
     unsigned commands, halts, entries;
+    struct crew_result result;
+    double slower; /* the twins take so many times as long */
     /* How long this step takes, false: for ever; *status of its reply. */
     bool (*lap)(struct rig *rig, uint16_t robot, const struct team_step *step, int64_t *us,
                 const char **status);
@@ -125,8 +137,6 @@ static inline void rig_obey(struct rig *rig, const struct effect *effect)
     const bool real = effect->side == SIDE_REAL;
     const double way = json_number_value(json_object_get(c, "displacement_m"));
     const double turn = json_number_value(json_object_get(c, "rotation_rad"));
-    const char *status = "done";
-    int64_t lap_us = 0;
     CU_ASSERT_FATAL(op && id);
     rig->commands += real;
     if (strcmp(op, "halt") == 0) {
@@ -140,15 +150,27 @@ static inline void rig_obey(struct rig *rig, const struct effect *effect)
         r->pose[0] += way * cos(r->pose[2]);
         r->pose[1] += way * sin(r->pose[2]);
     }
-    const bool moves = strcmp(op, "go") != 0 || fabs(way) > 0.0 || fabs(turn) > 0.0;
-    const bool ends = !moves || rig->lap(rig, (uint16_t)effect->pair,
-                                         rig->step[effect->pair], &lap_us, &status);
-    lap_us = moves ? lap_us - r->asked_us : RIG_ASKED_US;
-    if (!real) { /* the second one that gets it */
+    struct rig_course *course = NULL;
+    if (real) {
+        const bool moves = strcmp(op, "go") != 0 || fabs(way) > 0.0 || fabs(turn) > 0.0;
+        course = &r->told[r->told_count++ % COUNT(r->told)];
+        *course = (struct rig_course){.status = "done", .ends = true, .lap_us = RIG_ASKED_US};
+        (void)snprintf(course->id, sizeof course->id, "%s", id);
+        if (moves) {
+            course->ends = rig->lap(rig, (uint16_t)effect->pair, rig->step[effect->pair],
+                                    &course->lap_us, &course->status);
+            course->lap_us -= r->asked_us;
+        }
         r->asked_us = moves ? 0 : RIG_ASKED_US;
     }
-    if (ends) {
-        rig_reply(rig, effect->t_us + lap_us, effect->pair, effect->side, id, status);
+    for (size_t k = 0; !course && k < COUNT(r->told); k++) {
+        course = strcmp(r->told[k].id, id) == 0 ? &r->told[k] : NULL;
+    }
+    CU_ASSERT_FATAL(course != NULL);
+    if (course->ends) {
+        const double factor = real || rig->slower <= 0.0 ? 1.0 : rig->slower;
+        rig_reply(rig, effect->t_us + (int64_t)(factor * (double)course->lap_us), effect->pair,
+                  effect->side, id, course->status);
     }
     json_decref(c);
 }
@@ -215,6 +237,10 @@ static inline void rig_emit(void *context, const struct effect *effect)
         json_write_raw(&w, "response", text, inner.used);
         break;
     }
+    case EFFECT_RESULT:
+        rig->result = *effect->result;
+        crew_report_result(&w, "result", effect->result);
+        break;
     default:
         break;
     }

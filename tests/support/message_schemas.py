@@ -9,6 +9,7 @@ OF_TOPIC = {"command": "command", "reply": "merged_reply", "notice": "notice", "
             "virtual/parameters": "parameters", "virtual/parameters/ack": "ack",
             "virtual/pose": "pose", "virtual/pose/ack": "pose_ack",
             "request": "team_request", "job": "team_job", "response": "team_response", "event": "team_event", "state": "team_state",
+            "result": "team_result",
             **{f"{side}/{word}": word for side in ("real", "virtual")
                for word in ("command", "reply", "telemetry", "connection", "probe", "echo", "control", "machines")}}
 

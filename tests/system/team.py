@@ -78,6 +78,7 @@ def run_class3():
         assert re.search(r"cell: ended after [\d.]+ s, 0 alarms, 0 activities failed\n$", run.stdout), run.stdout
         again = subprocess.run([TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "hall"], stderr=subprocess.PIPE, text=True)
         assert again.returncode == 2 and "there is no team hall" in again.stderr, again
+        rig.wait(lambda: rig.get("/api/v1/teams/cell")["last_run"], "the twins are through", 10)
         team = rig.get("/api/v1/teams/cell")
         assert team["finished"] and team["fence"] == 5 and team["alarms"] == 0, team
         assert team["counts"]["activities"] == 25, team["counts"]
@@ -86,6 +87,9 @@ def run_class3():
         events = [payload for topic, payload in messages if topic == "cell/event"]
         assert check_exclusion(events) == 5
         assert collections.Counter(event["type"] for event in events)["start"] == 25
+        results = [payload for topic, payload in messages if topic == "cell/result"]
+        assert len(results) == 1 and results[0] == team["last_run"] and results[0]["activities"] == 25, (results, team)
+        assert abs(results[0]["makespan_real_s"] - results[0]["makespan_virtual_s"]) < 0.5, results
         states = [payload for topic, payload in messages if topic == "cell/state"]
         assert states[-1]["robots"]["R1"]["state"] == "FINISHED" and states[-1]["resources"]["IB"]["owner"] is None, states[-1]
         ids = [payload["id"] for topic, payload in messages if topic.endswith("/real/command")]

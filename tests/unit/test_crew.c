@@ -200,6 +200,33 @@ static void test_goldens(void)
     check_golden("class5", true);
 }
 
+/* The twins take half as long again: so would the team, had they been the robots. */
+static void test_makespans(void)
+{
+    static const struct {
+        const char *name;
+        double slower, real_s, virtual_s;
+    } rows[] = {{"class3", 1.5, 70.0, 105.0}, {"class3", 1.0, 70.0, 70.0},
+                {"class5", 1.5, 90.0, 135.0}, {"class4", 2.0, 55.5, 111.0},
+                {"class0", 0.5, 51.0, 25.5}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct rig rig;
+        char path[64];
+        (void)snprintf(path, sizeof path, "tests/golden/team/%s.jsonl", rows[i].name);
+        rig_init(&rig, path);
+        rig.lap = golden_lap;
+        rig.slower = rows[i].slower;
+        rig_open_lab(&rig);
+        rig_say(&rig, RIG_T0_US, "$lab/request", START);
+        rig_run(&rig, 5000);
+        CHECK_INT(rows[i].name, rig.result.number, 1);
+        CHECK_NEAR(rows[i].name, lab_s(rig.result.real_us), rows[i].real_s, 0.0, 1e-9);
+        CHECK_NEAR(rows[i].name, lab_s(rig.result.virtual_us), rows[i].virtual_s, 0.0, 1e-9);
+        check_again(&rig, true, rig.journal_count / 3);
+        rig_close(&rig);
+    }
+}
+
 /* ---- requests ---- */
 
 static const char CLIENTS[] =
@@ -316,6 +343,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("crew", NULL, NULL);
     CU_add_test(suite, "golden traces through the lab", test_goldens);
+    CU_add_test(suite, "makespans", test_makespans);
     CU_add_test(suite, "clients", test_clients);
     return check_run();
 }

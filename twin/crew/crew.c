@@ -79,6 +79,7 @@ static void take_effect(void *context, const struct team_effect *effect)
     } else if (effect->kind == TEAM_ALARM) {
         crew_alarm(run, effect);
     }
+    crew_course_effect(run, effect);
     crew_answer_effect(run, effect);
 }
 
@@ -220,6 +221,7 @@ void crew_flush(const struct crew_run *run)
             crew_send(run, (uint16_t)(64 * word + bit));
         }
     }
+    crew_course_end(run);
     const int64_t team_us = team_next_deadline(crew_core(crew, run->p));
     crew->deadline_us = team_us < crew->start_us ? team_us : crew->start_us;
 }

@@ -18,6 +18,8 @@ enum {
     CREW_ANSWERS = 64,  /* requests remembered, and two a robot more */
     CREW_DETAIL_MAX = 96,
     CREW_BEHIND = 16, /* robots named in an answer */
+    CREW_JOBS = 32,   /* of a course, and */
+    CREW_LAPS = 2048, /* activities; longer ones are not run again with the twins' times */
     CREW_WORDS = TEAM_ROBOTS_MAX / 64
 };
 
@@ -35,6 +37,7 @@ enum crew_leg {
 /* A command that was sent, for the entry that comes of it. */
 struct crew_command {
     uint64_t id_hash;
+    uint32_t n; /* of the activity; 0: a halt */
     uint16_t task, arg;
     char job[EVENT_ID_MAX];
 };
@@ -93,6 +96,38 @@ struct crew_answer {
     char detail[CREW_DETAIL_MAX];
 };
 
+/* An activity, and how long its robot's twin took for it. */
+struct crew_lap {
+    uint32_t n;
+    uint16_t robot, task, arg;
+    bool unknown; /* the twin did not answer */
+    int64_t virtual_us;
+};
+
+/* What the team has done since somebody began when nobody was at work. */
+struct crew_course {
+    bool open;
+    bool disturbed; /* by an error, a loss, a person: it would not go so again */
+    int64_t began_us, ended_us;
+    uint32_t owed; /* commands without their entry yet */
+    uint32_t activities, laps, jobs;
+    struct {
+        int64_t t_us;
+        struct team_job job;
+    } job[CREW_JOBS]; /* that came meanwhile */
+    struct crew_lap lap[CREW_LAPS];
+};
+
+/* A course that has ended: nobody is at work, every twin has answered. */
+struct crew_result {
+    uint64_t number; /* of the team's courses, from 1; 0: none has ended */
+    int64_t began_us;
+    int64_t real_us;    /* its makespan */
+    int64_t virtual_us; /* and what it would have been, had the robots been their twins; or
+                         * LAB_TIME_NONE */
+    uint32_t activities;
+};
+
 struct crew_counts {
     uint64_t requests, repeated, rejected, malformed;
     uint64_t activities, commands, halts;
@@ -113,6 +148,8 @@ struct crew {
     int64_t start_us;         /* the earliest of its robots' */
     uint64_t due[CREW_WORDS]; /* bit k: something is to be sent to robot k */
     struct crew_counts counts;
+    struct crew_result result; /* the last one */
+    struct crew_course course;
     struct {
         double tokens;
         int64_t t_us;
@@ -130,10 +167,13 @@ struct crew_run {
      */
     void (*command)(void *context, uint32_t pair, const struct event *event);
     void *context;
+    void *scratch; /* crew_scratch_bytes(), for the time of the call; NULL: none */
 };
 
 /* Bytes of its state, a multiple of 64. */
 size_t crew_bytes(const struct team_params *p);
+/* Of what any of these teams needs while it works; not of its state. */
+size_t crew_scratch_bytes(const struct team_params *teams, size_t count);
 /* crew: crew_bytes(p) bytes, aligned to 64; p is borrowed as long as it lives. */
 void crew_init(struct crew *crew, const struct team_params *p, uint32_t index, uint32_t named);
 /* Robot `robot` is this pair, or only its virtual robot. */
@@ -151,9 +191,9 @@ void crew_request(const struct crew_run *run, const struct event *event);
 void crew_hear(const struct crew_run *run, uint16_t robot, const struct event *event);
 /* EFFECT_REPLY of the robot's pair. */
 void crew_take_reply(const struct crew_run *run, uint16_t robot, const struct effect *effect);
-/* Whose command this is, into its entry: nothing where it is not the team's. */
-void crew_mark_entry(const struct crew *crew, const struct team_params *p, uint16_t robot,
-                     struct entry *entry);
+/* EFFECT_ENTRY of the robot's pair: for which job and task its command was is written into it;
+ * others are left alone. */
+void crew_take_entry(const struct crew_run *run, uint16_t robot, struct entry *entry);
 /* Fire what is due at crew->deadline_us; call again until that is later than wanted. */
 void crew_fire(const struct crew_run *run);
 /* Send the commands that are due, and find the next deadline. */

@@ -34,19 +34,20 @@ static void make_id(const struct crew_run *run, struct crew_robot *r, const char
     }
 }
 
-static void remember_command(struct crew_robot *r, const char *id)
+static void remember_command(struct crew_robot *r, const char *id, uint32_t n)
 {
     struct crew_command *sent = &r->sent[r->commands % CREW_COMMANDS];
     sent->id_hash = hash_text(id);
+    sent->n = n;
     sent->task = r->task;
     sent->arg = r->arg;
     memcpy(sent->job, r->job, sizeof sent->job);
 }
 
-void crew_mark_entry(const struct crew *crew, const struct team_params *p, uint16_t robot,
-                     struct entry *entry)
+void crew_take_entry(const struct crew_run *run, uint16_t robot, struct entry *entry)
 {
-    const struct crew_robot *r = crew_robot(crew, p, robot);
+    const struct team_params *p = run->p;
+    const struct crew_robot *r = crew_robot(run->crew, p, robot);
     const uint64_t hash = entry->id[0] ? hash_text(entry->id) : 0;
     for (size_t k = 0; hash != 0 && k < CREW_COMMANDS; k++) {
         const struct crew_command *sent = &r->sent[k];
@@ -56,6 +57,7 @@ void crew_mark_entry(const struct crew *crew, const struct team_params *p, uint1
             memcpy(entry->job, sent->job, sizeof entry->job);
             (void)snprintf(entry->task, sizeof entry->task, "%s%s%s", p->tasks[sent->task].name,
                            arg[0] ? " " : "", arg);
+            crew_course_entry(run, robot, sent->n, entry);
             return;
         }
     }
@@ -84,6 +86,7 @@ static bool command_pair(const struct crew_run *run, uint32_t pair, const char *
         return false;
     }
     run->crew->counts.commands++;
+    run->crew->course.owed++;
     run->command(run->context, pair, &event);
     return true;
 }
@@ -153,7 +156,7 @@ static void send_leg(const struct crew_run *run, uint16_t robot, const double mo
     const char *op = r->leg == CREW_LEG_OP ? run->p->tasks[r->task].op : "go";
     make_id(run, r, run->p->robots[robot].name, r->id);
     r->arrived[SIDE_REAL] = r->arrived[SIDE_VIRTUAL] = false;
-    remember_command(r, r->id);
+    remember_command(r, r->id, r->n);
     const size_t bytes = write_command(run, r, op, move, raw, sizeof raw);
     if (r->pair == CREW_NO_PAIR || op[0] == '\0' || bytes == 0 ||
         !command_pair(run, r->pair, raw, bytes)) {
@@ -171,7 +174,7 @@ static void send_halt(const struct crew_run *run, uint16_t robot)
         return; /* it is owed */
     }
     make_id(run, r, run->p->robots[robot].name, r->halt);
-    remember_command(r, r->halt);
+    remember_command(r, r->halt, 0);
     run->crew->counts.halts++;
     r->leg = CREW_LEG_NONE;
     const size_t bytes = write_command(run, r, "halt", NULL, raw, sizeof raw);

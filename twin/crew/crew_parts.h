@@ -71,6 +71,16 @@ void crew_send(const struct crew_run *run, uint16_t robot);
 /* An effect that may answer a request. */
 void crew_answer_effect(const struct crew_run *run, const struct team_effect *effect);
 
+/* ---- crew_course.c ---- */
+
+/* An effect of the team, as part of what it does now. */
+void crew_course_effect(const struct crew_run *run, const struct team_effect *effect);
+/* The entry of a command for activity n. */
+void crew_course_entry(const struct crew_run *run, uint16_t robot, uint32_t n,
+                       const struct entry *entry);
+/* Tell the result of a course that has ended. */
+void crew_course_end(const struct crew_run *run);
+
 /* ---- crew_alarm.c ---- */
 
 /* Record an alarm of the team, unless its kind comes too often. */

@@ -44,7 +44,8 @@
     X(EFFECT_LOG, "log") /* record: all - one event of this pair, as it came */                \
     /* of teams, whose numbers follow those of the pairs: what it did, */                      \
     X(EFFECT_TEAM, "team")                                                                     \
-    X(EFFECT_RESPONSE, "response") /* and the answer to a request of a robot's own controller */
+    X(EFFECT_RESPONSE, "response") /* and the answer to a request of a robot's own controller */\
+    X(EFFECT_RESULT, "result") /* how long it took, all in all */
 /* clang-format on */
 
 enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
@@ -52,6 +53,7 @@ enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 struct parameter_change; /* twin/pair/parameters.h */
 struct team_effect;      /* twin/team/team.h */
 struct crew_answer;      /* twin/crew/crew.h */
+struct crew_result;
 
 struct effect {
     enum effect_kind kind;
@@ -80,6 +82,7 @@ struct effect {
             uint64_t n; /* of this team, rising from 1 */
         } team;
         const struct crew_answer *response;
+        const struct crew_result *result;
     };
 };
 

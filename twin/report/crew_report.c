@@ -60,6 +60,19 @@ void crew_report_response(struct json_writer *w, const struct team_params *p,
     json_write_close(w);
 }
 
+void crew_report_result(struct json_writer *w, const char *key,
+                        const struct crew_result *result)
+{
+    if (json_write_known(w, key, result->number > 0)) {
+        json_write_int(w, "number", (int64_t)result->number);
+        json_write_seconds(w, "t", result->began_us);
+        json_write_int(w, "activities", result->activities);
+        json_write_seconds(w, "makespan_real_s", result->real_us);
+        json_write_seconds(w, "makespan_virtual_s", result->virtual_us);
+        json_write_close(w);
+    }
+}
+
 void crew_report_summary(struct json_writer *w, const struct crew *crew,
                          const struct team_params *p)
 {
@@ -94,6 +107,7 @@ void crew_report(struct json_writer *w, const char *key, const struct crew *crew
     crew_report_summary(w, crew, p);
     json_write_seconds(w, "t", t_us);
     write_counts(w, &crew->counts);
+    crew_report_result(w, "last_run", &crew->result);
     json_write_counts(w, "effect_counts", &team_effect_names, crew->counts.effect);
     json_write_counts(w, "alarm_counts", &team_alarm_names, crew->counts.alarm);
     team_report_state(w, "state", p, crew_team(crew, p));

@@ -17,6 +17,11 @@ enum {
 void crew_report_response(struct json_writer *w, const struct team_params *p,
                           const struct crew_answer *answer);
 
+/* {"number","t","activities","makespan_real_s","makespan_virtual_s"}; key: NULL at the top.
+ * null before the first one has ended. */
+void crew_report_result(struct json_writer *w, const char *key,
+                        const struct crew_result *result);
+
 /* {"team","t","finished","fence","jobs_waiting","counts","alarm_counts","state"}: how it stands
  * at t_us. */
 void crew_report(struct json_writer *w, const char *key, const struct crew *crew,
