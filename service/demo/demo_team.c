@@ -149,7 +149,9 @@ static int tell_prediction(const struct demo_stage *stage)
     (void)snprintf(journal, sizeof journal, "%s/journal", stage->dir);
     char simulate[] = "simulate", from[] = "--from";
     char *words[] = {simulate, from, journal, lab, NULL};
-    (void)printf("\nThe same work in simulation, with times as they were measured, where that was often enough, else as the file has them:\n");
+    (void)printf(
+        "\nThe same work in simulation, with times as they were measured, where that was "
+        "often enough, else as the file has them:\n");
     (void)fflush(stdout);
     return run_action(team_simulate_command, words);
 }

@@ -14,7 +14,8 @@ function saveAs(blob, name) {
     setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }
 
-// address: below api/v1/, or a function that gives it. notice: a node for what went wrong. attributes: of the link, beyond its own.
+// address: below api/v1/, or a function that gives it. notice: a node for what went wrong.
+// attributes: of the link, beyond its own.
 export function downloadLink(text, address, name, notice, attributes = {}) {
     const now = () => (typeof address === "function" ? address() : address);
     const save = async event => {

@@ -199,5 +199,6 @@ export function mount(root, {signal}) {
             overview.take(pairs);
             prepare();
         }, error => show(overview.message, failure(error)));
-    watch(signal, "teams", {types: ["alarm"]}, data => overview.takeTeams(data), () => {}); // the pairs tell of a failure
+    // Where this fails the pairs say so.
+    watch(signal, "teams", {types: ["alarm"]}, data => overview.takeTeams(data), () => {});
 }
