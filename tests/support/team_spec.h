@@ -144,6 +144,14 @@ static inline void spec_step(struct team_spec *s, const json_t *step, uint32_t f
         to->robots = (uint16_t)json_integer_value(json_array_get(step, 2));
         to->task = op[0] == 'j' ? spec_task(s, spec_text(step, 3)) : TEAM_NONE;
         to->arg = spec_name(s, spec_text(step, 4));
+    } else if (strcmp(op, "unless") == 0) { /* part, to */
+        to->kind = TEAM_STEP_UNLESS;
+        to->arg = spec_name(s, spec_text(step, 1));
+        to->to = first + (uint32_t)json_integer_value(json_array_get(step, 2));
+    } else if (strcmp(op, "loop") == 0) { /* to, times */
+        to->kind = TEAM_STEP_LOOP;
+        to->to = first + (uint32_t)json_integer_value(second);
+        to->times = (uint32_t)json_integer_value(json_array_get(step, 2));
     } else {
         assert(strcmp(op, "goto") == 0);
         to->kind = TEAM_STEP_GOTO;
