@@ -9,6 +9,7 @@
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
+#include "logger/message/bar.h"
 #include "service/cli/log.h"
 #include "service/experiments/experiment_file.h"
 #include "service/identify/dynamics_journal.h"
@@ -44,6 +45,7 @@ static const struct {
     }
     TABLE(alarm_filter_names),
     TABLE(alarm_type_names),
+    TABLE(bar_kind_names),
     TABLE(arm_shown_names),
     TABLE(clock_map_state_names),
     TABLE(connection_state_names),
