@@ -46,11 +46,9 @@ static const char *escape_xml(const char *name, char *out)
                              : *name == '&' ? "&amp;"
                              : *name == '"' ? "&quot;"
                                             : NULL;
-        if (entity) {
-            at += sprintf(at, "%s", entity);
-        } else {
-            *at++ = *name;
-        }
+        const size_t length = entity ? strlen(entity) : 1;
+        memcpy(at, entity ? entity : name, length);
+        at += length;
     }
     *at = '\0';
     return out;
