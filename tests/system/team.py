@@ -133,7 +133,7 @@ def check_work(messages):
 
 def run_killed(rounds):
     rng = random.Random(int(os.environ.get("TANDEM_SEED", "1")))
-    parts = "ab" * (10 * rounds + 10)
+    parts = "ab" * (5 * rounds + 10)
     with Rig() as rig:
         make_lab(rig, parts)
         rig.start_daemon()
@@ -141,10 +141,12 @@ def run_killed(rounds):
         heard = listen(rig, "heard")
         assert post(rig, "/start") is None
         for _ in range(rounds):
-            time.sleep(rng.uniform(0.2, 1.2))
+            time.sleep(rng.uniform(0.1, 1.0))
             rig.daemon.send_signal(signal.SIGKILL)
             rig.daemon.wait()
             rig.start_daemon()
+            states = rig.get("/api/v1/teams/cell")["state"]["robots"].values()
+            assert all(state["state"] != "ERROR" for state in states), states
         rig.wait(lambda: rig.get("/api/v1/teams/cell")["finished"], "all parts", 600)
         team = rig.get("/api/v1/teams/cell")
         assert team["fence"] == len(parts), team

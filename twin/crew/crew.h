@@ -37,7 +37,8 @@ enum crew_leg {
 /* A command that was sent, for the entry that comes of it. */
 struct crew_command {
     uint64_t id_hash;
-    uint32_t n; /* of the activity; 0: a halt */
+    uint32_t n;               /* of the activity; 0: a halt */
+    bool arrived[SIDE_COUNT]; /* the broker has what was sent to this robot */
     uint16_t task, arg;
     char job[EVENT_ID_MAX];
 };
@@ -47,20 +48,19 @@ struct crew_robot {
     uint64_t commands; /* ever sent: the last part of their ids */
     uint32_t n;        /* of the activity in work; 0: none */
     uint16_t task, arg;
-    uint8_t leg;              /* enum crew_leg: of the command in work */
-    bool virtual_only;        /* the pair has no real robot: its twin stands for it */
-    bool arrived[SIDE_COUNT]; /* the broker has the command in work */
-    bool over;                /* the activity has failed, though its command is in work */
-    bool leg_due;             /* the next leg is to begin */
-    bool halt_due;            /* a halt is to be sent now */
-    bool halt_owed;           /* and was not answered by the robot yet */
-    bool gone;                /* its connection said so */
-    bool posed;               /* pose is known */
-    double pose[3];           /* x_m, y_m, heading_rad by its last reply */
-    int64_t start_us;         /* it is to begin its sequence then; LAB_TIME_MAX: no */
-    char id[EVENT_ID_MAX];    /* of the command in work; "": none */
-    char halt[EVENT_ID_MAX];  /* of the halt in work; "": none */
-    char job[EVENT_ID_MAX];   /* that it does; "": none, or one without id */
+    uint8_t leg;             /* enum crew_leg: of the command in work */
+    bool virtual_only;       /* the pair has no real robot: its twin stands for it */
+    bool over;               /* the activity has failed, though its command is in work */
+    bool leg_due;            /* the next leg is to begin */
+    bool halt_due;           /* a halt is to be sent now */
+    bool halt_owed;          /* and was not answered by the robot yet */
+    bool gone;               /* its connection said so */
+    bool posed;              /* pose is known */
+    double pose[3];          /* x_m, y_m, heading_rad by its last reply */
+    int64_t start_us;        /* it is to begin its sequence then; LAB_TIME_MAX: no */
+    char id[EVENT_ID_MAX];   /* of the command in work; "": none */
+    char halt[EVENT_ID_MAX]; /* of the halt in work; "": none */
+    char job[EVENT_ID_MAX];  /* that it does; "": none, or one without id */
     struct crew_command sent[CREW_COMMANDS]; /* ring */
 };
 

@@ -39,6 +39,7 @@ static void remember_command(struct crew_robot *r, const char *id, uint32_t n)
     struct crew_command *sent = &r->sent[r->commands % CREW_COMMANDS];
     sent->id_hash = hash_text(id);
     sent->n = n;
+    sent->arrived[SIDE_REAL] = sent->arrived[SIDE_VIRTUAL] = false;
     sent->task = r->task;
     sent->arg = r->arg;
     memcpy(sent->job, r->job, sizeof sent->job);
@@ -155,7 +156,6 @@ static void send_leg(const struct crew_run *run, uint16_t robot, const double mo
     char raw[4 * EVENT_RAW_MAX];
     const char *op = r->leg == CREW_LEG_OP ? run->p->tasks[r->task].op : "go";
     make_id(run, r, run->p->robots[robot].name, r->id);
-    r->arrived[SIDE_REAL] = r->arrived[SIDE_VIRTUAL] = false;
     remember_command(r, r->id, r->n);
     const size_t bytes = write_command(run, r, op, move, raw, sizeof raw);
     if (r->pair == CREW_NO_PAIR || op[0] == '\0' || bytes == 0 ||
@@ -341,10 +341,32 @@ void crew_take_reply(const struct crew_run *run, uint16_t robot, const struct ef
 /* ---- after a start ------------------------------------------------------------------------
  */
 
+/* What was sent under this id, lately; NULL. */
+static const struct crew_command *find_sent(const struct crew_robot *r, const char *id)
+{
+    const uint64_t hash = hash_text(id);
+    for (size_t k = 0; k < CREW_COMMANDS; k++) {
+        if (r->sent[k].id_hash == hash) {
+            return &r->sent[k];
+        }
+    }
+    return NULL;
+}
+
+/* One whose activity was given up is not sent to the robot again. */
 static bool may_lack(const struct crew_robot *r, const char *id, enum side side)
 {
-    return (r->id[0] && strcmp(r->id, id) == 0 && !r->over && !r->arrived[side]) ||
-           (r->halt[0] && strcmp(r->halt, id) == 0);
+    const struct crew_command *sent = find_sent(r, id);
+    const bool over = r->over && side == SIDE_REAL && strcmp(r->id, id) == 0;
+    return sent && !sent->arrived[side] && !over;
+}
+
+void crew_note_arrival(struct crew_robot *r, const char *id, enum side side)
+{
+    const struct crew_command *sent = find_sent(r, id);
+    if (sent) {
+        r->sent[sent - r->sent].arrived[side] = true;
+    }
 }
 
 void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t robot,

@@ -63,6 +63,8 @@ void crew_call(const struct crew_run *run, uint16_t robot);
 void crew_begin(const struct crew_run *run, const struct team_effect *effect);
 void crew_halt(const struct crew_run *run, const struct team_effect *effect);
 void crew_end(const struct crew_run *run, const struct team_effect *effect);
+/* The broker has the command of this id, to that robot of the pair. */
+void crew_note_arrival(struct crew_robot *r, const char *id, enum side side);
 /* Send what is due to this robot. */
 void crew_send(const struct crew_run *run, uint16_t robot);
 

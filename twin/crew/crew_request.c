@@ -458,15 +458,6 @@ static void refuse_malformed(const struct crew_run *run, const struct event_malf
     reject_request(run, &a, m->detail);
 }
 
-static void note_sent(const struct crew_run *run, uint16_t robot, const char *id,
-                      enum side side)
-{
-    struct crew_robot *r = robot == TEAM_NONE ? NULL : &crew_robots(run->crew)[robot];
-    if (r && strcmp(r->id, id) == 0) {
-        r->arrived[side] = true;
-    }
-}
-
 void crew_request(const struct crew_run *run, const struct event *event)
 {
     static void (*const asks[TEAM_OP_COUNT])(const struct crew_run *, const struct event_team *,
@@ -486,7 +477,9 @@ void crew_request(const struct crew_run *run, const struct event *event)
     }
     const uint16_t robot = ask->robot[0] ? find_robot(run->p, ask->robot) : TEAM_NONE;
     if (ask->op == TEAM_OP_SENT) {
-        note_sent(run, robot, ask->id, event->side);
+        if (robot != TEAM_NONE) {
+            crew_note_arrival(&crew_robots(run->crew)[robot], ask->id, event->side);
+        }
         return;
     }
     run->crew->counts.requests++;
