@@ -150,6 +150,15 @@ static void fuzz_limits(const struct event *e)
         fuzz_axes(e->telemetry.tau, e->telemetry.tau_count);
         fuzz_axes(e->telemetry.pose, e->telemetry.pose_count);
         break;
+    case EVENT_TEAM:
+        assert(e->team.op < TEAM_OP_COUNT && e->team.resource_count <= EVENT_TEAM_WANT_MAX);
+        assert(memchr(e->team.id, '\0', EVENT_ID_MAX));
+        assert(memchr(e->team.robot, '\0', EVENT_TEAM_NAME_MAX));
+        for (size_t i = 0; i < e->team.resource_count; i++) {
+            assert(memchr(e->team.resources[i], '\0', EVENT_TEAM_NAME_MAX));
+            assert(e->team.fences[i] >= 0);
+        }
+        break;
     case EVENT_POSE_ACK:
     case EVENT_ACK:
         assert(e->ack.version >= 0);

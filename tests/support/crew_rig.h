@@ -255,12 +255,12 @@ static inline void rig_emit(void *context, const struct effect *effect)
 /* A lab of its own, as that of rig will be. */
 static inline void rig_open_lab(struct rig *rig)
 {
-    rig->lab = lab_init(aligned_alloc(64, (lab_bytes(&rig->params) + 63) / 64 * 64),
-                        &rig->params);
+    rig->lab =
+        lab_init(aligned_alloc(64, (lab_bytes(&rig->params) + 63) / 64 * 64), &rig->params);
 }
 
-/* A team as in the first line of a golden trace: robot k is pair pk. Change rig->spec and pairs,
- * then rig_open_lab(). */
+/* A team as in the first line of a golden trace: robot k is pair pk. Change rig->spec and
+ * pairs, then rig_open_lab(). */
 static inline void rig_init_text(struct rig *rig, const char *line)
 {
     memset(rig, 0, sizeof *rig);

@@ -11,8 +11,8 @@ static bool golden_lap(struct rig *rig, uint16_t robot, const struct team_step *
                        int64_t *us, const char **status)
 {
     const struct team_params *p = &rig->spec.p;
-    const json_t *own = json_object_get(json_object_get(rig->head, "durations_ms"),
-                                        p->robots[robot].name);
+    const json_t *own =
+        json_object_get(json_object_get(rig->head, "durations_ms"), p->robots[robot].name);
     const char *task = p->tasks[step->task].name;
     char key[2 * TEAM_NAME_MAX + 2];
     (void)snprintf(key, sizeof key, "%s %s", task, team_name(p, step->arg));
@@ -186,13 +186,36 @@ static void check_golden(const char *name, bool moves)
 
 static void test_goldens(void)
 {
-    static const char *const names[] = {
-        "A", "B0_tie", "B_alternation", "C_timeout", "D_three_fifo", "E_deadlock_2",
-        "E_deadlock_5_ring", "E_ring_at_once", "E_ring_ordered", "E_trap_meeting",
-        "E_trap_mixed", "E_trap_ordered", "E_trap_small_free", "E_trap_small_ordered",
-        "F_capacity_2", "F_priority", "G_owner_error_hold", "G_owner_error_release",
-        "H_lease_kept", "I_wrong_unlock", "W_window", "class0", "class1", "class2", "class3",
-        "class4", "class4_error", "class4_partner_lost", "class5", "class6_tool"};
+    static const char *const names[] = {"A",
+                                        "B0_tie",
+                                        "B_alternation",
+                                        "C_timeout",
+                                        "D_three_fifo",
+                                        "E_deadlock_2",
+                                        "E_deadlock_5_ring",
+                                        "E_ring_at_once",
+                                        "E_ring_ordered",
+                                        "E_trap_meeting",
+                                        "E_trap_mixed",
+                                        "E_trap_ordered",
+                                        "E_trap_small_free",
+                                        "E_trap_small_ordered",
+                                        "F_capacity_2",
+                                        "F_priority",
+                                        "G_owner_error_hold",
+                                        "G_owner_error_release",
+                                        "H_lease_kept",
+                                        "I_wrong_unlock",
+                                        "W_window",
+                                        "class0",
+                                        "class1",
+                                        "class2",
+                                        "class3",
+                                        "class4",
+                                        "class4_error",
+                                        "class4_partner_lost",
+                                        "class5",
+                                        "class6_tool"};
     for (size_t i = 0; i < COUNT(names); i++) {
         check_golden(names[i], false);
     }
@@ -206,8 +229,10 @@ static void test_makespans(void)
     static const struct {
         const char *name;
         double slower, real_s, virtual_s;
-    } rows[] = {{"class3", 1.5, 70.0, 105.0}, {"class3", 1.0, 70.0, 70.0},
-                {"class5", 1.5, 90.0, 135.0}, {"class4", 2.0, 55.5, 111.0},
+    } rows[] = {{"class3", 1.5, 70.0, 105.0},
+                {"class3", 1.0, 70.0, 70.0},
+                {"class5", 1.5, 90.0, 135.0},
+                {"class4", 2.0, 55.5, 111.0},
                 {"class0", 0.5, 51.0, 25.5}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct rig rig;
@@ -225,6 +250,165 @@ static void test_makespans(void)
         check_again(&rig, true, rig.journal_count / 3);
         rig_close(&rig);
     }
+}
+
+/* ---- commands, halts and what may have been lost ---- */
+
+static const char ONE[] =
+    "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"T\":{\"lease\":4000,\"on_lost\":"
+    "\"release\"}},\"sequences\":{\"s\":[[\"lock\",[\"T\"]],[\"do\",\"Go\"],[\"unlock\",[\"T\"]"
+    "]]},"
+    "\"robots\":{\"R1\":{\"prog\":\"s\"}}},\"durations_ms\":{\"R1\":{\"Go\":9000}}}";
+
+static void open_one(struct rig *rig)
+{
+    rig_init_text(rig, ONE);
+    rig->lap = golden_lap;
+}
+
+/* A robot whose lease has ended is halted; one that is away gets that when it is back. */
+static void test_halts(void)
+{
+    static const struct {
+        const char *row;
+        bool leaves;
+        double sent_s;
+    } rows[] = {{"silent", false, 4.0}, {"gone, and back", true, 6.0}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct rig rig;
+        open_one(&rig);
+        rig_open_lab(&rig);
+        rig_say(&rig, RIG_T0_US, "$lab/request", START);
+        if (rows[i].leaves) {
+            rig_say(&rig, AT(0.001), "p0/real/connection", "{\"state\":\"offline\"}");
+            rig_say(&rig, AT(6), "p0/real/connection", "{\"state\":\"online\"}");
+        }
+        rig_run_until(&rig, AT(rows[i].sent_s) - 1000);
+        CHECK_INT(rows[i].row, rig.halts, 0);
+        rig_run_until(&rig, AT(rows[i].sent_s + 0.5));
+        CHECK_INT(rows[i].row, rig.halts, 1);
+        CHECK(rows[i].row,
+              strstr(rig.trace, "\"type\":\"halt\",\"robot\":\"R1\",\"because\":\"lease\""));
+        rig_run(&rig, 200);
+        CHECK_INT(rows[i].row, rig.halts, 1);
+        check_again(&rig, true, 2);
+        rig_close(&rig);
+    }
+}
+
+/* The twin alone answers for a pair without a real robot, and for no other. */
+static void test_twin_alone(void)
+{
+    static const struct {
+        const char *row;
+        enum pair_presence real;
+        const char *wanted;
+    } rows[] = {{"there is no real robot", PAIR_NEVER, "\"type\":\"finish\""},
+                {"the real robot is away", PAIR_AUTO, "\"alarm\":\"task_error\""}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct rig rig;
+        open_one(&rig);
+        rig.pairs[0].expected[SIDE_REAL] = rows[i].real;
+        rig.lap = NULL;
+        rig.plain = true;
+        rig_open_lab(&rig);
+        rig_say(&rig, AT(-1), "p0/real/connection", "{\"state\":\"offline\"}");
+        rig_say(&rig, RIG_T0_US, "$lab/request", START);
+        rig_say(&rig, AT(1), "p0/virtual/reply", "{\"id\":\"cell-R1-1\",\"status\":\"done\"}");
+        rig_run_until(&rig, AT(2));
+        CHECK(rows[i].row, strstr(rig.trace, rows[i].wanted) != NULL);
+        CHECK_INT(rows[i].row,
+                  rig_count(&rig, "\"payload\":{\"id\":\"cell-R1-1\",\"op\":\"work\""), 1);
+        rig_close(&rig);
+    }
+}
+
+static void count_command(void *context, const struct effect *effect)
+{
+    unsigned *sides = context;
+    *sides |= effect->kind == EFFECT_COMMAND ? 1U << effect->side : 0;
+}
+
+/* After a start a command is sent again, under its id, to whom the broker does not have it for;
+ * until it is answered. */
+static void test_sent_again(void)
+{
+    static const char sent[] =
+        "{\"team\":\"cell\",\"op\":\"sent\",\"robot\":\"R1\",\"id\":\"%s\",\"side\":\"%s\"}";
+    static struct rig rig;
+    char text[200];
+    unsigned sides = 0;
+    const struct effects fx = {count_command, &sides};
+    open_one(&rig);
+    rig.plain = true;
+    rig_open_lab(&rig);
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("nothing was sent", sides, 0);
+    rig_say(&rig, RIG_T0_US, "$lab/request", START);
+    rig_run_until(&rig, AT(0.1));
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("to both", sides, 3);
+    (void)snprintf(text, sizeof text, sent, "cell-R1-7", "real");
+    rig_say(&rig, AT(0.2), "$lab/request", text);
+    (void)snprintf(text, sizeof text, sent, "cell-R1-1", "real");
+    rig_say(&rig, AT(0.3), "$lab/request", text);
+    rig_run_until(&rig, AT(0.25));
+    sides = 0;
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("another command has arrived", sides, 3);
+    rig_run_until(&rig, AT(0.4));
+    sides = 0;
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("to the twin alone", sides, 2);
+    rig_say(&rig, AT(1), "p0/real/reply", "{\"id\":\"cell-R1-1\",\"status\":\"done\"}");
+    rig_run_until(&rig, AT(2));
+    sides = 0;
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("though the team has gone on", sides, 2);
+    rig_say(&rig, AT(3), "p0/virtual/reply", "{\"id\":\"cell-R1-1\",\"status\":\"done\"}");
+    rig_run_until(&rig, AT(4));
+    sides = 0;
+    lab_repeat_commands(rig.lab, &fx);
+    CHECK_INT("answered", sides, 0);
+    rig_close(&rig);
+}
+
+/* Names that are too long for an id, arguments within a payload, and what is too long for a
+ * link.
+ */
+static void test_commands(void)
+{
+    static struct rig rig;
+    rig_init(&rig, "tests/golden/team/class3.jsonl");
+    rig.plain = true;
+    (void)snprintf(rig.spec.p.name, sizeof rig.spec.p.name, "a_cell_with_a_rather_long_name");
+    (void)snprintf(rig.spec.robots[0].name, sizeof rig.spec.robots[0].name,
+                   "the_robot_at_the_left_of_it");
+    for (size_t k = 0; k < rig.spec.p.task_count; k++) {
+        (void)snprintf(rig.spec.tasks[k].payload, sizeof rig.spec.tasks[k].payload,
+                       "{\"to\": \"{arg}\", \"v\": [1, {\"of\": \"{arg}\"}]}");
+    }
+    rig_open_lab(&rig);
+    rig_say(&rig, RIG_T0_US, "$lab/request",
+            "{\"team\":\"a_cell_with_a_rather_long_name\",\"op\":\"start\"}");
+    rig_run_until(&rig, AT(1));
+    CHECK_INT("payload",
+              rig_count(&rig, "\"op\":\"work\",\"to\": \"IB\", \"v\": [1, {\"of\": \"IB\"}]}"),
+              2);
+    CHECK_INT("id", rig_count(&rig, "\"payload\":{\"id\":\"a_cell_w-"), 2);
+    rig_close(&rig);
+    rig_init(&rig, "tests/golden/team/class3.jsonl");
+    rig.plain = true;
+    for (size_t k = 0; k < rig.spec.p.task_count; k++) {
+        (void)snprintf(rig.spec.tasks[k].payload, sizeof rig.spec.tasks[k].payload,
+                       "{\"to\": \"%0*d\"}", 240, 7);
+    }
+    rig_open_lab(&rig);
+    rig_say(&rig, RIG_T0_US, "$lab/request", START);
+    rig_run_until(&rig, AT(1));
+    CHECK("too long", strstr(rig.trace, "task_error") != NULL);
+    CHECK_INT("not sent", rig_count(&rig, "\"op\":\"work\""), 0);
+    rig_close(&rig);
 }
 
 /* ---- requests ---- */
@@ -264,66 +448,165 @@ static void ask_one(struct rig *rig, const struct asked *a)
     CHECK(a->row, !a->unwanted || !strstr(rig->log + from, a->unwanted));
 }
 
-#define LOCK(id, robot, what) \
+#define LOCK(id, robot, what)                                                                  \
     "{\"id\":\"" id "\",\"op\":\"lock\",\"robot\":\"" robot "\",\"resources\":[" what "]}"
-#define UNLOCK(id, robot, what, fence)                                                        \
-    "{\"id\":\"" id "\",\"op\":\"unlock\",\"robot\":\"" robot                              \
-    "\",\"resources\":[\"" what "\"],\"fence\":" fence "}"
+#define UNLOCK(id, robot, what, fence)                                                         \
+    "{\"id\":\"" id "\",\"op\":\"unlock\",\"robot\":\"" robot "\",\"resources\":[\"" what      \
+    "\"],\"fence\":" fence "}"
 #define WISH(rest) "{\"team\":\"cell\"," rest "}"
 
 static void test_clients(void)
 {
     static const struct asked rows[] = {
-        {"granted", 1, "cell/request", LOCK("z1", "R1", "\"IB\""),
+        {"granted",
+         1,
+         "cell/request",
+         LOCK("z1", "R1", "\"IB\""),
          {"\"type\":\"grant\"", "\"response\":{\"id\":\"z1\",\"robot\":\"R1\"",
-          "\"grant\":\"GRANTED\",\"fences\":{\"IB\":1},\"lease_expiry\":null"}, NULL},
-        {"delivered again: the same answer, nothing else", 1.1, "cell/request",
-         LOCK("z1", "R1", "\"IB\""), {"\"t\":1001,\"grant\":\"GRANTED\",\"fences\":{\"IB\":1}"},
+          "\"grant\":\"GRANTED\",\"fences\":{\"IB\":1},\"lease_expiry\":null"},
+         NULL},
+        {"delivered again: the same answer, nothing else",
+         1.1,
+         "cell/request",
+         LOCK("z1", "R1", "\"IB\""),
+         {"\"t\":1001,\"grant\":\"GRANTED\",\"fences\":{\"IB\":1}"},
          "\"effect\""},
-        {"another request under its id", 1.2, "cell/request", LOCK("z1", "R1", "\"T\""),
-         {"\"id\":\"z1\",\"robot\":\"R1\"", "REJECTED", "use a new one"}, "\"effect\""},
-        {"another robot's id may be the same", 2, "cell/request", LOCK("z1", "R2", "\"IB\""),
-         {"\"robot\":\"R2\"", "\"grant\":\"QUEUED\",\"behind\":[\"R1\"]"}, "GRANTED"},
-        {"queued still", 2.5, "cell/request", LOCK("z1", "R2", "\"IB\""), {"QUEUED"}, "\"effect\""},
-        {"stale fence", 3, "cell/request", UNLOCK("z2", "R1", "IB", "7"),
-         {"\"id\":\"z2\"", "REJECTED"}, "GRANTED"},
-        {"unlock, and the hand-over in the same instant", 4, "cell/request",
+        {"another request under its id",
+         1.2,
+         "cell/request",
+         LOCK("z1", "R1", "\"T\""),
+         {"\"id\":\"z1\",\"robot\":\"R1\"", "REJECTED", "use a new one"},
+         "\"effect\""},
+        {"another robot's id may be the same",
+         2,
+         "cell/request",
+         LOCK("z1", "R2", "\"IB\""),
+         {"\"robot\":\"R2\"", "\"grant\":\"QUEUED\",\"behind\":[\"R1\"]"},
+         "GRANTED"},
+        {"queued still",
+         2.5,
+         "cell/request",
+         LOCK("z1", "R2", "\"IB\""),
+         {"QUEUED"},
+         "\"effect\""},
+        {"stale fence",
+         3,
+         "cell/request",
+         UNLOCK("z2", "R1", "IB", "7"),
+         {"\"id\":\"z2\"", "REJECTED"},
+         "GRANTED"},
+        {"unlock, and the hand-over in the same instant",
+         4,
+         "cell/request",
          UNLOCK("z3", "R1", "IB", "1"),
          {"\"id\":\"z3\",\"robot\":\"R1\",\"t\":1004,\"released\":{\"IB\":1}",
-          "\"id\":\"z1\",\"robot\":\"R2\"", "\"fences\":{\"IB\":2}"}, "REJECTED"},
-        {"unlocked before", 4.5, "cell/request", UNLOCK("z3", "R1", "IB", "1"),
-         {"\"released\":{\"IB\":1}"}, "\"effect\""},
-        {"that grant is over", 4.6, "cell/request", LOCK("z1", "R1", "\"IB\""), {"REVOKED"},
+          "\"id\":\"z1\",\"robot\":\"R2\"", "\"fences\":{\"IB\":2}"},
+         "REJECTED"},
+        {"unlocked before",
+         4.5,
+         "cell/request",
+         UNLOCK("z3", "R1", "IB", "1"),
+         {"\"released\":{\"IB\":1}"},
          "\"effect\""},
-        {"no such resource", 5, "cell/request", LOCK("z4", "R1", "\"XX\""),
-         {"REJECTED", "there is no resource XX"}, "\"effect\""},
-        {"no such robot", 5.1, "cell/request", LOCK("z4", "R9", "\"IB\""), {"REJECTED"}, "\"effect\""},
-        {"against the order", 6, "cell/request", LOCK("z5", "R3", "\"T\""), {"GRANTED"}, "REJECTED"},
-        {"against the order", 6.1, "cell/request", LOCK("z6", "R3", "\"IB\""), {"REJECTED"}, "QUEUED"},
-        {"a sign of life renews the lease", 9, "cell/request", "{\"op\":\"alive\",\"robot\":\"R3\"}",
-         {NULL}, "expire"},
-        {"the lease has ended at 13", 13.5, "cell/request", LOCK("z7", "R1", "\"T\""),
-         {"<\"type\":\"expire\",\"robot\":\"R3\"", "\"id\":\"z5\",\"robot\":\"R3\",\"t\":1013,\"grant\":\"REVOKED\"",
-          "QUEUED"}, NULL},
-        {"free after its delay, higher fence", 14.5, "cell/request", "{\"op\":\"alive\",\"robot\":\"R1\"}",
-         {"<\"t\":1014,\"grant\":\"GRANTED\",\"fences\":{\"T\":4}"}, NULL},
-        {"the old fence", 15, "cell/request", UNLOCK("z8", "R3", "T", "3"),
-         {"stale_fence", "REJECTED"}, NULL},
-        {"stale release", 16, "$lab/request",
-         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":1,\"id\":\"h1\""), {"stale_release"}, "\"why\":\"operator\""},
-        {"release by a person", 16.1, "$lab/request",
-         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":\"seen\""),
-         {"\"id\":\"z1\",\"robot\":\"R2\"", "REVOKED"}, "stale"},
-        {"release again", 16.2, "$lab/request",
-         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":\"seen\""), {NULL}, "\"effect\""},
-        {"reset of a robot that is not in Error", 17, "$lab/request",
-         WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h3\""), {"REJECTED", "not in Error"}, "\"type\":\"reset\""},
-        {"no lock op", 18, "cell/request", "{\"id\":\"z9\",\"op\":\"release\",\"robot\":\"R1\"}",
-         {"\"id\":\"z9\"", "REJECTED", "out of lock unlock alive start stop"}, "\"effect\""},
-        {"a job without its part", 18.1, "cell/job", "{\"id\":\"j1\",\"seq\":\"j\"}",
-         {"\"id\":\"j1\"", "REJECTED"}, "\"effect\""},
-        {"a job that nobody knows", 18.2, "cell/job",
-         "{\"id\":\"j1\",\"part\":\"a\",\"seq\":\"walk\"}", {"\"id\":\"j1\"", "REJECTED"}, "\"effect\""},
+        {"that grant is over",
+         4.6,
+         "cell/request",
+         LOCK("z1", "R1", "\"IB\""),
+         {"REVOKED"},
+         "\"effect\""},
+        {"no such resource",
+         5,
+         "cell/request",
+         LOCK("z4", "R1", "\"XX\""),
+         {"REJECTED", "there is no resource XX"},
+         "\"effect\""},
+        {"no such robot",
+         5.1,
+         "cell/request",
+         LOCK("z4", "R9", "\"IB\""),
+         {"REJECTED"},
+         "\"effect\""},
+        {"against the order",
+         6,
+         "cell/request",
+         LOCK("z5", "R3", "\"T\""),
+         {"GRANTED"},
+         "REJECTED"},
+        {"against the order",
+         6.1,
+         "cell/request",
+         LOCK("z6", "R3", "\"IB\""),
+         {"REJECTED"},
+         "QUEUED"},
+        {"a sign of life renews the lease",
+         9,
+         "cell/request",
+         "{\"op\":\"alive\",\"robot\":\"R3\"}",
+         {NULL},
+         "expire"},
+        {"the lease has ended at 13",
+         13.5,
+         "cell/request",
+         LOCK("z7", "R1", "\"T\""),
+         {"<\"type\":\"expire\",\"robot\":\"R3\"",
+          "\"id\":\"z5\",\"robot\":\"R3\",\"t\":1013,\"grant\":\"REVOKED\"", "QUEUED"},
+         NULL},
+        {"free after its delay, higher fence",
+         14.5,
+         "cell/request",
+         "{\"op\":\"alive\",\"robot\":\"R1\"}",
+         {"<\"t\":1014,\"grant\":\"GRANTED\",\"fences\":{\"T\":4}"},
+         NULL},
+        {"the old fence",
+         15,
+         "cell/request",
+         UNLOCK("z8", "R3", "T", "3"),
+         {"stale_fence", "REJECTED"},
+         NULL},
+        {"stale release",
+         16,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":1,\"id\":\"h1\""),
+         {"stale_release"},
+         "\"why\":\"operator\""},
+        {"release by a person",
+         16.1,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":"
+              "\"seen\""),
+         {"\"id\":\"z1\",\"robot\":\"R2\"", "REVOKED"},
+         "stale"},
+        {"release again",
+         16.2,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":2,\"id\":\"h2\",\"reason\":"
+              "\"seen\""),
+         {NULL},
+         "\"effect\""},
+        {"reset of a robot that is not in Error",
+         17,
+         "$lab/request",
+         WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h3\""),
+         {"REJECTED", "not in Error"},
+         "\"type\":\"reset\""},
+        {"no lock op",
+         18,
+         "cell/request",
+         "{\"id\":\"z9\",\"op\":\"release\",\"robot\":\"R1\"}",
+         {"\"id\":\"z9\"", "REJECTED", "out of lock unlock alive start stop"},
+         "\"effect\""},
+        {"a job without its part",
+         18.1,
+         "cell/job",
+         "{\"id\":\"j1\",\"seq\":\"j\"}",
+         {"\"id\":\"j1\"", "REJECTED"},
+         "\"effect\""},
+        {"a job that nobody knows",
+         18.2,
+         "cell/job",
+         "{\"id\":\"j1\",\"part\":\"a\",\"seq\":\"walk\"}",
+         {"\"id\":\"j1\"", "REJECTED"},
+         "\"effect\""},
     };
     static struct rig rig;
     rig_init_text(&rig, CLIENTS);
@@ -344,6 +627,10 @@ int main(void)
     CU_pSuite suite = CU_add_suite("crew", NULL, NULL);
     CU_add_test(suite, "golden traces through the lab", test_goldens);
     CU_add_test(suite, "makespans", test_makespans);
+    CU_add_test(suite, "halts", test_halts);
+    CU_add_test(suite, "the twin alone", test_twin_alone);
+    CU_add_test(suite, "sent again", test_sent_again);
+    CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "clients", test_clients);
     return check_run();
 }
