@@ -14,8 +14,8 @@
 #include "twin/team/team.h"
 
 enum {
-    CREW_COMMANDS = 16, /* of a robot, remembered for their entries */
-    CREW_ANSWERS = 64,  /* requests remembered, and two a robot more */
+    CREW_COMMANDS = PAIR_OUTSTANDING_MAX, /* of a robot, remembered for their entries */
+    CREW_ANSWERS = 64,                    /* requests remembered, and two a robot more */
     CREW_DETAIL_MAX = 96,
     CREW_BEHIND = 16, /* robots named in an answer */
     CREW_JOBS = 32,   /* of a course, and */
