@@ -171,14 +171,6 @@ static void fuzz_limits(const struct event *e)
         assert(memchr(e->request.model, '\0', sizeof e->request.model));
         assert(e->request.side < SIDE_COUNT);
         break;
-    case EVENT_TEAM:
-        assert(e->team.op < TEAM_OP_COUNT && e->team.resource_count <= EVENT_TEAM_WANT_MAX);
-        assert(memchr(e->team.id, '\0', sizeof e->team.id));
-        assert(memchr(e->team.reason, '\0', sizeof e->team.reason));
-        for (size_t i = 0; i < e->team.resource_count; i++) {
-            assert(memchr(e->team.resources[i], '\0', EVENT_TEAM_NAME_MAX));
-        }
-        break;
     case EVENT_FIT:
         assert(e->fit.job > 0 && e->fit.outcome < FIT_OUTCOME_COUNT && !e->fit.result);
         assert(e->side < SIDE_COUNT);
