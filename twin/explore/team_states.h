@@ -32,7 +32,7 @@ MUST_USE bool team_array_reserve(struct team_explore_memory *memory, struct team
 void team_array_free(struct team_explore_memory *memory, struct team_array *array,
                      size_t item_bytes);
 
-enum { TEAM_STATE_NONE = UINT32_MAX };
+#define TEAM_STATE_NONE UINT32_MAX
 
 struct team_state {
     size_t key_at, first_edge;

@@ -70,7 +70,8 @@ void pair_emit_history(const struct pair_run *run, enum side side)
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
                        const char *text, size_t bytes)
 {
-    pair_emit(run, (struct effect){.kind = kind, .side = side, .payload = {text, bytes}});
+    pair_emit(run, (struct effect){
+                       .kind = kind, .side = side, .payload = {.text = text, .bytes = bytes}});
 }
 
 /* A burst of this many alarms of one type is recorded in full; after it one per second. A flood
