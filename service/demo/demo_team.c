@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "config/lab_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/json_file.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
+#include "service/robots/session.h"
 #include "service/team/team_command.h"
 
-enum { PAIRS_MAX = 12, POLL_US = 100 * 1000 };
+enum { PAIRS_MAX = 12, POLL_US = 100 * 1000, LISTEN_MS = 5000 };
 
 static const double APART_M = 1.0; /* robots of which the file says nowhere where they stand */
 
@@ -24,6 +28,7 @@ static bool write_lab(struct demo_stage *stage, struct lab_file *lab)
     lab->broker.port = (uint16_t)stage->port;
     lab->broker.tls.enabled = false;
     lab->broker.username[0] = '\0';
+    (void)snprintf(lab->broker.prefix, sizeof lab->broker.prefix, "tandem/v1");
     lab->http.enabled = true;
     (void)snprintf(lab->http.bind, sizeof lab->http.bind, "127.0.0.1");
     lab->http.port = (uint16_t)stage->http_port;
@@ -76,47 +81,70 @@ static bool start_robot(struct demo_stage *stage, const struct team_params *p, u
 }
 
 struct online {
-    struct demo_stage *stage;
-    const struct team_params *p;
+    struct session session;
+    size_t count; /* of "online" heard */
+    size_t wanted;
 };
 
-/* Has the daemon heard of every robot? */
+static void take_connection(void *context, const struct message *m)
+{
+    struct online *o = context;
+    json_t *document = json_loadb(m->payload, m->kept_bytes, 0, NULL);
+    o->count += strcmp(json_file_text(document, "state"), "online") == 0;
+    json_decref(document);
+}
+
+/* A command to one that does not listen yet would be lost. */
 static bool robots_are_online(void *context)
 {
-    const struct online *o = context;
-    char target[96];
-    for (size_t i = 0; i < o->p->robot_count; i++) {
-        (void)snprintf(target, sizeof target, "GET /api/v1/pairs/%s/clock",
-                       o->p->robots[i].pair);
-        if (o->p->robots[i].pair[0] && !demo_stage_ask(o->stage, target, "")) {
-            return false;
-        }
-    }
-    return true;
+    struct online *o = context;
+    session_drain(&o->session, take_connection, o);
+    return o->count >= o->wanted;
+}
+
+static bool listen_robots(const struct demo_stage *stage, struct session *session)
+{
+    static const struct mqtt_client_topic topics[] = {{"tandem/v1/+/+/connection", 1}};
+    const struct mqtt_client_options options = {.port = stage->port,
+                                                .client_id = "demo",
+                                                .prefix = "tandem/v1",
+                                                .topics = topics,
+                                                .topic_count = COUNT(topics)};
+    return session_open(session, options) &&
+           (mqtt_client_wait_subscribed(session->client, LISTEN_MS) ||
+            demo_stage_complain("the broker", "does not let the demo listen"));
 }
 
 static bool start_robots(struct demo_stage *stage, const struct team_params *p)
 {
-    struct online online = {stage, p};
-    for (size_t i = 0; i < p->robot_count; i++) {
-        if (p->robots[i].pair[0] && !start_robot(stage, p, (uint16_t)i)) {
-            return false;
+    struct online *online = calloc(1, sizeof *online);
+    bool started = online && listen_robots(stage, &online->session);
+    for (size_t i = 0; started && i < p->robot_count; i++) {
+        if (p->robots[i].pair[0]) {
+            started = start_robot(stage, p, (uint16_t)i);
+            online->wanted += SIDE_COUNT;
         }
     }
-    return demo_stage_wait(stage, "a robot", robots_are_online, &online);
+    started = started && demo_stage_wait(stage, "a robot", robots_are_online, online);
+    if (online) {
+        session_close(&online->session, LISTEN_MS);
+    }
+    free(online);
+    return started;
 }
 
 static void announce_team(const struct demo_stage *stage, const struct team_params *p)
 {
-    (void)printf(
-        "Team %s at work: %zu robots, each real and simulated, and %zu places and tools.\n"
-        "  page     http://127.0.0.1:%d/#/team/%s (for a browser)\n"
-        "  token    %s, which the page asks for before it changes anything\n"
-        "  API      http://127.0.0.1:%d/api/v1/teams/%s\n"
-        "  MQTT     127.0.0.1:%d, topics tandem/v1/%s/#\n"
-        "  files    %s\n\n",
-        p->name, p->robot_count, p->resource_count, stage->http_port, p->name, stage->token,
-        stage->http_port, p->name, stage->port, p->name, stage->dir);
+    (void)printf("Team %s at work: %zu robots, each real and simulated, and %zu place%s or "
+                 "tool%s to share.\n"
+                 "  page     http://127.0.0.1:%d/#/team/%s (for a browser)\n"
+                 "  token    %s, which the page asks for before it changes anything\n"
+                 "  API      http://127.0.0.1:%d/api/v1/teams/%s\n"
+                 "  MQTT     127.0.0.1:%d, topics tandem/v1/%s/#\n"
+                 "  files    %s\n\n",
+                 p->name, p->robot_count, p->resource_count, p->resource_count == 1 ? "" : "s",
+                 p->resource_count == 1 ? "" : "s", stage->http_port, p->name, stage->token,
+                 stage->http_port, p->name, stage->port, p->name, stage->dir);
     (void)fflush(stdout);
 }
 
@@ -176,8 +204,11 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, doubl
         announce_team(stage, p);
         status = follow_work(stage, p, for_s);
     }
-    while (status == EXIT_FINE && for_s <= 0.0 && !stop_signal_raised() &&
-           demo_stage_runs(stage)) {
+    const bool ended = status == EXIT_FINE;
+    if (status == EXIT_AS_ASKED) { /* its time is over, or Ctrl-C */
+        status = EXIT_FINE;
+    }
+    while (ended && for_s <= 0.0 && !stop_signal_raised() && demo_stage_runs(stage)) {
         static bool told;
         if (!told) {
             told = true;
@@ -187,7 +218,7 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, doubl
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
     }
     demo_stage_end(stage);
-    if (status == EXIT_FINE && !stage->failed) {
+    if (ended && !stage->failed) {
         status = tell_prediction(stage);
     }
     return status;

@@ -62,34 +62,77 @@ static void set_open(struct team_following *f, const char *name, bool open)
     f->ended_count += !open;
 }
 
-/* Everything but what everybody can see from the members themselves. */
+/* What is told of an event, in this order, where it has it. */
+static const struct {
+    const char *key, *before, *behind;
+} told_members[] = {
+    {"task", " ", ""},
+    {"event", " ", ""},
+    {"arg", " ", ""},
+    {"resource", " ", ""},
+    {"resources", " ", ""},
+    {"name", " ", ""},
+    {"meeting", " ", ""},
+    {"robots", " of ", ""},
+    {"part", " part ", ""},
+    {"fence", " #", ""},
+    {"current", ", now #", ""},
+    {"behind", " behind ", ""},
+    {"by", " by ", ""},
+    {"missing", ", missing ", ""},
+    {"holds", ", holds ", ""},
+    {"owner", ", held: ", ""},
+    {"cycle", " ", ""},
+    {"policy", ", ", ""},
+    {"because", " because of ", ""},
+    {"job", " job ", ""},
+    {"helps", ", helps ", ""},
+    {"why", ": ", ""},
+    {"waited_s", ", waited for ", " s"},
+    {"took_s", ", ", " s"},
+    {"min_s", ", at least ", " s"},
+};
+
+static void print_value(const json_t *value)
+{
+    if (json_is_string(value)) {
+        (void)fputs(json_string_value(value), stdout);
+    } else if (json_is_number(value)) {
+        (void)printf("%.*f", json_is_real(value) ? 3 : 0, json_number_value(value));
+    } else {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        (void)fputs(text ? text : "", stdout);
+        free(text);
+    }
+}
+
+/* A list as its elements; nothing of an empty one, or of 0 s. */
+static void print_member(const json_t *value, const char *before, const char *behind)
+{
+    const bool list = json_is_array(value);
+    if (!value || json_is_null(value) || (list && json_array_size(value) == 0) ||
+        (json_is_number(value) && !(json_number_value(value) > 0.0))) {
+        return;
+    }
+    (void)fputs(before, stdout);
+    for (size_t k = 0; k < (list ? json_array_size(value) : 1); k++) {
+        (void)fputs(k > 0 ? ", " : "", stdout);
+        print_value(list ? json_array_get(value, k) : value);
+    }
+    (void)fputs(behind, stdout);
+}
+
 static void print_event(const json_t *event)
 {
-    char *text = json_dumps(event, JSON_COMPACT);
-    const char *type = json_file_text(event, "type");
-    const char *robot = json_file_text(event, "robot");
-    if (text && strcmp(type, "alarm") == 0) {
-        (void)printf("%10.3f s  ALARM %s: %s\n", json_file_real(event, "t"),
-                     json_file_text(event, "alarm"), text);
-    } else if (text) {
-        char *arg = json_dumps(json_object_get(event, "arg"), JSON_ENCODE_ANY);
-        const char *resource = json_file_text(event, "resource");
-        const bool shown = arg && strcmp(arg, "null") != 0;
-        (void)printf("%10.3f s  %-8s %-8s %s%s%s%s", json_file_real(event, "t"), robot, type,
-                     json_file_text(event, "task"), shown ? " " : "", shown ? arg : "",
-                     resource);
-        const json_t *fence = json_object_get(event, "fence");
-        if (fence) {
-            (void)printf(" #%lld", (long long)json_integer_value(fence));
-        }
-        const json_t *took = json_object_get(event, "took_s");
-        if (took) {
-            (void)printf(", %.3f s", json_number_value(took));
-        }
-        (void)printf("\n");
-        free(arg);
+    const char *alarm = json_file_text(event, "alarm");
+    (void)printf("%10.3f s  %-8s %s%-8s", json_file_real(event, "t"),
+                 json_file_text(event, "robot"), alarm[0] ? "ALARM " : "",
+                 alarm[0] ? alarm : json_file_text(event, "type"));
+    for (size_t k = 0; k < COUNT(told_members); k++) {
+        print_member(json_object_get(event, told_members[k].key), told_members[k].before,
+                     told_members[k].behind);
     }
-    free(text);
+    (void)printf("\n");
 }
 
 static void take_event(struct team_following *f, json_t *event, const struct message *m)
@@ -225,7 +268,9 @@ static int run_team(struct team_following *f)
                      f->end_us > 0 ? lab_s(f->end_us - f->start_us) : 0.0, f->alarms,
                      f->errors);
     }
-    return connected && has_ended(f) && !f->refused ? EXIT_FINE : EXIT_FAILED;
+    return !connected || !f->heard || f->refused ? EXIT_FAILED
+           : has_ended(f)                        ? EXIT_FINE
+                                                 : EXIT_AS_ASKED;
 }
 
 static bool find_team(struct team_following *f, const struct lab_params *params)
@@ -272,7 +317,8 @@ static int parse_arguments(struct team_following *f, int argc, char **argv)
             "\"Execution\".\n",
         .examples = "  tandem team run -c config/examples/class3.yaml cell\n",
         .exit_status =
-            "it has not ended, or there is no broker, or the daemon knows no such team",
+            "there is no broker, or the daemon knows no such team, or the team refuses",
+        .exit_as_asked = "it had not ended after --timeout or a signal",
         .rows = rows,
         .row_count = COUNT(rows)};
     const int exit_status = arguments_parse(&arguments, argc, argv);
