@@ -265,8 +265,8 @@ static int run_team(struct team_following *f)
     } else if (connected && !f->json) {
         (void)printf("%s: %s after %.3f s, %zu alarms, %zu activities failed\n", f->team,
                      has_ended(f) && !f->refused ? "ended" : "not ended",
-                     f->end_us > 0 ? lab_s(f->end_us - f->start_us) : 0.0, f->alarms,
-                     f->errors);
+                     lab_s((has_ended(f) ? f->end_us : lab_clock_now_us()) - f->start_us),
+                     f->alarms, f->errors);
     }
     return !connected || !f->heard || f->refused ? EXIT_FAILED
            : has_ended(f)                        ? EXIT_FINE
