@@ -272,6 +272,7 @@ void crew_begin(const struct crew_run *run, const struct team_effect *effect)
     r->arg = effect->step->arg;
     r->leg = CREW_LEG_NONE;
     r->id[0] = '\0';
+    r->posed = r->posed && !r->over; /* after an error nobody knows how far it went */
     r->over = false;
     r->leg_due = true;
     crew_call(run, effect->robot);
