@@ -532,6 +532,7 @@ static void wish(struct scene *w, const char *op, uint16_t robot, uint64_t fence
                        (unsigned long long)fence);
     } else {
         (void)snprintf(text, sizeof text, "{\"team\":\"cell\",\"op\":\"%s\",\"robot\":\"R%d\"}", op, robot + 1);
+        w->arrived_us[robot] = w->now_us;
     }
     hear(w, "$lab/request", text);
 }
