@@ -1,9 +1,10 @@
-/* Two and three simulated robots share one place. A lab with a team in link mode commands them over
- * a network that is late, says things twice and loses some; robots start anew, fall silent, and the
- * lab itself is killed and goes on from its state; people look after robots in Error. Where the
- * robots truly stand is known here, and nobody else is asked: no two of them are ever in the place
- * together, none is in it without its Lock. A thousand hand-overs of each world; TANDEM_RUNS: as
- * many, TANDEM_SEED: others. Then worlds in which that cannot be so, and must be seen. */
+/* Two and three simulated robots share one place. A lab with a team in link mode commands them
+ * over a network that is late, says things twice and loses some; robots start anew, fall
+ * silent, and the lab itself is killed and goes on from its state; people look after robots in
+ * Error. Where the robots truly stand is known here, and nobody else is asked: no two of them
+ * are ever in the place together, none is in it without its Lock. A thousand hand-overs of each
+ * world; TANDEM_RUNS: as many, TANDEM_SEED: others. Then worlds in which that cannot be so, and
+ * must be seen. */
 #include "tests/support/check.h"
 
 #include "base/constants.h"
@@ -15,7 +16,14 @@
 #include "twin/robots/diffdrive.h"
 #include "twin/robots/robot_kinds.h"
 
-enum { ROBOTS = 3, PERIOD_US = 25000, SECOND = 1000000, FLYING = 512, IDS = 16, HAND_OVERS = 1000 };
+enum {
+    ROBOTS = 3,
+    PERIOD_US = 25000,
+    SECOND = 1000000,
+    FLYING = 512,
+    IDS = 16,
+    HAND_OVERS = 1000
+};
 static const int64_t T0_US = INT64_C(1000000000);
 static const int64_t GRANT_US = 1000; /* from the UnLock's arrival to the grant, at most */
 /* The place, and what of a robot may not reach into it. */
@@ -39,12 +47,13 @@ static const char LAB[] =
     "      R1: {pair: r1, sequence: cycle}\n"
     "      R2: {pair: r2, sequence: cycle, positions: {SPos: {x_m: 0.5}, OB: {x_m: 0.9}}}\n"
     "%s";
-static const char THIRD[] =
-    "      R3: {pair: r3, sequence: cycle, positions: {SPos: {x_m: 0, y_m: 0.5}, OB: {x_m: 0, y_m: 0.9}}}\n";
+static const char THIRD[] = "      R3: {pair: r3, sequence: cycle, positions: {SPos: {x_m: 0, "
+                            "y_m: 0.5}, OB: {x_m: 0, y_m: 0.9}}}\n";
 static const char GOOD[] = "Lock: IB, Move: IB, PickPrt, Move: SPos, UnLock: IB";
 static const char EARLY[] = "Lock: IB, Move: IB, PickPrt, UnLock: IB, Move: SPos";
 enum { PLACE_LOCK = 1, PLACE_UNLOCK = 5 }; /* of the good one's steps */
-static const double homes[ROBOTS][3] = {{-0.9, 0.0, 0.0}, {0.9, 0.0, PI}, {0.0, 0.9, -PI / 2.0}};
+static const double homes[ROBOTS][3] = {
+    {-0.9, 0.0, 0.0}, {0.9, 0.0, PI}, {0.0, 0.9, -PI / 2.0}};
 
 /* What is odd about a world. */
 struct rules {
@@ -105,11 +114,11 @@ struct scene {
     uint16_t speaking_robot;
     enum side speaking_side;
     /* what was seen */
-    unsigned both, trespass, hand_overs, late, fences, reboots, kills, silences, resets, releases, errors;
+    unsigned both, trespass, hand_overs, late, fences, reboots, kills, silences, resets,
+        releases, errors;
     unsigned repeated, lost, alarms[TEAM_ALARM_COUNT];
     uint64_t fence;
     double astray_m; /* most that a robot was from where it believes to be */
-    uint64_t hash;
 };
 
 /* ---- the network ---- */
@@ -137,7 +146,8 @@ static int64_t draw_due(struct scene *w, struct machine *r, bool to_lab)
 }
 
 /* A robot says it, or its last will does. */
-static void say(struct scene *w, uint16_t robot, enum side side, const char *word, int qos, const char *payload)
+static void say(struct scene *w, uint16_t robot, enum side side, const char *word, int qos,
+                const char *payload)
 {
     struct machine *r = &w->machine[robot][side];
     if (qos == 0 && (r->silent_until_us != 0 || random_uniform(&w->random) < 0.2)) {
@@ -155,12 +165,15 @@ static void say(struct scene *w, uint16_t robot, enum side side, const char *wor
 static void say_presence(struct scene *w, uint16_t robot, enum side side, bool online)
 {
     char text[128];
-    (void)snprintf(text, sizeof text, online ? "{\"state\":\"online\",\"boot\":\"%s\"}" : "{\"state\":\"offline\"}",
+    (void)snprintf(text, sizeof text,
+                   online ? "{\"state\":\"online\",\"boot\":\"%s\"}"
+                          : "{\"state\":\"offline\"}",
                    w->machine[robot][side].boot);
     say(w, robot, side, "connection", 1, text);
 }
 
-static void say_event(struct scene *w, enum event_kind kind, const char *word, int qos, const void *part)
+static void say_event(struct scene *w, enum event_kind kind, const char *word, int qos,
+                      const void *part)
 {
     char text[1000];
     struct json_writer out;
@@ -205,9 +218,10 @@ static bool stands_inside(const struct machine *r)
 /* It is asked to leave, and says at once that it has. */
 static void tell_lie(struct scene *w, struct machine *r, const struct event_command *c)
 {
-    const struct robot_reply done = {.status = REPLY_DONE, .start_us = w->now_us, .end_us = w->now_us};
-    struct robot_reply reply = done;
-    if (!w->rules->lies || w->speaking_side != SIDE_REAL || !stands_inside(r) || c->displacement_m < 0.2) {
+    struct robot_reply reply = {
+        .status = REPLY_DONE, .start_us = w->now_us, .end_us = w->now_us};
+    if (!w->rules->lies || w->speaking_side != SIDE_REAL || !stands_inside(r) ||
+        c->displacement_m < 0.2) {
         return;
     }
     (void)snprintf(reply.id, sizeof reply.id, "%s", c->id);
@@ -247,14 +261,9 @@ static void obey(struct scene *w, struct machine *r, const struct flying *m)
 
 /* ---- the lab ---- */
 
-static const struct team_params *params_of(const struct scene *w)
-{
-    return w->params.teams;
-}
-
 static const struct team *team_of(const struct scene *w)
 {
-    return crew_team(lab_team(w->lab, 0), params_of(w));
+    return crew_team(lab_team(w->lab, 0), w->params.teams);
 }
 
 static void take_team(struct scene *w, const struct team_effect *e)
@@ -297,16 +306,15 @@ static void send_command(struct scene *w, const struct effect *effect)
     struct flying *sent = put_flying(w, w->now_us + 2000);
     sent->to_lab = sent->own = true;
     (void)snprintf(sent->rest, sizeof sent->rest, "$lab/request");
-    (void)snprintf(sent->payload, sizeof sent->payload,
-                   "{\"team\":\"cell\",\"op\":\"sent\",\"robot\":\"R%u\",\"id\":\"%.*s\",\"side\":\"%s\"}",
-                   effect->pair + 1, (int)strcspn(id, "\""), id, side_name(effect->side));
+    (void)snprintf(
+        sent->payload, sizeof sent->payload,
+        "{\"team\":\"cell\",\"op\":\"sent\",\"robot\":\"R%u\",\"id\":\"%.*s\",\"side\":\"%s\"}",
+        effect->pair + 1, (int)strcspn(id, "\""), id, side_name(effect->side));
 }
 
 static void take_effect(void *context, const struct effect *effect)
 {
     struct scene *w = context;
-    w->hash = hash_bytes(w->hash, &effect->kind, sizeof effect->kind);
-    w->hash = hash_bytes(w->hash, &effect->t_us, sizeof effect->t_us);
     if (effect->kind == EFFECT_COMMAND) {
         send_command(w, effect);
     } else if (effect->kind == EFFECT_TEAM) {
@@ -354,7 +362,8 @@ static void kill_lab(struct scene *w)
             k++;
         }
     }
-    w->lab_down_until_us = w->now_us + SECOND / 10 + lab_us(random_exponential(&w->random, 2.0));
+    w->lab_down_until_us =
+        w->now_us + SECOND / 10 + lab_us(random_exponential(&w->random, 2.0));
 }
 
 static void start_lab(struct scene *w)
@@ -382,10 +391,8 @@ static void deliver(struct scene *w, size_t k)
     const int64_t up_us = m.to_lab ? w->lab_down_until_us : r->down_until_us;
     if (up_us != 0) {
         if (m.qos > 0 && (m.to_lab || w->rules->kept)) {
-            const uint64_t order = m.order;
             m.due_us = up_us + (m.to_lab ? 1 : 60000);
-            *put_flying(w, m.due_us) = m;
-            w->flying[w->flying_count - 1].order = order;
+            *put_flying(w, m.due_us) = m; /* its place in the order, too */
         }
         return;
     }
@@ -410,7 +417,8 @@ static void pass_time(struct scene *w, int64_t t_us)
         for (size_t k = 0; k < w->flying_count; k++) {
             const struct flying *a = &w->flying[k];
             const struct flying *b = first == SIZE_MAX ? NULL : &w->flying[first];
-            if (!b || a->due_us < b->due_us || (a->due_us == b->due_us && a->order < b->order)) {
+            if (!b || a->due_us < b->due_us ||
+                (a->due_us == b->due_us && a->order < b->order)) {
                 first = k;
             }
         }
@@ -428,7 +436,8 @@ static void pass_time(struct scene *w, int64_t t_us)
             return;
         }
         if (due_us < next_us) {
-            const struct event tick = {.t_us = due_us + 1, .kind = EVENT_TICK, .side = SIDE_COUNT};
+            const struct event tick = {
+                .t_us = due_us + 1, .kind = EVENT_TICK, .side = SIDE_COUNT};
             w->now_us = due_us > w->now_us ? due_us : w->now_us;
             step_event(w, &tick);
         } else {
@@ -447,13 +456,17 @@ static void boot(struct scene *w, uint16_t robot, enum side side, const double p
         double value;
     } set[] = {{"linear_speed_mps", 0.5}, {"t0_s", 0.0}};
     struct machine *r = &w->machine[robot][side];
-    const uint64_t seed = random_stream(w->rules->seed, 100 * r->boots + 10 * robot + side).state;
-    struct robot_setup setup = {.seed = seed, .start_us = w->now_us, .period_us = PERIOD_US, .pose_count = 3};
+    const uint64_t seed =
+        random_stream(w->rules->seed, 100 * r->boots + 10 * robot + side).state;
+    struct robot_setup setup = {
+        .seed = seed, .start_us = w->now_us, .period_us = PERIOD_US, .pose_count = 3};
     memcpy(setup.pose, pose, 3 * sizeof *pose);
     diffdrive_kind.init(&r->body, &setup);
     for (size_t i = 0; i < COUNT(set); i++) {
         char reason[ROBOT_REASON_MAX];
-        CHECK_INT(set[i].name, robot_set(&diffdrive_kind, &r->body, set[i].name, set[i].value, reason), STATUS_OK);
+        CHECK_INT(set[i].name,
+                  robot_set(&diffdrive_kind, &r->body, set[i].name, set[i].value, reason),
+                  STATUS_OK);
     }
     memset(r->taken, 0, sizeof r->taken);
     r->down_until_us = 0;
@@ -476,7 +489,8 @@ static void tell_telemetry(struct scene *w, struct machine *r)
 /* Is it time for what happens every so often? */
 static bool draw_chance(struct scene *w)
 {
-    return w->rules->calm_s > 0.0 && random_uniform(&w->random) < PERIOD_US * 1e-6 / w->rules->calm_s;
+    return w->rules->calm_s > 0.0 &&
+           random_uniform(&w->random) < PERIOD_US * 1e-6 / w->rules->calm_s;
 }
 
 static void disturb(struct scene *w, uint16_t robot, enum side side)
@@ -487,7 +501,8 @@ static void disturb(struct scene *w, uint16_t robot, enum side side)
         r->will_due = false;
         say_presence(w, robot, side, true);
     } else if (r->silent_until_us == 0 && draw_chance(w)) {
-        say_presence(w, robot, side, false); /* its last will: said before, for it must not wait */
+        say_presence(w, robot, side,
+                     false); /* its last will: said before, for it must not wait */
         r->silent_until_us = w->now_us + lab_us(random_between(&w->random, 0.5, 8.0));
         w->silences++;
     }
@@ -528,17 +543,19 @@ static void wish(struct scene *w, const char *op, uint16_t robot, uint64_t fence
     char text[256];
     if (fence != 0) {
         (void)snprintf(text, sizeof text,
-                       "{\"team\":\"cell\",\"op\":\"%s\",\"resource\":\"IB\",\"fence\":%llu,\"reason\":\"seen\"}", op,
-                       (unsigned long long)fence);
+                       "{\"team\":\"cell\",\"op\":\"%s\",\"resource\":\"IB\",\"fence\":%llu,"
+                       "\"reason\":\"seen\"}",
+                       op, (unsigned long long)fence);
     } else {
-        (void)snprintf(text, sizeof text, "{\"team\":\"cell\",\"op\":\"%s\",\"robot\":\"R%d\"}", op, robot + 1);
+        (void)snprintf(text, sizeof text, "{\"team\":\"cell\",\"op\":\"%s\",\"robot\":\"R%d\"}",
+                       op, robot + 1);
         w->arrived_us[robot] = w->now_us;
     }
     hear(w, "$lab/request", text);
 }
 
-/* Somebody goes there: it is told to do its step again, or it is carried home, its place is freed,
- * and it goes on behind what it had the place for. */
+/* Somebody goes there: it is told to do its step again, or it is carried home, its place is
+ * freed, and it goes on behind what it had the place for. */
 static void help(struct scene *w, uint16_t robot)
 {
     struct team_robot_view view;
@@ -547,12 +564,15 @@ static void help(struct scene *w, uint16_t robot)
     team_robot(team_of(w), robot, &view);
     team_resource(team_of(w), 0, &place);
     const bool in_error = view.phase == TEAM_PHASE_ERROR;
-    w->error_us[robot] = !in_error ? 0 : w->error_us[robot] != 0 ? w->error_us[robot] : w->now_us;
-    if (!in_error || w->now_us - w->error_us[robot] < 3 * SECOND || r->body.is_working || r->down_until_us != 0 ||
-        r->silent_until_us != 0) {
+    w->error_us[robot] = !in_error                 ? 0
+                         : w->error_us[robot] != 0 ? w->error_us[robot]
+                                                   : w->now_us;
+    if (!in_error || w->now_us - w->error_us[robot] < 3 * SECOND || r->body.is_working ||
+        r->down_until_us != 0 || r->silent_until_us != 0) {
         return;
     }
-    const bool within = view.step && view.step->place > PLACE_LOCK && view.step->place <= PLACE_UNLOCK;
+    const bool within =
+        view.step && view.step->place > PLACE_LOCK && view.step->place <= PLACE_UNLOCK;
     if (view.held_count > 0 && random_uniform(&w->random) < 0.3 &&
         diffdrive_kind.place(&r->body, homes[robot]) == STATUS_OK) {
         wish(w, "release", TEAM_NONE, place.held[0].fence);
@@ -577,7 +597,8 @@ static void look(struct scene *w)
         if (stands_inside(&w->machine[k][SIDE_REAL])) {
             const bool holds = place.held_count == 1 && place.held[0].robot == k;
             if (!holds && !w->rules->must_fail && w->trespass == 0) {
-                (void)printf("%s: %.3f s: R%d in the place of %d\n", w->rules->name, lab_s(w->now_us - T0_US), k + 1,
+                (void)printf("%s: %.3f s: R%d in the place of %d\n", w->rules->name,
+                             lab_s(w->now_us - T0_US), k + 1,
                              place.held_count ? place.held[0].robot + 1 : 0);
             }
             inside++;
@@ -599,10 +620,10 @@ static void open_scene(struct scene *w, const struct rules *rules)
     w->random = random_stream(rules->seed, 7);
     w->last_owner = TEAM_NONE;
     w->now_us = T0_US;
-    w->hash = HASH_START;
-    (void)snprintf(text, sizeof text, LAB, third ? ", r3: {}" : "", rules->lease_s, rules->on_lost, rules->steps,
-                   third ? THIRD : "");
-    CHECK_INT(rules->name, lab_file_parse(text, strlen(text), "lab.yaml", &w->file, &errors), STATUS_OK);
+    (void)snprintf(text, sizeof text, LAB, third ? ", r3: {}" : "", rules->lease_s,
+                   rules->on_lost, rules->steps, third ? THIRD : "");
+    CHECK_INT(rules->name, lab_file_parse(text, strlen(text), "lab.yaml", &w->file, &errors),
+              STATUS_OK);
     err_list_print(&errors, stdout);
     w->params = lab_file_params(&w->file);
     CU_ASSERT_FATAL(w->params.team_count == 1);
@@ -646,12 +667,15 @@ static void run_scene(struct scene *w)
 
 static void tell_scene(const struct scene *w)
 {
-    (void)printf("%s: %u hand-overs in %.0f s, %u reboots, %u silences, %u kills of the lab, %u replies lost, %u "
-                 "commands known again, %u errors, %u resets, %u releases, %u leases ended, %u stale; both in "
+    (void)printf("%s: %u hand-overs in %.0f s, %u reboots, %u silences, %u kills of the lab, "
+                 "%u replies lost, %u "
+                 "commands known again, %u errors, %u resets, %u releases, %u leases ended, %u "
+                 "stale; both in "
                  "the place %u, without Lock %u, late %u; astray %.4f m\n",
-                 w->rules->name, w->hand_overs, lab_s(w->now_us - T0_US), w->reboots, w->silences, w->kills, w->lost,
-                 w->repeated, w->errors, w->resets, w->releases, w->alarms[TEAM_ALARM_LEASE_EXPIRED],
-                 w->alarms[TEAM_ALARM_STALE_FENCE], w->both, w->trespass, w->late, w->astray_m);
+                 w->rules->name, w->hand_overs, lab_s(w->now_us - T0_US), w->reboots,
+                 w->silences, w->kills, w->lost, w->repeated, w->errors, w->resets, w->releases,
+                 w->alarms[TEAM_ALARM_LEASE_EXPIRED], w->alarms[TEAM_ALARM_STALE_FENCE],
+                 w->both, w->trespass, w->late, w->astray_m);
 }
 
 static void check_world(const struct rules *rules)
@@ -689,13 +713,40 @@ static void test_right(void)
 {
     const unsigned n = count_wanted();
     const struct rules rows[] = {
-        {.name = "two, calm", .robots = 2, .hand_overs = n / 10, .steps = GOOD, .lease_s = "0", .on_lost = "hold"},
-        {.name = "two", .robots = 2, .hand_overs = n, .steps = GOOD, .lease_s = "3", .on_lost = "hold",
-         .calm_s = 60.0, .loss = 0.01, .twice = 0.05},
-        {.name = "three", .robots = 3, .hand_overs = n, .steps = GOOD, .lease_s = "3", .on_lost = "hold",
-         .calm_s = 60.0, .loss = 0.01, .twice = 0.05},
-        {.name = "two, commands kept for robots that are down", .robots = 2, .hand_overs = n, .steps = GOOD,
-         .lease_s = "3", .on_lost = "hold", .calm_s = 60.0, .loss = 0.01, .twice = 0.05, .kept = true},
+        {.name = "two, calm",
+         .robots = 2,
+         .hand_overs = n / 10,
+         .steps = GOOD,
+         .lease_s = "0",
+         .on_lost = "hold"},
+        {.name = "two",
+         .robots = 2,
+         .hand_overs = n,
+         .steps = GOOD,
+         .lease_s = "3",
+         .on_lost = "hold",
+         .calm_s = 60.0,
+         .loss = 0.01,
+         .twice = 0.05},
+        {.name = "three",
+         .robots = 3,
+         .hand_overs = n,
+         .steps = GOOD,
+         .lease_s = "3",
+         .on_lost = "hold",
+         .calm_s = 60.0,
+         .loss = 0.01,
+         .twice = 0.05},
+        {.name = "two, commands kept for robots that are down",
+         .robots = 2,
+         .hand_overs = n,
+         .steps = GOOD,
+         .lease_s = "3",
+         .on_lost = "hold",
+         .calm_s = 60.0,
+         .loss = 0.01,
+         .twice = 0.05,
+         .kept = true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rules rules = rows[i];
@@ -707,12 +758,29 @@ static void test_right(void)
 static void test_wrong(void)
 {
     static const struct rules rows[] = {
-        {.name = "a robot that lies", .robots = 2, .hand_overs = 200, .steps = GOOD, .lease_s = "0", .on_lost = "hold",
-         .lies = true, .must_fail = true},
-        {.name = "a sequence that unlocks too early", .robots = 2, .hand_overs = 200, .steps = EARLY, .lease_s = "0",
-         .on_lost = "hold", .must_fail = true},
-        {.name = "a place that is taken from silent robots", .robots = 2, .hand_overs = 500, .steps = GOOD,
-         .lease_s = "1", .on_lost = "release", .calm_s = 30.0, .must_fail = true},
+        {.name = "a robot that lies",
+         .robots = 2,
+         .hand_overs = 200,
+         .steps = GOOD,
+         .lease_s = "0",
+         .on_lost = "hold",
+         .lies = true,
+         .must_fail = true},
+        {.name = "a sequence that unlocks too early",
+         .robots = 2,
+         .hand_overs = 200,
+         .steps = EARLY,
+         .lease_s = "0",
+         .on_lost = "hold",
+         .must_fail = true},
+        {.name = "a place that is taken from silent robots",
+         .robots = 2,
+         .hand_overs = 500,
+         .steps = GOOD,
+         .lease_s = "1",
+         .on_lost = "release",
+         .calm_s = 30.0,
+         .must_fail = true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct rules rules = rows[i];
