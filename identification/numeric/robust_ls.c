@@ -10,6 +10,7 @@
 
 #include "identification/numeric/dot.h"
 #include "identification/numeric/qr_accumulator.h"
+#include "identification/numeric/span.h"
 #include "identification/numeric/svd.h"
 
 /* Trials of a start from as many rows as there are unknowns, for each unknown. */
@@ -29,7 +30,7 @@ static const double TUKEY_C = 4.685;
 /* Median of |z| to standard deviation for Gaussian noise. */
 static const double MAD_TO_SD = 1.4826;
 /* The LAD start need not be exact, the final iterations do. */
-static const double LAD_TOLERANCE = 1e-7;
+static const double LAD_TOLERANCE = 1e-5;
 static const double M_TOLERANCE = 1e-9;
 /* Rows that stray together at one end pull least absolute deviations along. Where most rows
  * keep so much closer to another solution, that one is the start: never for chance alone. */
@@ -45,9 +46,14 @@ static const double SLOPE_MIN = 0.2;
 
 /* Work arrays of one run, [n] each. */
 struct work {
-    double *e; /* residuals */
+    double *e; /* residuals of the solution at hand */
     double *w; /* weights */
-    double *a; /* scratch for order statistics */
+    double *a; /* scratch for order statistics, and for one weighted column */
+    /* Of the design: weights change how well its columns tell apart by as much as they differ
+     * themselves, however alike those of the design are. */
+    struct span span;
+    size_t rank; /* of the design */
+    double *q;   /* room of span */
 };
 
 /* One weighted solution. */
@@ -78,8 +84,8 @@ static void reduce_rows(const struct robust_ls_problem *problem, const double *w
 }
 
 /* Weighted least squares, of minimum norm in scaled columns. */
-static enum status solve_weighted(const struct robust_ls_problem *problem,
-                                  const double *weights, struct solution *out)
+static enum status decompose_weighted(const struct robust_ls_problem *problem,
+                                      const double *weights, struct solution *out)
 {
     const size_t p = problem->p;
     struct qr_accumulator qr;
@@ -100,6 +106,49 @@ static enum status solve_weighted(const struct robust_ls_problem *problem,
         }
     }
     return STATUS_OK;
+}
+
+/* To beta what a step of Q is. */
+static void add_step(const struct robust_ls_problem *problem, const struct work *work,
+                     const double *step, double *beta)
+{
+    for (size_t j = 0; j < problem->p; j++) {
+        for (size_t k = 0; k < work->span.rank; k++) {
+            beta[j] += work->span.turn[j][k] * step[k];
+        }
+    }
+}
+
+/* From a solution, whose residuals are in work->e, to that of the weights in work->w. A step
+ * solves Q'WQ step = Q'We, so it is as exact as the residuals are; where the weights leave Q
+ * no rank, the weighted design itself is decomposed. *lost: its rank is less than without. */
+static enum status solve_weighted(const struct robust_ls_problem *problem, struct work *work,
+                                  double *beta, bool *lost)
+{
+    double gram[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX];
+    double step[ROBUST_LS_P_MAX];
+    const size_t n = problem->n;
+    for (size_t j = 0; j < work->span.rank; j++) {
+        for (size_t i = 0; i < n; i++) {
+            work->a[i] = work->w[i] * work->span.q[j * n + i];
+        }
+        step[j] = dot_product(work->a, work->e, n);
+        for (size_t k = j; k < work->span.rank; k++) {
+            gram[j][k] = dot_product(work->a, work->span.q + k * n, n);
+        }
+    }
+    if (span_cholesky(gram, step, work->span.rank)) {
+        add_step(problem, work, step, beta);
+        *lost = false;
+        return STATUS_OK;
+    }
+    struct solution at;
+    const enum status st = decompose_weighted(problem, work->w, &at);
+    if (st == STATUS_OK) {
+        *lost = at.svd.rank < work->rank;
+        memcpy(beta, at.beta, problem->p * sizeof *beta);
+    }
+    return st;
 }
 
 static void set_residuals(const struct robust_ls_problem *problem, const double *beta,
@@ -136,11 +185,17 @@ static double mad_scale(struct work *work, size_t n, size_t rank, double floor)
     return fmax(MAD_TO_SD * median, floor);
 }
 
+/* Where the residual stands by size, from 0 on, to which three quarters of the rows keep. */
+static size_t majority_rank(size_t n, size_t rank)
+{
+    return rank + 3 * (n - rank - 1) / 4;
+}
+
 /* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
  * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
 static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
 {
-    return fmax(select_size(work, n, rank + 3 * (n - rank - 1) / 4) / QUARTILE_SD, floor);
+    return fmax(select_size(work, n, majority_rank(n, rank)) / QUARTILE_SD, floor);
 }
 
 /* Weight of a residual, psi(z) / z, and the slope of psi there. */
@@ -171,11 +226,12 @@ static double weigh_residual(enum robust_ls_method method, double z, double *slo
 
 /* Least absolute deviations by reweighting, from the solution at hand. */
 static enum status fit_absolute(const struct robust_ls_problem *problem, struct work *work,
-                                struct solution *at, size_t *iterations)
+                                double *beta, size_t *iterations)
 {
     double before = INFINITY;
     for (int round = 0; round < LAD_ITERATIONS_MAX; round++) {
         double sum = 0.0;
+        bool lost;
         for (size_t i = 0; i < problem->n; i++) {
             const double size = fabs(work->e[i]);
             sum += size;
@@ -185,11 +241,11 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
             break;
         }
         before = sum;
-        const enum status st = solve_weighted(problem, work->w, at);
+        const enum status st = solve_weighted(problem, work, beta, &lost);
         if (st != STATUS_OK) {
             return st;
         }
-        set_residuals(problem, at->beta, work->e);
+        set_residuals(problem, beta, work->e);
         *iterations += 1;
     }
     return STATUS_OK;
@@ -198,9 +254,9 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
 /* Iterates weights and scale from the residuals at hand. *lost is set when the weights threw
  * out so many rows that a column lost its meaning. */
 static enum status m_estimate(const struct robust_ls_problem *problem, struct work *work,
-                              size_t rank, struct robust_ls_fit *fit, bool *lost)
+                              struct robust_ls_fit *fit, bool *lost)
 {
-    struct solution at;
+    const size_t rank = fit->rank;
     *lost = false;
     fit->converged = false;
     for (int round = 0; round < M_ITERATIONS_MAX && !fit->converged; round++) {
@@ -210,20 +266,18 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
             const double z = work->e[i] / fit->sd;
             work->w[i] = weigh_residual(fit->method, z, &slope);
         }
-        const enum status st = solve_weighted(problem, work->w, &at);
-        if (st != STATUS_OK) {
+        double beta[ROBUST_LS_P_MAX];
+        memcpy(beta, fit->beta, sizeof beta);
+        const enum status st = solve_weighted(problem, work, beta, lost);
+        if (st != STATUS_OK || *lost) {
             return st;
-        }
-        if (at.svd.rank < rank) {
-            *lost = true;
-            return STATUS_OK;
         }
         double step = 0.0;
         for (size_t j = 0; j < problem->p; j++) {
             /* In units of y: how far this term moves a typical row. */
-            step = fmax(step, fabs(at.beta[j] - fit->beta[j]) * fit->column_norm[j] /
+            step = fmax(step, fabs(beta[j] - fit->beta[j]) * fit->column_norm[j] /
                                   sqrt((double)problem->n));
-            fit->beta[j] = at.beta[j];
+            fit->beta[j] = beta[j];
         }
         set_residuals(problem, fit->beta, work->e);
         fit->iterations += 1;
@@ -311,97 +365,129 @@ static size_t pick_row(uint32_t *state, size_t n)
     return (size_t)((uint64_t)*state * n / 2147483647U);
 }
 
-/* The solution through as many rows as there are unknowns; of lower rank when they do not
- * determine one. */
-static enum status through_rows(const struct robust_ls_problem *problem, size_t rank,
-                                uint32_t *state, struct solution *at)
+/* The step to the solution through as many rows as there are unknowns, by Gauss and Jordan;
+ * false when they do not determine one. */
+static bool through_rows(const struct work *work, size_t n, uint32_t *state,
+                         double step[ROBUST_LS_P_MAX])
 {
-    double x[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
-    double y[ROBUST_LS_P_MAX];
+    double m[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX + 1];
+    const size_t rank = work->span.rank;
+    double largest = 0.0;
     for (size_t k = 0; k < rank; k++) {
-        const size_t i = pick_row(state, problem->n);
-        memcpy(x + k * problem->p, problem->x + i * problem->p, problem->p * sizeof *x);
-        y[k] = problem->y[i];
+        const size_t i = pick_row(state, n);
+        for (size_t j = 0; j < rank; j++) {
+            m[k][j] = work->span.q[j * n + i];
+        }
+        m[k][rank] = work->e[i];
     }
-    const struct robust_ls_problem part = {
-        .x = x, .y = y, .n = rank, .p = problem->p, .floor = problem->floor};
-    return solve_weighted(&part, NULL, at);
+    for (size_t j = 0; j < rank; j++) {
+        size_t pivot = j;
+        for (size_t k = j + 1; k < rank; k++) {
+            pivot = fabs(m[k][j]) > fabs(m[pivot][j]) ? k : pivot;
+        }
+        largest = fmax(largest, fabs(m[pivot][j]));
+        if (!(fabs(m[pivot][j]) > RANK_TOLERANCE * largest)) {
+            return false;
+        }
+        const double by = m[pivot][j];
+        for (size_t c = j; c <= rank; c++) {
+            const double swapped = m[pivot][c] / by;
+            m[pivot][c] = m[j][c];
+            m[j][c] = swapped;
+        }
+        for (size_t k = 0; k < rank; k++) {
+            const double factor = k == j ? 0.0 : m[k][j];
+            for (size_t c = j; c <= rank; c++) {
+                m[k][c] -= factor * m[j][c];
+            }
+        }
+    }
+    for (size_t k = 0; k < rank; k++) {
+        step[k] = m[k][rank];
+    }
+    return true;
 }
 
-/* Of many solutions through few rows the one to which the majority keeps closest. */
-static enum status search_rows(const struct robust_ls_problem *problem, struct work *work,
-                               size_t rank, struct solution *best, double *least)
+/* Residuals after a step into work->a, unless more than `spare` rows lie beyond `near`. */
+static bool keeps_near(struct work *work, size_t n, const double *step, double near,
+                       size_t spare)
 {
+    size_t beyond = 0;
+    for (size_t i = 0; i < n && beyond <= spare; i++) {
+        double left = work->e[i];
+        for (size_t k = 0; k < work->span.rank; k++) {
+            left -= work->span.q[k * n + i] * step[k];
+        }
+        work->a[i] = fabs(left);
+        beyond += !(work->a[i] < near);
+    }
+    return beyond <= spare;
+}
+
+/* Of many solutions through few rows the one to which the majority keeps closest, closer than
+ * *least; *best: the step to it from the solution at hand. */
+static bool search_rows(const struct robust_ls_problem *problem, struct work *work,
+                        double best[ROBUST_LS_P_MAX], double *least)
+{
+    const size_t n = problem->n;
+    const size_t most = majority_rank(n, work->span.rank);
     uint32_t state = 20221;
-    for (size_t trial = 0; trial < TRIALS * rank; trial++) {
-        struct solution one;
-        const enum status st = through_rows(problem, rank, &state, &one);
-        if (st == STATUS_E_NOMEM) {
-            return st;
-        }
-        if (st != STATUS_OK || one.svd.rank < rank) {
-            continue;
-        }
-        set_residuals(problem, one.beta, work->e);
-        const double scale = majority_scale(work, problem->n, rank, problem->floor);
-        if (scale < *least) {
-            *least = scale;
-            *best = one;
+    bool found = false;
+    for (size_t trial = 0; trial<TRIALS * work->span.rank && * least> problem->floor; trial++) {
+        double step[ROBUST_LS_P_MAX];
+        if (through_rows(work, n, &state, step) &&
+            keeps_near(work, n, step, *least * QUARTILE_SD, n - 1 - most)) {
+            *least = fmax(gsl_stats_select(work->a, 1, n, most) / QUARTILE_SD, problem->floor);
+            memcpy(best, step, work->span.rank * sizeof *best);
+            found = true;
         }
     }
-    return STATUS_OK;
-}
-
-/* Least squares of what lies near it. */
-static enum status near_rows(const struct robust_ls_problem *problem, struct work *work,
-                             const struct solution *best, double scale, struct solution *at)
-{
-    struct solution refined;
-    set_residuals(problem, best->beta, work->e);
-    for (size_t i = 0; i < problem->n; i++) {
-        const bool near = fabs(work->e[i]) <= NEAR_SD * scale;
-        work->w[i] = near ? 1.0 : 0.0;
-    }
-    const enum status st = solve_weighted(problem, work->w, &refined);
-    if (st == STATUS_OK) {
-        *at = refined.svd.rank == best->svd.rank ? refined : *best;
-    }
-    return st;
+    return found;
 }
 
 /* A start that holds however far a quarter of the rows stray: taken when the others keep far
- * closer to it than to the one at hand. */
+ * closer to it than to the one at hand; then least squares of what lies near it. */
 static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
-                                 size_t rank, struct solution *at)
+                                 double *beta)
 {
-    struct solution best = *at;
-    set_residuals(problem, at->beta, work->e);
-    const double scale = majority_scale(work, problem->n, rank, problem->floor);
-    double least = scale;
-    const enum status st = search_rows(problem, work, rank, &best, &least);
-    return st == STATUS_OK && least < CLOSER_RATIO * scale
-               ? near_rows(problem, work, &best, least, at)
-               : st;
+    double step[ROBUST_LS_P_MAX];
+    double least =
+        CLOSER_RATIO * majority_scale(work, problem->n, work->span.rank, problem->floor);
+    if (!search_rows(problem, work, step, &least)) {
+        return STATUS_OK;
+    }
+    add_step(problem, work, step, beta);
+    set_residuals(problem, beta, work->e);
+    for (size_t i = 0; i < problem->n; i++) {
+        work->w[i] = fabs(work->e[i]) <= NEAR_SD * least ? 1.0 : 0.0;
+    }
+    double refined[ROBUST_LS_P_MAX];
+    bool lost;
+    memcpy(refined, beta, sizeof refined);
+    const enum status st = solve_weighted(problem, work, refined, &lost);
+    if (st == STATUS_OK && !lost) {
+        memcpy(beta, refined, problem->p * sizeof *beta);
+    }
+    return st;
 }
 
 /* Robust part: LAD start, or that of a majority which keeps far closer, then weights; Huber's
  * never lose a row, so they stand in. */
 static enum status fit_robust(const struct robust_ls_problem *problem, struct work *work,
-                              const struct solution *plain, struct robust_ls_fit *fit)
+                              struct robust_ls_fit *fit)
 {
-    struct solution at = *plain;
+    double start[ROBUST_LS_P_MAX];
     bool lost = false;
-    enum status st = fit_absolute(problem, work, &at, &fit->iterations);
+    memcpy(start, fit->beta, sizeof start);
+    enum status st = fit_absolute(problem, work, start, &fit->iterations);
     if (st == STATUS_OK && fit->method == ROBUST_LS_TUKEY &&
         problem->n >= MAJORITY_ROWS * fit->rank) {
-        st = find_majority(problem, work, fit->rank, &at);
+        st = find_majority(problem, work, start);
     }
     for (int attempt = 0; attempt < 2 && st == STATUS_OK; attempt++) {
-        for (size_t j = 0; j < fit->p; j++) {
-            fit->beta[j] = at.beta[j];
-        }
+        memcpy(fit->beta, start, sizeof start);
         set_residuals(problem, fit->beta, work->e);
-        st = m_estimate(problem, work, fit->rank, fit, &lost);
+        st = m_estimate(problem, work, fit, &lost);
         if (!lost) {
             break;
         }
@@ -418,7 +504,7 @@ static enum status run_method(const struct robust_ls_problem *problem,
     *fit = (struct robust_ls_fit){
         .n = problem->n, .p = problem->p, .method = method, .iterations = 1, .converged = true};
 
-    enum status st = solve_weighted(problem, NULL, &plain);
+    enum status st = decompose_weighted(problem, NULL, &plain);
     if (st != STATUS_OK) {
         return st;
     }
@@ -430,7 +516,9 @@ static enum status run_method(const struct robust_ls_problem *problem,
         fit->method = ROBUST_LS_OLS;
     }
     if (fit->method != ROBUST_LS_OLS) {
-        st = fit_robust(problem, work, &plain, fit);
+        work->rank = fit->rank;
+        span_find(problem->x, NULL, problem->n, problem->p, work->q, &work->span);
+        st = fit_robust(problem, work, fit);
     }
     if (st == STATUS_OK) {
         set_covariance(&plain, noise_variance(fit, work->e), fit);
@@ -447,11 +535,14 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
         return STATUS_E_ARG;
     }
     struct robust_ls_fit out;
-    gsl_vector *memory = gsl_vector_alloc(3 * problem->n);
+    const size_t columns = method == ROBUST_LS_OLS ? 3 : 3 + problem->p;
+    gsl_vector *memory = gsl_vector_alloc(columns * problem->n);
     if (!memory) {
         return STATUS_E_NOMEM;
     }
-    struct work work = {memory->data, memory->data + problem->n, memory->data + 2 * problem->n};
+    double *const e = memory->data;
+    struct work work = {
+        .e = e, .w = e + problem->n, .a = e + 2 * problem->n, .q = e + 3 * problem->n};
     const enum status st = run_method(problem, method, &work, &out);
     if (st == STATUS_OK) {
         for (size_t i = 0; residual && i < problem->n; i++) {

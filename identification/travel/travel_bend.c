@@ -1,0 +1,357 @@
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_statistics_double.h>
+
+#include "identification/numeric/dot.h"
+#include "identification/travel/travel_law_parts.h"
+
+enum {
+    ACCELERATING_P = 1 + 2 * TRAVEL_SIZES,
+    DELAYED_P = ACCELERATING_P + TRAVEL_SIZES, /* the same with ta and tr */
+    ITERATIONS = 60,
+    HALVINGS = 30,
+    STARTS = 4
+};
+/* Of laws that hold so many may be said to bend. */
+static const double BEND_CHANCE = 0.001;
+/* Twice the logarithm of how much more likely moves are with accelerations: laws that hold stay
+ * below 4 in a thousand simulated tables. */
+static const double BEND_MIN = 8.0;
+/* A search ends with a step that moves no logarithm by more, or no share of the squares: an
+ * acceleration too quick to be seen moves on for ever. What is searched from several starts is
+ * not searched as far. */
+static const double ENOUGH = 1e-7;
+static const double START_ENOUGH = 1e-4;
+static const double STEP_MAX = 0.5;
+/* Of a column's own square, so that columns which are alike end no search. */
+static const double DAMPING = 1e-9;
+static const double TUKEY_C = 4.685;
+static const double MAD_TO_SD = 1.4826;
+/* A move keeps to a law within so many standard deviations. */
+static const double NEAR_SD = 5.0;
+/* Full speed is reached over such a share of the longest move, and is so much more than that of
+ * the law without. */
+static const double starts[STARTS][2] = {{0.2, 1.1}, {1.0, 1.5}, {0.03, 1.0}, {0.5, 0.7}};
+
+/* Unknowns: t0, then the logarithms of speed and acceleration of each size; then ta and tr.
+ * The law of a robot that accelerates has none of these two: what starts from rest has no other
+ * start. With them it contains the law of constant speeds, too. */
+struct bent {
+    size_t p; /* ACCELERATING_P, or DELAYED_P */
+    double q[DELAYED_P];
+};
+
+static_assert((size_t)DELAYED_P <= SPAN_P_MAX && (size_t)DELAYED_P <= TRAVEL_LAW_COLUMNS,
+              "room for its columns");
+static_assert(3 * TRAVEL_SIZES <= SPAN_ADDED_MAX, "three columns of each size");
+static const enum travel_term delays[TRAVEL_SIZES] = {TRAVEL_TA, TRAVEL_TR};
+
+bool travel_law_bends(const struct travel_law *law)
+{
+    return law->tested && law->bend_p < BEND_CHANCE;
+}
+
+/* by: slopes of the logarithms of speed and acceleration. */
+static double travel_of(double size, double speed, double acceleration, double by[2])
+{
+    if (!(size > 0.0)) {
+        by[0] = by[1] = 0.0;
+        return 0.0;
+    }
+    if (size * acceleration > speed * speed) {
+        by[0] = speed / acceleration - size / speed;
+        by[1] = -speed / acceleration;
+        return size / speed + speed / acceleration;
+    }
+    by[0] = 0.0;
+    by[1] = -sqrt(size / acceleration);
+    return 2.0 * sqrt(size / acceleration);
+}
+
+/* w->residual: what the law leaves of all moves; w->x: its slopes, by rows of at->p. */
+static void set_rows(struct law_rows *w, const struct bent *at)
+{
+    double speed[TRAVEL_SIZES];
+    double acceleration[TRAVEL_SIZES];
+    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+        speed[k] = exp(at->q[1 + 2 * k]);
+        acceleration[k] = exp(at->q[2 + 2 * k]);
+    }
+    for (size_t i = 0; i < w->problem->n; i++) {
+        double *row = w->x + i * at->p;
+        double left = w->problem->y[i] - at->q[0];
+        row[0] = 1.0;
+        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+            left -= travel_of(law_size(w->problem, i, k), speed[k], acceleration[k],
+                              row + 1 + 2 * k);
+            if (at->p == DELAYED_P) {
+                row[ACCELERATING_P + k] = w->problem->x[i * w->problem->p + delays[k]];
+                left -= at->q[ACCELERATING_P + k] * row[ACCELERATING_P + k];
+            }
+        }
+        w->residual[i] = left;
+    }
+}
+
+/* Of what counts, by the square of that. */
+static double sum_squares(const struct law_rows *w)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < w->problem->n; i++) {
+        const double left = w->counts[i] * w->residual[i];
+        sum += left * left;
+    }
+    return sum;
+}
+
+/* Robust scale of what the law at hand leaves of all moves. */
+static double scale_residuals(struct law_rows *w, const struct bent *at)
+{
+    const size_t n = w->problem->n;
+    for (size_t i = 0; i < n; i++) {
+        w->z[i] = fabs(w->residual[i]);
+    }
+    /* As many as there are unknowns are small whatever the noise is. */
+    return fmax(MAD_TO_SD * gsl_stats_select(w->z, 1, n, (n + at->p) / 2), w->problem->floor);
+}
+
+/* Gauss and Newton's step from the rows at hand; false when numbers are none. */
+static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX])
+{
+    double m[SPAN_P_MAX][SPAN_P_MAX] = {{0.0}};
+    memset(step, 0, SPAN_P_MAX * sizeof *step);
+    for (size_t i = 0; i < w->problem->n; i++) {
+        const double *row = w->x + i * p;
+        const double weight = w->counts[i] * w->counts[i];
+        for (size_t j = 0; j < p; j++) {
+            const double product = weight * row[j];
+            for (size_t k = j; k < p; k++) {
+                m[j][k] += product * row[k];
+            }
+            step[j] += product * w->residual[i];
+        }
+    }
+    for (size_t j = 0; j < p; j++) {
+        /* What no move tells stays where it is. */
+        m[j][j] = m[j][j] > 0.0 ? m[j][j] * (1.0 + DAMPING) : 1.0;
+    }
+    return span_cholesky(m, step, p);
+}
+
+/* Takes the step, halved until it helps, rows with it; its length, 0 when none does or it
+ * hardly does. */
+static double take_step(struct law_rows *w, struct bent *at, const double step[SPAN_P_MAX],
+                        double enough)
+{
+    const double before = sum_squares(w);
+    const struct bent from = *at;
+    double share = 1.0;
+    for (size_t j = 1; j < ACCELERATING_P; j++) {
+        share = fmin(share, STEP_MAX / fmax(fabs(step[j]), STEP_MAX));
+    }
+    for (int halved = 0; halved < HALVINGS; halved++, share *= 0.5) {
+        double length = 0.0;
+        for (size_t j = 0; j < at->p; j++) {
+            at->q[j] = from.q[j] + share * step[j];
+            length = fmax(length, share * fabs(step[j]));
+        }
+        set_rows(w, at);
+        const double after = sum_squares(w);
+        if (after <= before) {
+            return before - after > enough * before ? length : 0.0;
+        }
+    }
+    *at = from;
+    set_rows(w, at);
+    return 0.0;
+}
+
+/* Steps until none helps. robust: moves weigh as Tukey has it, by what this law leaves of
+ * them; else as they count. */
+static void descend_from(struct law_rows *w, bool robust, struct bent *at)
+{
+    const double enough = robust ? START_ENOUGH : ENOUGH;
+    double step[SPAN_P_MAX];
+    double length = 1.0;
+    set_rows(w, at);
+    for (int i = 0; i < ITERATIONS && length > enough; i++) {
+        const double reach = robust ? TUKEY_C * scale_residuals(w, at) : 0.0;
+        for (size_t j = 0; j < w->problem->n && robust; j++) {
+            const double z = w->residual[j] / reach;
+            w->counts[j] = fmax(1.0 - z * z, 0.0);
+        }
+        length = find_step(w, at->p, step) ? take_step(w, at, step, enough) : 0.0;
+    }
+}
+
+/* Takes what is found from there when most moves keep closer to it. */
+static void try_start(struct law_rows *w, struct bent at, struct bent *best, double *scale)
+{
+    descend_from(w, true, &at);
+    const double here = scale_residuals(w, &at);
+    if (here < *scale) {
+        *scale = here;
+        *best = at;
+    }
+}
+
+/* Speed and acceleration of a start. */
+static void set_start(const struct law_rows *w, size_t k, const double start[2], double of[2])
+{
+    double largest = 1e-3;
+    for (size_t i = 0; i < w->problem->n; i++) {
+        largest = fmax(largest, law_size(w->problem, i, k));
+    }
+    of[0] = w->inverse[k] > 0.0 ? start[1] / w->inverse[k] : 1.0;
+    of[1] = of[0] * of[0] / (start[0] * largest);
+}
+
+/* The bent law to which most moves keep closest, best->p of unknowns. A start in *best is one
+ * of those tried. Returns its scale, HUGE_VAL when there is none. */
+static double search_bent(struct law_rows *w, struct bent *best)
+{
+    double scale = HUGE_VAL;
+    if (best->p == DELAYED_P) {
+        try_start(w, *best, best, &scale);
+    }
+    for (size_t s = 0; s < STARTS; s++) {
+        struct bent at = {.p = best->p, .q = {0.5 * w->t0_s}};
+        for (size_t k = 0; k < TRAVEL_SIZES; k++) {
+            double of[2];
+            set_start(w, k, starts[s], of);
+            at.q[1 + 2 * k] = log(of[0]);
+            at.q[2 + 2 * k] = log(of[1]);
+        }
+        try_start(w, at, best, &scale);
+    }
+    return scale;
+}
+
+/* How much more likely the moves are, twice its logarithm, when so much less is left of them.
+ * What cannot be timed is no evidence. */
+static double weigh_evidence(const struct law_rows *w, double rss)
+{
+    const double floor2 = w->problem->floor * w->problem->floor * w->rows;
+    return w->rows * log((w->plain_rss + floor2) / (rss + floor2));
+}
+
+/* Whether a law that bends could explain what counts so much better that it would be told: laws
+ * of three accelerations as columns beside the design nearly span what any of them adds. */
+static bool may_bend(const struct law_rows *w, const struct travel_law *law)
+{
+    struct span_added added = {.count = 3 * TRAVEL_SIZES};
+    double of[TRAVEL_SIZES][3][2];
+    for (size_t k = 0; k < 3 * TRAVEL_SIZES; k++) {
+        static const double bends[3][2] = {{0.03, 1.0}, {0.2, 1.0}, {1.0, 1.0}};
+        set_start(w, k / 3, bends[k % 3], of[k / 3][k % 3]);
+    }
+    for (size_t i = 0; i < w->problem->n; i++) {
+        double z[3 * TRAVEL_SIZES];
+        for (size_t k = 0; k < 3 * TRAVEL_SIZES; k++) {
+            double by[2];
+            const double *is = of[k / 3][k % 3];
+            z[k] = w->counts[i] * travel_of(law_size(w->problem, i, k / 3), is[0], is[1], by);
+        }
+        span_add_row(&w->span, i, z, w->residual[i], &added);
+    }
+    size_t rank;
+    const double gain = span_gain(&w->span, &added, &rank, NULL);
+    return law->aside >= ASIDE_MIN || w->rows < (double)w->problem->n ||
+           w->rows < (double)(w->span.rank + rank + DOF_TESTED) ||
+           weigh_evidence(w, w->plain_rss - gain) > BEND_MIN;
+}
+
+/* A move counts that keeps to either law: late replies keep to neither, and short moves of a
+ * robot that accelerates to one alone. */
+static void count_either(struct law_rows *w, const double *residual, double near)
+{
+    const size_t n = w->problem->n;
+    w->rows = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        w->counts[i] = fmin(fabs(residual[i]), fabs(w->residual[i])) > near ? 0.0 : 1.0;
+        w->rows += w->counts[i];
+    }
+    law_count_all_of_many(w);
+}
+
+/* Values and errors where the rows at hand are those of the law. */
+static enum status take_result(struct law_rows *w, const struct bent *at, double rss,
+                               struct travel_accelerating *out)
+{
+    const struct robust_ls_problem linear = {
+        .x = w->x, .y = w->y, .n = w->problem->n, .p = at->p, .floor = w->problem->floor};
+    struct robust_ls_fit fit;
+    for (size_t i = 0; i < linear.n; i++) {
+        w->y[i] = w->counts[i] * w->residual[i];
+        for (size_t j = 0; j < at->p; j++) {
+            w->x[i * at->p + j] *= w->counts[i];
+        }
+    }
+    const enum status st = robust_ls_run(&linear, ROBUST_LS_OLS, NULL, NULL, &fit);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const double left = w->rows - (double)fit.rank;
+    out->t0_s = at->q[0];
+    out->residual_s_sd = sqrt(rss / left);
+    for (size_t j = 0; j < ACCELERATING_P; j++) {
+        double unit[ROBUST_LS_P_MAX] = {0.0};
+        unit[j] = 1.0;
+        const bool known = robust_ls_estimable(&fit, unit);
+        const double se = known ? robust_ls_se(&fit, unit) : nan("");
+        const double value = known ? exp(at->q[j]) : nan("");
+        const size_t k = (j - 1) / 2;
+        if (j == 0) {
+            out->t0_se_s = se;
+        } else if (j % 2 == 1) {
+            out->speed[k] = value;
+            out->speed_se[k] = value * se;
+        } else {
+            out->acceleration[k] = value;
+            out->acceleration_se[k] = value * se;
+        }
+    }
+    out->gain = weigh_evidence(w, rss);
+    out->known = left > 0.0 && out->gain > BEND_MIN && out->t0_se_s >= 0.0;
+    return st;
+}
+
+/* Chance of `more` squares than `rss`, which TRAVEL_SIZES more unknowns leave. */
+static double chance_of(const struct law_rows *w, double more, double rss)
+{
+    return law_chance(w, more - rss, rss, (double)TRAVEL_SIZES);
+}
+
+enum status law_find_accelerating(struct law_rows *w, const double *residual,
+                                  struct travel_law *law, struct travel_accelerating *out)
+{
+    struct bent law_of = {.p = ACCELERATING_P};
+    if (!may_bend(w, law)) {
+        return STATUS_OK;
+    }
+    if (!(search_bent(w, &law_of) < HUGE_VAL)) {
+        return STATUS_E_MATH;
+    }
+    struct bent wide = law_of;
+    wide.p = DELAYED_P;
+    if (!(search_bent(w, &wide) < HUGE_VAL)) {
+        return STATUS_E_MATH;
+    }
+    set_rows(w, &wide);
+    count_either(w, residual, NEAR_SD * fmin(scale_residuals(w, &wide), w->sd));
+    const enum status st = law_fit_plain(w);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    descend_from(w, false, &wide);
+    const double wide_rss = sum_squares(w);
+    descend_from(w, false, &law_of);
+    const double rss = sum_squares(w);
+    law->bend_p = chance_of(w, w->plain_rss, wide_rss);
+    out->known = false;
+    const enum status taken = take_result(w, &law_of, rss, out);
+    out->known = out->known && chance_of(w, rss, wide_rss) > BEND_CHANCE;
+    return taken;
+}
