@@ -155,6 +155,45 @@ static void check_codec(const struct option_reading *reading, const char *codec)
     }
 }
 
+/* Keys that only some codecs read. */
+static const struct {
+    const char *key, *codecs;
+} codec_keys[] = {
+    {"real", "vda5050"},
+    {"virtual", "vda5050"},
+};
+
+static bool is_among(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *found = strstr(names, name);
+    return found && (found == names || found[-1] == ' ') && strchr(", ", found[n]);
+}
+
+/* Under defaults they may wait for the pair whose codec reads them. */
+static void check_codec_keys(const struct option_reading *reading,
+                             const struct pair_params *params)
+{
+    const struct codec *codec = codec_find(params->codec);
+    const char *key = NULL;
+    if (!codec || strcmp(reading->shown, "defaults.") == 0) {
+        return;
+    }
+    for (size_t i = 0; i < COUNT(codec_keys); i++) {
+        const uint32_t node = option_node(reading, codec_keys[i].key);
+        if (node != TREE_NONE && !is_among(codec_keys[i].codecs, codec->name)) {
+            option_fault(reading->r, node, "%s%s is for codec: %s, but this pair's is %s",
+                         reading->shown, codec_keys[i].key, codec_keys[i].codecs, codec->name);
+        }
+    }
+    const char *why = codec->check ? codec->check(&params->speaks, &key) : NULL;
+    if (why) {
+        const uint32_t node = option_node(reading, key);
+        option_fault(reading->r, node != TREE_NONE ? node : option_node(reading, "codec"),
+                     "%s%s: %s", reading->shown, key, why);
+    }
+}
+
 /* Options of a thing that is not wanted; under defaults they may wait for who wants it. True
  * when it is not. */
 static bool is_idle(const struct option_reading *reading, bool wanted, const char *const *keys,
@@ -249,6 +288,7 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
                      reading->shown, lab_s(params->timeout_us));
     }
     check_codec(reading, params->codec);
+    check_codec_keys(reading, params);
     check_arm(reading, params);
     check_dynamics(reading, &params->dynamics);
     node = first_given(reading, asked, COUNT(asked), &key);

@@ -138,6 +138,10 @@ static const struct option_row pair_rows[] = {
      "Its robots are arms of six joints, of these lengths: ur5, ur5e or paper. Sizes of their moves, times by what was "
      "commanded, and how far the tools are apart, are made of that."),
     PAIR(codec, TEXT("native", NOT_EMPTY), "What its robots speak: the name of a codec; native is docs/protocol.md."),
+    {"real", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_REAL]),
+     "Who the real robot is in the words of its codec."},
+    {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
+     "The same of the virtual robot."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},
@@ -303,6 +307,7 @@ struct lab_params lab_file_params(const struct lab_file *lab)
 {
     return (struct lab_params){.pair_count = lab->pair_count,
                                .pairs = lab->pairs,
+                               .prefix = lab->broker.prefix,
                                .team_count = lab->teams.team_count,
                                .teams = lab->teams.teams,
                                .remember_max = lab->broker.remember_messages,

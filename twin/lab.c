@@ -9,11 +9,11 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 15 };
+enum { LAB_LAYOUT = 16 };
 
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
- * following), the teams, heap[n], place[n], table[table_size] and, as far as it is in use, what
- * was delivered. */
+ * following, codecs that remember), the teams, heap[n], place[n], table[table_size] and, as far
+ * as it is in use, what was delivered. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -47,7 +47,9 @@ struct lab {
     struct pair_parts *parts;     /* [pairs] into the state */
     struct crew *crew[TEAMS_MAX]; /* into the state */
     struct lab_member *member;    /* [pairs] */
-    void *scratch;                /* of the teams */
+    uint32_t *foreign;            /* [foreign_count] pairs with a foreign codec */
+    size_t foreign_count;
+    void *scratch; /* of the teams */
     struct delivery_memory *deliveries;
 };
 
@@ -78,6 +80,7 @@ static size_t parts_bytes_for(const struct lab_params *p)
         bytes += pair_bytes(&p->pairs[i]);
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
         bytes += pair_following_bytes(&p->pairs[i].following);
+        bytes += align_bytes(lab_codec_of(&p->pairs[i])->state_bytes);
     }
     for (size_t i = 0; i < p->team_count; i++) {
         bytes += crew_bytes(&p->teams[i]);
@@ -106,7 +109,8 @@ static size_t state_bytes_for(const struct lab_params *p)
 
 static size_t members_bytes_for(const struct lab_params *p)
 {
-    return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member)));
+    return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member) +
+                                        sizeof(uint32_t)));
 }
 
 size_t lab_bytes(const struct lab_params *p)
@@ -207,8 +211,24 @@ static char *place_parts(struct lab *lab, char *at)
             pair_following_init(lab->parts[i].following, &p->following);
             at += pair_following_bytes(&p->following);
         }
+        if (lab_codec_of(p)->state_bytes > 0) {
+            lab->parts[i].codec = at;
+            at += align_bytes(lab_codec_of(p)->state_bytes);
+        }
     }
     return at;
+}
+
+/* Those whose topics may be anything. */
+static void list_foreign(struct lab *lab)
+{
+    lab->foreign = (void *)(lab->member + lab->p.pair_count);
+    lab->foreign_count = 0;
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab_codec_of(&lab->p.pairs[i])->hear) {
+            lab->foreign[lab->foreign_count++] = (uint32_t)i;
+        }
+    }
 }
 
 /* Behind what is kept of the pairs. Returns where they end. */
@@ -263,6 +283,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->deliveries = (void *)((char *)lab->state + fixed_bytes(lab));
     delivery_init(lab->deliveries, remember_max(p), remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
+    list_foreign(lab);
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);
     lab->place = (void *)at;
@@ -278,17 +299,6 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     fill_table(lab);
     join_teams(lab);
     return lab;
-}
-
-const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
-                                          const char *id)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(pairs[i].id, id) == 0) {
-            return &pairs[i];
-        }
-    }
-    return NULL;
 }
 
 long lab_find(const struct lab *lab, const char *id)
@@ -314,41 +324,23 @@ long lab_find_team(const struct lab *lab, const char *name)
     return -1;
 }
 
-const char *lab_name(const struct lab_params *p, uint32_t index)
-{
-    return index < p->pair_count  ? p->pairs[index].id
-           : index < count_all(p) ? p->teams[index - p->pair_count].name
-                                  : NULL;
-}
-
 /* ---- codecs -------------------------------------------------------------------------------
  */
 
-const struct codec *lab_codec(const struct lab *lab, size_t index)
+void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair)
 {
-    const struct codec *codec = codec_find(lab->p.pairs[index].codec);
-    return codec ? codec : codecs[0];
+    const struct pair_params *p = &lab->p.pairs[index];
+    *pair = (struct codec_pair){.codec = lab_codec_of(p),
+                                .prefix = lab->p.prefix ? lab->p.prefix : "",
+                                .id = p->id,
+                                .options = &p->speaks,
+                                .state = lab->parts[index].codec,
+                                .repeated = p->mode == PAIR_LINK};
 }
 
-static const struct codec *find_spoken(const void *context, const char *pair)
+long lab_foreign(const struct lab *lab, size_t k)
 {
-    const struct lab *lab = context;
-    const long index = lab_find(lab, pair);
-    return index < 0 ? NULL : lab_codec(lab, (size_t)index);
-}
-
-void lab_codecs(const struct lab *lab, struct codec_set *set)
-{
-    *set = (struct codec_set){.speaks = find_spoken, .context = lab};
-    for (size_t c = 0; c < codec_count; c++) {
-        bool used = false;
-        for (size_t i = 0; !used && i < lab->p.pair_count; i++) {
-            used = lab_codec(lab, i) == codecs[c];
-        }
-        if (used) {
-            set->codec[set->count++] = codecs[c];
-        }
-    }
+    return k < lab->foreign_count ? (long)lab->foreign[k] : -1;
 }
 
 /* ---- stepping -----------------------------------------------------------------------------
@@ -435,7 +427,9 @@ static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
         s = begin_crew_step(lab, team, fx);
         watched = (struct effects){emit_watched, &s};
     }
-    pair_fire(&lab->parts[i], &lab->p.pairs[i], &watched);
+    struct lab_words worded = {lab, &watched};
+    const struct effects words = {lab_emit_words, &worded};
+    pair_fire(&lab->parts[i], &lab->p.pairs[i], lab->parts[i].codec ? &words : &watched);
     lab->state->outstanding -= open - pair->outstanding;
     reorder_heap(lab, i);
     if (team != TEAM_NONE) {
@@ -497,7 +491,9 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
                                                     : LAB_TIME_NONE;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
-    pair_step(&lab->parts[i], &lab->p.pairs[i], event, fx);
+    struct lab_words worded = {lab, fx};
+    const struct effects words = {lab_emit_words, &worded};
+    pair_step(&lab->parts[i], &lab->p.pairs[i], event, lab->parts[i].codec ? &words : fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
         reorder_heap(lab, i);
@@ -757,6 +753,10 @@ uint64_t lab_layout(const struct lab_params *p)
                             (size_t)remember_us(p),
                             state_bytes_for(p)};
     uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
+    for (size_t i = 0; i < codec_count; i++) {
+        hash = hash_bytes(hash, codecs[i]->name, strlen(codecs[i]->name) + 1);
+        hash = hash_bytes(hash, &codecs[i]->state_bytes, sizeof codecs[i]->state_bytes);
+    }
     /* Sets and fits name models by their places. */
     for (size_t i = 0; i < model_count(); i++) {
         const struct model *model = model_at(i);

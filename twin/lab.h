@@ -23,7 +23,8 @@ enum { LAB_PAIRS_MAX = 10000 };
 struct lab_params {
     size_t pair_count; /* 1..LAB_PAIRS_MAX */
     const struct pair_params
-        *pairs; /* [pair_count] borrowed as long as the lab lives; ids unique */
+        *pairs;         /* [pair_count] borrowed as long as the lab lives; ids unique */
+    const char *prefix; /* of the lab's topics, for codecs; NULL: "" */
     const struct team_params
         *teams; /* [team_count] <= TEAMS_MAX, borrowed; names unique, and
                    none a pair's id; their robots' pairs are in link mode */
@@ -53,6 +54,7 @@ struct pair_parts {
     struct pair_dynamics *dynamics;     /* NULL: not followed */
     struct pair_following *following;   /* NULL: nobody follows */
     struct delivery_memory *deliveries; /* of the whole lab; NULL: none are kept */
+    void *codec;                        /* what its codec remembers; NULL: nothing */
 };
 
 /* One event of this pair, at event->t_us; every deadline before it must have been fired. */
@@ -95,9 +97,22 @@ const struct pair_following *lab_following(const struct lab *lab, size_t index);
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index);
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);
 /* What its robots speak; the first row of the table when its name is none. */
+const struct codec *lab_codec_of(const struct pair_params *p);
 const struct codec *lab_codec(const struct lab *lab, size_t index);
-/* What all of them speak; borrows the lab. */
+/* What all of them speak; borrows the lab. Decoding by it changes what codecs remember: it is
+ * for who steps this lab, line by line (codec_is_sample() is not). */
 void lab_codecs(const struct lab *lab, struct codec_set *set);
+/* Index of the k-th pair with a foreign codec, or -1. */
+long lab_foreign(const struct lab *lab, size_t k);
+/* A pair as its codec sees it, with what that remembers. */
+void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair);
+/* Effects on their way: what goes out to the robots of a pair whose codec remembers is put into
+ * its words here, where a replay does it as well. */
+struct lab_words {
+    const struct lab *lab;
+    const struct effects *fx;
+};
+void lab_emit_words(void *context, const struct effect *effect); /* a struct lab_words */
 /* Index of the pair with this id, or -1. */
 long lab_find(const struct lab *lab, const char *id);
 

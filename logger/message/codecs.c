@@ -1,9 +1,11 @@
 #include "logger/message/codecs.h"
 
 #include <float.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "logger/message/codec_native.h"
 #include "logger/message/team_request.h"
 
 #define CODEC(row) &(row),
@@ -155,12 +157,27 @@ struct filter {
 static void emit_filtered(void *context, const struct event *event)
 {
     struct filter *f = context;
-    const struct codec *spoken = f->set->speaks(f->set->context, event->pair);
+    const struct codec *spoken = f->set->speaks(f->set->context, event);
     /* That a pair is unknown is told once. */
     if (spoken == f->codec || (!spoken && f->codec == f->set->codec[0])) {
         f->emit(f->context, event);
         f->count++;
     }
+}
+
+/* A topic may be that of several pairs: a twin of more than one robot. */
+static bool hear_foreign(const struct codec_set *set, const struct message *message,
+                         event_emit *emit, void *context)
+{
+    struct codec_ear ear = set->ear;
+    struct codec_pair pair;
+    bool heard = false;
+    ear.emit = emit;
+    ear.context = context;
+    for (size_t k = 0; set->foreign(set->context, k, &pair); k++) {
+        heard = pair.codec->hear(&pair, message, &ear) || heard;
+    }
+    return heard;
 }
 
 size_t codec_decode(const struct codec_set *set, const char *prefix,
@@ -172,7 +189,10 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     if (team_request_decode(prefix, message, emit, context)) {
         return 1;
     }
-    if (set && set->count == 1) {
+    if (set && set->foreign && hear_foreign(set, message, emit, context)) {
+        return 1;
+    }
+    if (set && set->count == 1 && !set->foreign) {
         return set->codec[0]->decode(prefix, message, emit, context);
     }
     if (set) {
@@ -185,7 +205,85 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     }
     size_t count = 0;
     for (size_t i = 0; count == 0 && i < codec_count; i++) {
-        count = codecs[i]->decode(prefix, message, emit, context);
+        count = codecs[i]->decode ? codecs[i]->decode(prefix, message, emit, context) : 0;
     }
     return count;
+}
+
+bool codec_is_sample(const struct codec_set *set, const char *prefix, const char *topic)
+{
+    struct codec_pair pair;
+    bool sample = false;
+    for (size_t i = 0; !sample && i < set->count; i++) {
+        sample = set->codec[i]->is_sample(prefix, topic);
+    }
+    for (size_t k = 0; !sample && set->foreign && set->foreign(set->context, k, &pair); k++) {
+        sample = pair.codec->streams && pair.codec->streams(pair.options, topic);
+    }
+    return sample;
+}
+
+bool codec_encode(const struct codec *codec, const struct codec_out *out,
+                  struct codec_message *message)
+{
+    const bool to_l1 = out->kind == CODEC_REPLY || out->kind == CODEC_NOTICE ||
+                       (out->kind == CODEC_COMMAND && out->side == SIDE_COUNT);
+    const struct codec *words = codec->hear && to_l1 ? &codec_native : codec;
+    message->whole = words->hear != NULL;
+    return words->encode && words->encode(out, message);
+}
+
+/* ---- for foreign codecs ---- */
+
+void codec_begin_event(struct event *event, const struct codec_pair *pair,
+                       const struct message *message, enum event_kind kind, enum side side)
+{
+    *event = (struct event){.t_us = message->t_us, .kind = kind, .side = side};
+    event->retained = message->retained;
+    (void)snprintf(event->pair, sizeof event->pair, "%s", pair->id);
+    if (kind == EVENT_COMMAND) {
+        event->command.source_us = LAB_TIME_NONE;
+        event->command.seq = -1;
+    } else if (kind == EVENT_REPLY) {
+        event->reply.source_us = LAB_TIME_NONE;
+        event->reply.source_start_us = LAB_TIME_NONE;
+        event->reply.commands = -1;
+    } else if (kind == EVENT_TELEMETRY) {
+        event->telemetry.source_us = LAB_TIME_NONE;
+        event->telemetry.seq = -1;
+    } else if (kind == EVENT_CONNECTION) {
+        event->connection.source_us = LAB_TIME_NONE;
+    } else if (kind == EVENT_NOTE) {
+        event->note.source_us = LAB_TIME_NONE;
+    }
+}
+
+void codec_emit(const struct codec_pair *pair, struct event *event, const struct codec_ear *ear)
+{
+    char text[1024];
+    struct json_writer w;
+    const bool command = event->kind == EVENT_COMMAND && !event->command.raw;
+    const bool reply = event->kind == EVENT_REPLY && !event->reply.raw;
+    if (pair->repeated && (command || reply)) {
+        json_write_start(&w, text, sizeof text, NULL, NULL);
+        native_write(&w, event->kind, command ? (void *)&event->command : &event->reply);
+        const size_t bytes = json_write_end(&w) ? w.used : 0;
+        *(command ? &event->command.raw : &event->reply.raw) = bytes > 0 ? text : NULL;
+        *(command ? &event->command.raw_bytes : &event->reply.raw_bytes) = bytes;
+    }
+    ear->emit(ear->context, event);
+}
+
+void codec_malformed(const struct codec_pair *pair, const struct message *message,
+                     enum side side, const char *what, const struct codec_ear *ear,
+                     const char *format, ...)
+{
+    struct event e;
+    va_list args;
+    codec_begin_event(&e, pair, message, EVENT_MALFORMED, side);
+    (void)snprintf(e.malformed.what, sizeof e.malformed.what, "%s", what);
+    va_start(args, format);
+    (void)vsnprintf(e.malformed.detail, sizeof e.malformed.detail, format, args);
+    va_end(args);
+    ear->emit(ear->context, &e);
 }

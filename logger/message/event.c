@@ -10,6 +10,8 @@ ENUM_NAMES(reply_status, REPLY_STATUS_COUNT, "done", "data", "blocked", "halted"
            "error");
 ENUM_NAMES(value_kind, VALUE_KIND_COUNT, VALUE_KINDS(NAMES_TEXT));
 ENUM_NAMES(team_op, TEAM_OP_COUNT, TEAM_OPS(NAMES_TEXT));
+ENUM_NAMES(fault_kind, FAULT_KIND_COUNT, FAULT_KINDS(NAMES_TEXT));
+ENUM_NAMES(note_kind, NOTE_KIND_COUNT, NOTE_KINDS(NAMES_TEXT));
 ENUM_NAMES(event_kind, EVENT_KIND_COUNT, EVENT_KINDS(NAMES_TEXT));
 ENUM_NAMES(request_action, REQUEST_ACTION_COUNT, "propose", "promote", "rollback", "identify",
            "following");

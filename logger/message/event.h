@@ -18,7 +18,8 @@ enum {
     EVENT_PAIR_MAX = 32,       /* bytes of a pair's id with its NUL */
     EVENT_ID_MAX = 48,         /* of a command's id */
     EVENT_OP_MAX = 16,         /* of an operation's name */
-    EVENT_BOOT_MAX = 24,       /* of a boot mark */
+    EVENT_BOOT_MAX = 32,       /* of a boot mark */
+    EVENT_DETAIL_MAX = 64,     /* of what a robot says of its reply or error, for people */
     EVENT_NAME_MAX = 32,       /* of a model's name */
     EVENT_VALUE_NAME_MAX = 48, /* of a reply value's name, or its end */
     EVENT_RAW_MAX = 256,       /* bytes of a command that the link can hold and send on */
@@ -34,7 +35,8 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
 /* clang-format off */
 #define EVENT_KINDS(X)                                                                         \
     X(EVENT_TICK, "tick") /* time passed, nothing arrived: only t_us is read */                \
-    X(EVENT_COMMAND, "command") /* L1's command (observe: the robots heard it too) */          \
+    /* L1's command (observe: the robots heard it too; with a side: that one did) */            \
+    X(EVENT_COMMAND, "command")                                                                \
     X(EVENT_REPLY, "reply") /* a robot's reply to a command */                                 \
     X(EVENT_TELEMETRY, "telemetry") /* one sample of a robot's motion */                       \
     X(EVENT_CONNECTION, "connection") /* a robot came or went (retained, last will) */         \
@@ -44,6 +46,8 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_REQUEST, "request") /* a wish about parameter sets, by HTTP */                     \
     X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
     X(EVENT_TEAM, "team") /* something asked of a team: by a robot's own controller, a person */\
+    X(EVENT_FAULT, "fault") /* a robot says that something is wrong with it */                 \
+    X(EVENT_NOTE, "note") /* what a codec saw that changes nothing: an order accepted … */     \
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
     X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
@@ -146,6 +150,9 @@ struct event_reply {
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
     double held_s;     /* told so long after the end, on purpose (a move that is repeated) */
     bool uncalibrated; /* however long it took, it tells nothing of how long moves take */
+    bool bounded;      /* it ended at source_us or before: what told the end is missing */
+    int64_t paused_us; /* of its time the robot was made to wait so long; 0: it was not */
+    char detail[EVENT_DETAIL_MAX]; /* for people; "" when there is none */
     int64_t
         commands; /* that the robot had got with this one, since its start; below 1: not told */
     size_t value_count;
@@ -275,6 +282,43 @@ struct event_team {
     char reason[96]; /* why, for the record */
 };
 
+/* What a robot says is wrong with it. */
+/* clang-format off */
+#define FAULT_KINDS(X)                                                                         \
+    X(FAULT_ERROR, "robot_error") /* an error of its own: detail, level, about */              \
+    X(FAULT_ESTOP, "estop")       /* its emergency stop: what it says now */                   \
+    X(FAULT_MODE, "mode")         /* who drives it has changed: "AUTOMATIC -> MANUAL" */
+/* clang-format on */
+
+enum fault_kind { FAULT_KINDS(NAMES_VALUE) FAULT_KIND_COUNT };
+
+struct event_fault {
+    enum fault_kind kind;
+    char level[16]; /* of an error, in the robot's words; "" when not told */
+    char detail[EVENT_DETAIL_MAX];
+    char id[EVENT_ID_MAX]; /* the command, or order, concerned; "" */
+    char about[160]; /* what else it names: "nodeId n0, topic order"; cut at a whole one */
+};
+
+/* A codec that remembers tells what it made of a message that is no event of the others. */
+/* clang-format off */
+#define NOTE_KINDS(X)                                                                          \
+    X(NOTE_ACCEPTED, "accepted") /* the robot has taken an order: id */                        \
+    X(NOTE_INSTANT, "instant")   /* an action of one robot alone: detail, status */            \
+    X(NOTE_STALE, "stale")       /* a message that was here before, or a later one: count */   \
+    X(NOTE_MISSING, "missing")   /* so many messages never came: count */
+/* clang-format on */
+
+enum note_kind { NOTE_KINDS(NAMES_VALUE) NOTE_KIND_COUNT };
+
+struct event_note {
+    enum note_kind kind;
+    char id[EVENT_ID_MAX];
+    char detail[EVENT_DETAIL_MAX], status[16];
+    int64_t source_us; /* LAB_TIME_NONE when absent */
+    int64_t count;     /* NOTE_MISSING: messages; NOTE_STALE: the message's number */
+};
+
 struct event_session {
     int8_t resumed; /* the broker still had what it owes us, and goes on with its packet ids */
     int8_t persistent; /* it should have: we asked it to keep the session */
@@ -310,6 +354,8 @@ struct event {
         struct event_request request;
         struct event_fit fit;
         struct event_malformed malformed;
+        struct event_fault fault;
+        struct event_note note;
         struct event_session session;
         struct event_team team;
         int64_t away_us; /* EVENT_AWAY: for how long */
@@ -343,6 +389,12 @@ const char *follower_rejection_name(enum follower_rejection rejection); /* "none
 
 extern const struct names fit_outcome_names;
 const char *fit_outcome_name(enum fit_outcome outcome); /* "done", "failed", "cancelled" */
+
+extern const struct names fault_kind_names;
+const char *fault_kind_name(enum fault_kind kind); /* "robot_error", "estop", "mode" */
+
+extern const struct names note_kind_names;
+const char *note_kind_name(enum note_kind kind); /* "accepted" … */
 
 extern const struct names team_op_names;
 const char *team_op_name(enum team_op op); /* "lock", "unlock" … */

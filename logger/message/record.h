@@ -77,7 +77,10 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */  \
     X(ALARM_LOST, "lost") /* messages are missing, or may be */ \
     /* a message may have been here before, or a reply belong to several commands */           \
-    X(ALARM_AMBIGUOUS, "ambiguous")
+    X(ALARM_AMBIGUOUS, "ambiguous")                                                            \
+    X(ALARM_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */     \
+    X(ALARM_ESTOP, "estop")             /* its emergency stop was pressed, or let go */        \
+    X(ALARM_MODE, "mode")               /* who drives it has changed */
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
@@ -112,7 +115,7 @@ struct entry {
     bool answered[SIDE_COUNT];
     enum reply_status status[SIDE_COUNT]; /* when answered */
     bool timed_out[SIDE_COUNT];
-    bool uncalibrated[SIDE_COUNT]; /* its robot said so */
+    bool uncalibrated[SIDE_COUNT]; /* its time tells nothing of how long moves take */
     int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
     int64_t

@@ -12,7 +12,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
     "correction", "correction_m", "correction_rad", "ambiguous", "tool_gap_end_mm", "tool_gap_max_mm",
-    "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task",
+    "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -121,6 +121,12 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     if (entry->answered[SIDE_VIRTUAL]) {
         json_write_text(w, "virtual_status", reply_status_name(entry->status[SIDE_VIRTUAL]));
     }
+    if (entry->uncalibrated[SIDE_REAL] || entry->uncalibrated[SIDE_VIRTUAL]) {
+        json_write_text(w, "excluded",
+                        !entry->uncalibrated[SIDE_VIRTUAL] ? "real"
+                        : !entry->uncalibrated[SIDE_REAL]  ? "virtual"
+                                                           : "both");
+    }
     consistency_write_json(w, "consistent", entry->consistency);
     if (entry->consistency == INCONSISTENT) {
         json_write_text(w, "differs", entry->differs);
@@ -204,6 +210,15 @@ static void write_details(struct json_writer *w, const struct event *event)
         break;
     case EVENT_MALFORMED:
         json_write_text(w, "detail", event->malformed.detail);
+        break;
+    case EVENT_FAULT:
+        json_write_text(w, "op", fault_kind_name(event->fault.kind));
+        json_write_text(w, "detail", event->fault.detail);
+        break;
+    case EVENT_NOTE:
+        json_write_text(w, "op", note_kind_name(event->note.kind));
+        json_write_text(w, "id", event->note.id[0] ? event->note.id : NULL);
+        write_optional_seconds(w, "source_t", event->note.source_us);
         break;
     case EVENT_TEAM:
         json_write_text(w, "op", team_op_name(event->team.op));

@@ -77,7 +77,8 @@ static bool check_pairs(const struct lab_file *lab)
 {
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
-        if (!codec_find(pair->codec)->rights[0].topic) {
+        const struct codec *codec = codec_find(pair->codec);
+        if (!codec->hear && !codec->rights[0].topic) {
             return complain_of("codec", pair->codec, "does not say who may write what");
         }
         if (strcmp(pair->id, "heartbeat") == 0) {
@@ -148,6 +149,32 @@ static void print_teams(const struct acl *a, const struct pair_params *pair)
     }
 }
 
+/* What robots of a foreign codec write, who commands them reads, and the other way round. */
+static void print_places(const struct pair_params *pair, enum side side)
+{
+    struct codec_place place;
+    const struct codec *codec = codec_find(pair->codec);
+    for (size_t k = 0; codec->place(&pair->speaks, k, &place); k++) {
+        if (side == SIDE_COUNT || place.side == SIDE_COUNT || place.side == side) {
+            (void)printf("topic %s %s\n",
+                         place.from_robot == (side < SIDE_COUNT) ? "write" : "read",
+                         place.filter);
+        }
+    }
+}
+
+static void print_foreign(const struct acl *a)
+{
+    for (size_t i = 0; i < a->lab->pair_count; i++) {
+        struct codec_place place;
+        const struct codec *codec = codec_find(a->lab->pairs[i].codec);
+        for (size_t k = 0; codec->place && codec->place(&a->lab->pairs[i].speaks, k, &place);
+             k++) {
+            (void)printf("topic readwrite %s\n", place.filter);
+        }
+    }
+}
+
 static void print_party(const struct acl *a, const struct pair_params *pair, enum side side)
 {
     char user[USER_MAX];
@@ -157,7 +184,12 @@ static void print_party(const struct acl *a, const struct pair_params *pair, enu
         return;
     }
     (void)printf("\nuser %s\n", user);
-    const struct codec_right *rights = codec_find(pair->codec)->rights;
+    const struct codec *codec = codec_find(pair->codec);
+    if (codec->hear) {
+        print_places(pair, side);
+        codec = side == SIDE_COUNT ? &codec_native : codec;
+    }
+    const struct codec_right *rights = codec->rights;
     for (size_t i = 0; i < CODEC_RIGHTS_MAX && rights[i].topic; i++) {
         if (has_right(side, rights[i].party)) {
             print_topic(a, &rights[i], pair, side);
@@ -186,6 +218,9 @@ static int print_acl(const struct acl *a)
             "codecs make it again.");
     }
     print_other(a, a->daemon, "readwrite");
+    if (!a->users) {
+        print_foreign(a);
+    }
     for (size_t i = 0; i < a->readers.count; i++) {
         print_other(a, a->readers.texts[i], "read");
     }

@@ -62,9 +62,17 @@ static enum status source_command(void *context, const char *pair, const char *p
                        state.error[0] ? state.error : "not connected");
     }
     const long index = lab_find(d->lab, pair);
-    const struct codec_out out = {CODEC_COMMAND, pair, SIDE_COUNT, payload, bytes};
+    const struct codec_out out = {.kind = CODEC_COMMAND,
+                                  .pair = pair,
+                                  .side = SIDE_COUNT,
+                                  .payload = payload,
+                                  .bytes = bytes};
     struct codec_message m;
-    if (index < 0 || !lab_codec(d->lab, (size_t)index)->encode(&out, &m)) {
+    /* A foreign robot gets its commands from Tandem, or from a master of its own. */
+    const struct codec *codec = index < 0 ? NULL : lab_codec(d->lab, (size_t)index);
+    const bool heard =
+        codec && (!codec->hear || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
+    if (!heard || !codec_encode(codec, &out, &m)) {
         return err_set(err, STATUS_E_ARG, "pair", 0, 0, "takes no commands");
     }
     const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, GATEWAY_SURE);

@@ -39,6 +39,7 @@ struct robot_state {
 struct gateway {
     struct mqtt_client *client;
     struct codec_set codecs;
+    char *room; /* [MESSAGE_PAYLOAD_MAX] for what codecs send; NULL: none does */
     _Atomic uint64_t oversized;               /* payloads beyond MESSAGE_PAYLOAD_MAX: cut */
     _Atomic uint64_t ignored;                 /* topics too long, or the daemon's own */
     struct robot_state (*robots)[SIDE_COUNT]; /* [pair_count] under the daemon's lock */
@@ -59,6 +60,11 @@ enum gateway_way {
  * and its kin. */
 MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const char *payload,
                                   size_t bytes, enum gateway_way way);
+
+/* The same on a topic that need not be below the prefix. */
+MUST_USE enum status gateway_send_whole(struct daemon *daemon, const char *topic,
+                                        const char *payload, size_t bytes,
+                                        enum gateway_way way);
 
 /* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
  * thread, as machines() of struct web_source. */
@@ -108,6 +114,10 @@ void outbox_open(struct daemon *daemon);
 
 /* What lab_step() is given: context is the daemon. */
 void outbox_emit(void *context, const struct effect *effect);
+
+/* What a codec of the lab sends (codec_ear); context is the daemon. */
+void outbox_send(void *context, const char *pair, const char *topic, const char *payload,
+                 size_t bytes);
 
 /* Any thread: an alarm of the lab, "storage", to be stored and published as those of pairs; its
  * pair is "$lab". What the daemon's disk does is no event of the lab: a replay knows nothing of

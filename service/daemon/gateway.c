@@ -88,12 +88,7 @@ size_t gateway_read_robot(void *daemon, size_t pair, enum side side, char out[WE
 
 static bool is_sample(const struct daemon *d, const char *topic)
 {
-    const struct codec_set *set = &d->gateway.codecs;
-    bool sample = false;
-    for (size_t i = 0; !sample && i < set->count; i++) {
-        sample = set->codec[i]->is_sample(d->file->broker.prefix, topic);
-    }
-    return sample;
+    return codec_is_sample(&d->gateway.codecs, d->file->broker.prefix, topic);
 }
 
 /* Runs on Paho's thread: must not wait. */
@@ -242,33 +237,75 @@ static void note_arrival(void *context, const char *topic, const void *payload, 
     }
 }
 
-static void add_topic(const char *prefix, const char *filter, int qos,
-                      char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
-                      size_t *count)
+struct subscription {
+    size_t count; /* beyond the room: so many would be wanted */
+    char filter[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
+    struct mqtt_client_topic topic[MQTT_CLIENT_TOPICS_MAX];
+};
+
+/* Under the prefix; "": it is a whole one. Each once. */
+static void add_topic(struct subscription *s, const char *prefix, const char *filter, int qos)
 {
-    assert(*count < MQTT_CLIENT_TOPICS_MAX);
-    (void)snprintf(filters[*count], MESSAGE_TOPIC_MAX, "%s/%s", prefix, filter);
-    topics[*count] = (struct mqtt_client_topic){filters[*count], qos};
-    (*count)++;
+    char whole[2 * MESSAGE_TOPIC_MAX];
+    (void)snprintf(whole, sizeof whole, "%s%s%s", prefix, prefix[0] ? "/" : "", filter);
+    for (size_t i = 0; i < s->count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
+        if (strcmp(s->filter[i], whole) == 0) {
+            return;
+        }
+    }
+    if (s->count < MQTT_CLIENT_TOPICS_MAX && strlen(whole) < MESSAGE_TOPIC_MAX) {
+        memcpy(s->filter[s->count], whole, strlen(whole) + 1);
+        s->topic[s->count] = (struct mqtt_client_topic){s->filter[s->count], qos};
+    }
+    s->count++;
+}
+
+static void add_foreign(struct subscription *s, const struct codec_set *set)
+{
+    struct codec_pair pair;
+    struct codec_place place;
+    for (size_t k = 0; set->foreign && set->foreign(set->context, k, &pair); k++) {
+        for (size_t i = 0; pair.codec->place(pair.options, i, &place); i++) {
+            if (!place.silent) {
+                add_topic(s, "", place.filter, place.qos);
+            }
+        }
+    }
+}
+
+/* All that the lab hears. */
+static void list_topics(const struct daemon *d, struct subscription *s)
+{
+    const char *prefix = d->file->broker.prefix;
+    const struct codec_set *set = &d->gateway.codecs;
+    for (size_t i = 0; i < set->count; i++) {
+        for (const struct codec_topic *t = set->codec[i]->topics; t->filter; t++) {
+            add_topic(s, prefix, t->filter, t->qos);
+        }
+    }
+    add_topic(s, prefix, "+/+/machines", 0);
+    for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
+        add_topic(s, prefix, team_request_topics[i], 1);
+    }
+    add_foreign(s, set);
 }
 
 enum status gateway_start(struct daemon *d, struct err *err)
 {
     const struct broker_options *broker = &d->file->broker;
-    const struct codec_set *set = &d->gateway.codecs;
-    char filters[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
-    struct mqtt_client_topic topics[MQTT_CLIENT_TOPICS_MAX];
-    size_t count = 0;
+    struct codec_ear *ear = &d->gateway.codecs.ear;
     lab_codecs(d->lab, &d->gateway.codecs);
-    for (size_t i = 0; i < set->count; i++) {
-        for (const struct codec_topic *t = set->codec[i]->topics; t->filter; t++) {
-            add_topic(broker->prefix, t->filter, t->qos, filters, topics, &count);
-        }
+    struct subscription *subscription = calloc(1, sizeof *subscription);
+    d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
+    if (!subscription || (d->gateway.codecs.foreign && !d->gateway.room)) {
+        free(subscription);
+        return err_set(err, STATUS_E_NOMEM, "broker", 0, 0, "no memory");
     }
-    add_topic(broker->prefix, "+/+/machines", 0, filters, topics, &count);
-    for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
-        add_topic(broker->prefix, team_request_topics[i], 1, filters, topics, &count);
-    }
+    *ear = (struct codec_ear){.send = outbox_send,
+                              .send_context = d,
+                              .room = d->gateway.room,
+                              .room_bytes = MESSAGE_PAYLOAD_MAX};
+    list_topics(d, subscription);
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", broker->prefix);
     struct mqtt_client_options options = broker_client_options(broker, broker->client_id);
@@ -277,14 +314,16 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.presence = presence;
     options.online = "{\"state\":\"online\"}";
     options.offline = "{\"state\":\"offline\"}";
-    options.topics = topics;
-    options.topic_count = count;
+    options.topics = subscription->topic;
+    options.topic_count = subscription->count;
     options.message = take_message;
     options.silence = note_silence;
     options.accepted = note_session;
     options.arrived = lab_team_count(d->lab) > 0 ? note_arrival : NULL;
     options.context = d;
-    return mqtt_client_create(&d->gateway.client, &options, err);
+    const enum status status = mqtt_client_create(&d->gateway.client, &options, err);
+    free(subscription);
+    return status;
 }
 
 enum status gateway_send(struct daemon *d, const char *rest, const char *payload, size_t bytes,
@@ -295,6 +334,12 @@ enum status gateway_send(struct daemon *d, const char *rest, const char *payload
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
+    return gateway_send_whole(d, topic, payload, bytes, way);
+}
+
+enum status gateway_send_whole(struct daemon *d, const char *topic, const char *payload,
+                               size_t bytes, enum gateway_way way)
+{
     struct mqtt_client *client = d->gateway.client;
     switch (way) {
     case GATEWAY_NOW:
@@ -316,4 +361,5 @@ void gateway_close(struct daemon *d)
         free(d->gateway.robots[i][SIDE_VIRTUAL].text);
     }
     free(d->gateway.robots);
+    free(d->gateway.room);
 }

@@ -82,15 +82,69 @@ static void publish_for(struct daemon *d, uint32_t pair, const char *what, const
     publish_rest(d, pair, rest, payload, bytes, way);
 }
 
+/* On a topic that is not below the prefix. */
+static void publish_whole(struct daemon *d, const char *pair, const char *topic,
+                          const char *payload, size_t bytes, enum gateway_way way)
+{
+    const enum status status = gateway_send_whole(d, topic, payload, bytes, way);
+    d->outbox.counts.published += status == STATUS_OK;
+    d->outbox.counts.not_published += status != STATUS_OK;
+    if (status != STATUS_OK && status != STATUS_E_STALE) {
+        log_write(LOG_NOT_PUBLISHED, pair, "%s: %s", topic, status_name(status));
+    }
+}
+
+static void publish_message(struct daemon *d, uint32_t pair, const struct codec_message *m,
+                            enum gateway_way way)
+{
+    if (m->whole) {
+        publish_whole(d, pair_id(d, pair), m->topic, m->payload, m->bytes, way);
+    } else {
+        publish_rest(d, pair, m->topic, m->payload, m->bytes, way);
+    }
+}
+
 /* What goes to its robots and to L1, in the words of its codec. */
 static void send_out(struct daemon *d, uint32_t pair, enum codec_kind kind, enum side side,
                      const char *payload, size_t bytes, enum gateway_way way)
 {
-    const struct codec_out out = {kind, pair_id(d, pair), side, payload, bytes};
+    struct codec_pair to;
     struct codec_message m;
-    if (lab_codec(d->lab, pair)->encode(&out, &m)) {
-        publish_rest(d, pair, m.topic, m.payload, m.bytes, way);
+    lab_codec_pair(d->lab, pair, &to);
+    to.state = NULL; /* the lab's alone */
+    const struct codec_out out = {.kind = kind,
+                                  .pair = to.id,
+                                  .side = side,
+                                  .payload = payload,
+                                  .bytes = bytes,
+                                  .t_us = inbox_now_us(d->inbox),
+                                  .to = &to};
+    if (codec_encode(to.codec, &out, &m)) {
+        publish_message(d, pair, &m, way);
     }
+}
+
+/* The same, unless the lab has put it into words already. */
+static void send_effect(struct daemon *d, const struct effect *effect, enum codec_kind kind,
+                        enum side side, enum gateway_way way)
+{
+    if (effect->message) {
+        publish_message(d, effect->pair, effect->message, way);
+    } else {
+        send_out(d, effect->pair, kind, side, effect->payload.text, effect->payload.bytes, way);
+    }
+}
+
+/* What a codec says of its own accord: on the lab thread, while a line is decoded. */
+void outbox_send(void *context, const char *pair, const char *topic, const char *payload,
+                 size_t bytes)
+{
+    struct daemon *d = context;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
+        return;
+    }
+    publish_whole(d, pair, topic, payload, bytes, GATEWAY_ONCE);
 }
 
 /* ---- records ---- */
@@ -346,8 +400,7 @@ static void emit_command(struct daemon *d, const struct effect *effect)
         log_write(LOG_NOT_SENT, pair_id(d, effect->pair), "%s robot", side_name(effect->side));
         return;
     }
-    send_out(d, effect->pair, CODEC_COMMAND, effect->side, effect->payload.text,
-             effect->payload.bytes, GATEWAY_ONCE);
+    send_effect(d, effect, CODEC_COMMAND, effect->side, GATEWAY_ONCE);
 }
 
 static void emit_probe(struct daemon *d, const struct effect *effect)
@@ -370,8 +423,7 @@ static void emit_message(struct daemon *d, const struct effect *effect)
     } else if (effect->kind == EFFECT_PROBE) {
         emit_probe(d, effect);
     } else if (effect->kind == EFFECT_POSE) {
-        send_out(d, effect->pair, CODEC_POSE, effect->side, effect->payload.text,
-                 effect->payload.bytes, GATEWAY_ONCE);
+        send_effect(d, effect, CODEC_POSE, effect->side, GATEWAY_ONCE);
     } else {
         send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
                  SIDE_COUNT, effect->payload.text, effect->payload.bytes, GATEWAY_SURE);
@@ -398,8 +450,7 @@ static void emit_control(struct daemon *d, const struct effect *effect)
         d->outbox.counts.overruns++;
         return;
     }
-    send_out(d, effect->pair, CODEC_CONTROL, SIDE_VIRTUAL, effect->payload.text,
-             effect->payload.bytes, GATEWAY_NOW);
+    send_effect(d, effect, CODEC_CONTROL, SIDE_VIRTUAL, GATEWAY_NOW);
 }
 
 static void emit_fidelity(struct daemon *d, const struct effect *effect)

@@ -180,6 +180,15 @@ static void fuzz_limits(const struct event *e)
         assert(e->malformed.detail[0] != '\0');
         assert(memchr(e->malformed.detail, '\0', sizeof e->malformed.detail));
         break;
+    case EVENT_FAULT:
+        assert(e->fault.kind < FAULT_KIND_COUNT && e->side < SIDE_COUNT);
+        assert(memchr(e->fault.detail, '\0', sizeof e->fault.detail));
+        assert(memchr(e->fault.about, '\0', sizeof e->fault.about));
+        break;
+    case EVENT_NOTE:
+        assert(e->note.kind < NOTE_KIND_COUNT && e->side < SIDE_COUNT);
+        assert(memchr(e->note.detail, '\0', sizeof e->note.detail));
+        break;
     case EVENT_ECHO:
         assert(e->echo.probe >= 0);
         break;

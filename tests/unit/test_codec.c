@@ -438,12 +438,107 @@ static const struct codec codec_minimal = {
     .encode = encode_minimal,
 };
 
-static const struct codec *find_spoken(const void *context, const char *pair)
+static const struct codec *find_spoken(const void *context, const struct event *event)
 {
     (void)context;
-    return strcmp(pair, "m1") == 0   ? &codec_minimal
-           : strcmp(pair, "r1") == 0 ? &codec_native
+    return strcmp(event->pair, "m1") == 0   ? &codec_minimal
+           : strcmp(event->pair, "r1") == 0 ? &codec_native
                                      : NULL;
+}
+
+/* "count/<anything>": how many came so far is the reply's id. */
+static bool hear_count(const struct codec_pair *pair, const struct message *m, const struct codec_ear *ear)
+{
+    struct event e;
+    uint64_t *count = pair->state;
+    char text[16];
+    if (strncmp(m->topic, pair->options->address[SIDE_REAL], strlen(pair->options->address[SIDE_REAL])) != 0) {
+        return false;
+    }
+    (*count)++;
+    if (m->kept_bytes == 0) {
+        codec_malformed(pair, m, SIDE_REAL, "reply", ear, "a text was expected, not %d bytes", 0);
+        return true;
+    }
+    codec_begin_event(&e, pair, m, EVENT_REPLY, SIDE_REAL);
+    (void)snprintf(e.reply.id, sizeof e.reply.id, "%d", (int)*count);
+    codec_emit(pair, &e, ear);
+    (void)snprintf(text, sizeof text, "%d", (int)*count);
+    if (ear->send) {
+        ear->send(ear->send_context, pair->id, "count/answer", text, strlen(text));
+    }
+    return true;
+}
+
+static const struct codec codec_count_up = {
+    .name = "count", .help = "counts", .hear = hear_count, .state_bytes = sizeof(uint64_t)};
+
+struct foreign_rig {
+    struct codec_options options[2];
+    uint64_t state[2];
+    bool repeated;
+    char sent[32], raw[64];
+};
+
+static bool foreign_pair(const void *context, size_t k, struct codec_pair *pair)
+{
+    static const char *const ids[] = {"f1", "f2"};
+    struct foreign_rig *rig = (void *)(uintptr_t)context;
+    if (k < COUNT(ids)) {
+        *pair = (struct codec_pair){.codec = &codec_count_up,
+                                    .prefix = "t",
+                                    .id = ids[k],
+                                    .options = &rig->options[k],
+                                    .state = &rig->state[k],
+                                    .repeated = rig->repeated};
+    }
+    return k < COUNT(ids);
+}
+
+static void keep_sent(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+{
+    (void)snprintf(context, 32, "%s %s %.*s", pair, topic, (int)bytes, payload);
+}
+
+static void keep_raw(void *context, const struct event *event)
+{
+    const struct event_reply *r = &event->reply;
+    (void)snprintf(context, 64, "%.*s", r->raw ? (int)r->raw_bytes : 0, r->raw ? r->raw : "");
+}
+
+/* What a codec remembers is each pair's own; topics are of any name; it may send. */
+static void test_foreign_codec(void)
+{
+    static struct seen seen;
+    struct foreign_rig rig = {.options = {{.address = {"count/1"}}, {.address = {"count/2"}}}};
+    struct codec_set set = {
+        .codec = {&codec_native}, .count = 1, .speaks = find_spoken, .foreign = foreign_pair, .context = &rig};
+    struct message m = {.t_us = 7, .topic = "count/1", .payload = "x", .kept_bytes = 1, .payload_bytes = 1};
+    memset(&seen, 0, sizeof seen);
+    CHECK_INT("first", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
+    CHECK_INT("second", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
+    CHECK_TEXT("its own count", seen.event[1].reply.id, "2");
+    CHECK_TEXT("of its pair", seen.event[1].pair, "f1");
+    CHECK_INT("at its time", seen.event[1].t_us, 7);
+    CHECK("not put natively", !seen.event[1].reply.raw);
+    set.ear = (struct codec_ear){.send = keep_sent, .send_context = rig.sent};
+    rig.repeated = true;
+    (void)snprintf(m.topic, sizeof m.topic, "count/2");
+    (void)codec_decode(&set, "tandem/v1", &m, keep_raw, rig.raw);
+    CHECK_TEXT("sent", rig.sent, "f2 count/answer 1");
+    CHECK_TEXT("put natively", rig.raw, "{\"id\":\"1\",\"status\":\"done\"}");
+    m.kept_bytes = 0;
+    memset(&seen, 0, sizeof seen);
+    CHECK_INT("not of the protocol", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
+    CHECK_TEXT("why", seen.event[0].malformed.detail, "a text was expected, not 0 bytes");
+    (void)snprintf(m.topic, sizeof m.topic, "other/2");
+    CHECK_INT("nobody's", codec_decode(&set, "tandem/v1", &m, collect, &seen), 0);
+    const struct codec_out out = {.kind = CODEC_REPLY, .pair = "f1", .side = SIDE_COUNT, .payload = "{}", .bytes = 2};
+    struct codec_message answer;
+    CHECK("to L1", codec_encode(&codec_count_up, &out, &answer) && !answer.whole);
+    CHECK_TEXT("natively", answer.topic, "f1/reply");
+    const struct codec_out go = {.kind = CODEC_COMMAND, .pair = "f1", .side = SIDE_REAL, .payload = "{}", .bytes = 2};
+    CHECK("to a robot that takes none", !codec_encode(&codec_count_up, &go, &answer));
 }
 
 /* Each pair is heard in its own codec only. */
@@ -498,12 +593,14 @@ static void test_out(void)
     };
     struct codec_message m;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct codec_out out = {rows[i].kind, "r1", rows[i].side, text, sizeof text - 1};
+        const struct codec_out out = {
+            .kind = rows[i].kind, .pair = "r1", .side = rows[i].side, .payload = text, .bytes = sizeof text - 1};
         CHECK(rows[i].topic, codec_native.encode(&out, &m));
         CHECK_TEXT(rows[i].topic, m.topic, rows[i].topic);
         CHECK(rows[i].topic, m.payload == text && m.bytes == sizeof text - 1);
     }
-    const struct codec_out out = {CODEC_COMMAND, "m1", SIDE_REAL, text, sizeof text - 1};
+    const struct codec_out out = {
+        .kind = CODEC_COMMAND, .pair = "m1", .side = SIDE_REAL, .payload = text, .bytes = sizeof text - 1};
     CHECK("minimal", codec_minimal.encode(&out, &m));
     CHECK_TEXT("minimal", m.topic, "minimal/m1");
     CHECK("minimal", m.bytes == 2 && memcmp(m.payload, "go", 2) == 0);
@@ -583,6 +680,7 @@ int main(void)
     CU_add_test(suite, "reply", test_reply_values);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "two codecs", test_two_codecs);
+    CU_add_test(suite, "a foreign codec that remembers", test_foreign_codec);
     CU_add_test(suite, "out", test_out);
     CU_add_test(suite, "table", test_table);
     CU_add_test(suite, "rights", test_rights);

@@ -59,6 +59,8 @@ static const struct {
     TABLE(stability_cut_names),
     TABLE(event_kind_names),
     TABLE(event_type_names),
+    TABLE(fault_kind_names),
+    TABLE(note_kind_names),
     TABLE(fit_cause_names),
     TABLE(fit_outcome_names),
     TABLE(follower_rejection_names),

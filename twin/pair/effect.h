@@ -50,6 +50,7 @@
 
 enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 
+struct codec_message;    /* logger/message/codec.h */
 struct parameter_change; /* twin/pair/parameters.h */
 struct team_effect;      /* twin/team/team.h */
 struct crew_answer;      /* twin/crew/crew.h */
@@ -61,6 +62,9 @@ struct effect {
     int64_t t_us;
     enum side side;
     uint64_t n; /* EFFECT_LOG, EFFECT_HISTORY: number in its pair, rising */
+    /* To a robot whose codec remembers: what is to be sent instead of payload. NULL: as the
+     * codec puts it. */
+    const struct codec_message *message;
     union {
         const struct entry *entry;
         const struct alarm *alarm;

@@ -341,6 +341,22 @@ void pair_note_command_seq(const struct pair_run *run)
     pair->malformed_seq = pair->malformed;
 }
 
+/* Robots that are told apart: the second one to get an open command begins its own leg. */
+static bool join_command(const struct pair_run *run)
+{
+    const struct event *e = run->event;
+    struct pair_slot *slot =
+        e->side < SIDE_COUNT && e->command.id[0] && run->p->mode != PAIR_LINK
+            ? pair_find_slot(run->pair, e->command.id)
+            : NULL;
+    if (!slot || slot->told[e->side]) {
+        return false;
+    }
+    slot->told[e->side] = true;
+    slot->sent_us[e->side] = run->t_us;
+    return true;
+}
+
 static void on_command(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
@@ -349,6 +365,9 @@ static void on_command(const struct pair_run *run)
     pair_note_command_seq(run);
     note_idle(run);
     if (refuse_ambiguous(run)) {
+        return;
+    }
+    if (join_command(run)) {
         return;
     }
     if (c->id[0] && pair_find_slot(pair, c->id)) {
@@ -381,6 +400,7 @@ static void on_command(const struct pair_run *run)
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             slot->sent[s] = true;
             slot->sent_us[s] = run->t_us;
+            slot->told[s] = run->event->side == s || run->event->side == SIDE_COUNT;
         }
     }
     step_slot(run, slot, true);
@@ -696,6 +716,7 @@ static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
     [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
     [EVENT_MALFORMED] = on_malformed, [EVENT_SESSION] = on_lost_session,
     [EVENT_STOP] = stop_probes,       [EVENT_POSE_ACK] = pair_correct_acknowledge,
+    [EVENT_FAULT] = pair_take_fault,  [EVENT_NOTE] = pair_take_note,
 };
 
 void pair_take(const struct pair_run *run)

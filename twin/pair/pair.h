@@ -50,6 +50,7 @@ struct pair_slot {
     bool sent[SIDE_COUNT];      /* and was (observe mode: at once) */
     bool withdrawn[SIDE_COUNT]; /* link mode: a halt came first; not expected any more */
     int64_t sent_us[SIDE_COUNT];
+    bool told[SIDE_COUNT]; /* observe mode: this side was heard to get it */
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
     int64_t reply_us[SIDE_COUNT];

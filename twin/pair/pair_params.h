@@ -173,9 +173,10 @@ struct pair_params {
     uint32_t publish_every;   /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
-    char arm[PAIR_ARM_MAX];     /* which arm, of twin/arm/arm_geometry.h; "": none */
-    char codec[CODEC_NAME_MAX]; /* what its robots speak: a name of codecs.h */
-    char map[PAIR_MAP_MAX];     /* file of their world, for who draws it; "": none */
+    char arm[PAIR_ARM_MAX];      /* which arm, of twin/arm/arm_geometry.h; "": none */
+    char codec[CODEC_NAME_MAX];  /* what its robots speak: a name of codecs.h, */
+    struct codec_options speaks; /* and what it is to know of them */
+    char map[PAIR_MAP_MAX];      /* file of their world, for who draws it; "": none */
 };
 
 /* Are its robots arms of six joints? */

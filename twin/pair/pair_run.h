@@ -175,6 +175,11 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
 void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics);
 
+/* ---- pair_fault.c: what a robot says is wrong with it, and what its codec noticed ---- */
+
+void pair_take_fault(const struct pair_run *run);
+void pair_take_note(const struct pair_run *run);
+
 /* ---- shared by the files above ---- */
 
 static inline bool pair_slot_through(const struct pair_slot *slot, enum side side)

@@ -1,0 +1,112 @@
+#include <string.h>
+
+#include "logger/message/codec_native.h"
+#include "twin/lab.h"
+
+/* What the robots of a lab speak, and what of a lab follows from its settings alone. */
+
+const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
+                                          const char *id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].id, id) == 0) {
+            return &pairs[i];
+        }
+    }
+    return NULL;
+}
+
+const char *lab_name(const struct lab_params *p, uint32_t index)
+{
+    return index < p->pair_count                   ? p->pairs[index].id
+           : index < p->pair_count + p->team_count ? p->teams[index - p->pair_count].name
+                                                   : NULL;
+}
+
+const struct codec *lab_codec_of(const struct pair_params *p)
+{
+    const struct codec *codec = codec_find(p->codec);
+    return codec ? codec : codecs[0];
+}
+
+const struct codec *lab_codec(const struct lab *lab, size_t index)
+{
+    return lab_codec_of(lab_pair_params(lab, index));
+}
+
+/* Of a foreign pair that Tandem commands, L1's commands are native. */
+static const struct codec *find_spoken(const void *context, const struct event *event)
+{
+    const struct lab *lab = context;
+    const long index = lab_find(lab, event->pair);
+    if (index < 0) {
+        return NULL;
+    }
+    const struct codec *codec = lab_codec(lab, (size_t)index);
+    const bool command =
+        event->kind == EVENT_COMMAND ||
+        (event->kind == EVENT_MALFORMED && strcmp(event->malformed.what, "command") == 0);
+    return codec->hear && command && lab_pair_params(lab, (size_t)index)->mode == PAIR_LINK
+               ? &codec_native
+               : codec;
+}
+
+static bool find_foreign(const void *context, size_t k, struct codec_pair *pair)
+{
+    const struct lab *lab = context;
+    const long index = lab_foreign(lab, k);
+    if (index >= 0) {
+        lab_codec_pair(lab, (size_t)index, pair);
+    }
+    return index >= 0;
+}
+
+static bool is_spoken(const struct lab *lab, const struct codec *codec)
+{
+    bool spoken = false;
+    for (size_t i = 0; i < lab_pair_count(lab) && !spoken; i++) {
+        const struct codec *of = lab_codec(lab, i);
+        spoken = of == codec || (codec == &codec_native && of->hear &&
+                                 lab_pair_params(lab, i)->mode == PAIR_LINK);
+    }
+    return spoken;
+}
+
+void lab_codecs(const struct lab *lab, struct codec_set *set)
+{
+    *set = (struct codec_set){.speaks = find_spoken,
+                              .foreign = lab_foreign(lab, 0) >= 0 ? find_foreign : NULL,
+                              .context = lab};
+    for (size_t c = 0; c < codec_count; c++) {
+        if (codecs[c]->decode && is_spoken(lab, codecs[c])) {
+            set->codec[set->count++] = codecs[c];
+        }
+    }
+}
+
+void lab_emit_words(void *context, const struct effect *effect)
+{
+    static const uint8_t kinds[EFFECT_KIND_COUNT] = {[EFFECT_COMMAND] = CODEC_COMMAND + 1,
+                                                     [EFFECT_CONTROL] = CODEC_CONTROL + 1,
+                                                     [EFFECT_POSE] = CODEC_POSE + 1,
+                                                     [EFFECT_PARAMETERS] =
+                                                         CODEC_PARAMETERS + 1};
+    const struct lab_words *w = context;
+    if (kinds[effect->kind] == 0) {
+        w->fx->emit(w->fx->context, effect);
+        return;
+    }
+    struct codec_pair to;
+    struct codec_message message;
+    struct effect with = *effect;
+    lab_codec_pair(w->lab, effect->pair, &to);
+    const struct codec_out out = {.kind = (enum codec_kind)(kinds[effect->kind] - 1),
+                                  .pair = to.id,
+                                  .side = effect->side,
+                                  .payload = effect->payload.text,
+                                  .bytes = effect->payload.bytes,
+                                  .t_us = effect->t_us,
+                                  .to = &to};
+    with.message = codec_encode(to.codec, &out, &message) ? &message : NULL;
+    w->fx->emit(w->fx->context, &with);
+}
