@@ -621,6 +621,71 @@ static void test_clients(void)
     rig_close(&rig);
 }
 
+/* R1 has a sequence of its own, R2 handles a, R3 b; locks alone is a step of others. */
+static const char WORKERS[] =
+    "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"IB\":{}},\"buffers\":{\"box\":"
+    "[\"b\"],\"bin\":[]},\"sequences\":{\"own\":[[\"do\",\"Go\"]],\"j\":[[\"do\",\"Go\"]],"
+    "\"locks\":[[\"lock\",[\"IB\"]],[\"do\",\"Go\"]],\"fetch\":[[\"id\",\"box\"],[\"do\","
+    "\"Go\"]],\"empty\":[[\"id\",\"bin\"],[\"do\",\"Go\"]],\"arm\":[[\"tool\",\"Fit\","
+    "\"d\"]]},\"robots\":{\"R1\":{\"prog\":\"own\",\"handles\":[\"a\",\"c\"]},\"R2\":{"
+    "\"handles\":[\"a\"]},\"R3\":{\"handles\":[\"b\"]}}},\"durations_ms\":{\"R1\":{},\"R2\":"
+    "{\"Go\":100,\"Fit\":100},\"R3\":{\"Go\":100}}}";
+
+/* What nobody could ever do is refused with words, over MQTT and as a person's wish, and leaves
+ * the team alone. */
+static void test_jobs(void)
+{
+    static const struct {
+        const char *row, *rest;
+        const char *refused; /* NULL: taken */
+    } rows[] = {
+        {"fine", "\"part\":\"a\",\"seq\":\"j\"", NULL},
+        {"of one home", "\"part\":\"b\",\"seq\":\"j\",\"home\":\"R3\"", NULL},
+        {"a step of others", "\"part\":\"a\",\"seq\":\"locks\"",
+         "locks is a step of other sequences only: alone it breaks the discipline"},
+        {"home has work", "\"part\":\"a\",\"seq\":\"j\",\"home\":\"R1\"",
+         "home R1 has a sequence of its own and takes no jobs"},
+        {"home cannot", "\"part\":\"a\",\"seq\":\"j\",\"home\":\"R3\"",
+         "home R3 cannot handle a; add it to its handles, or name another home"},
+        {"only one with work can", "\"part\":\"c\",\"seq\":\"j\"",
+         "no robot without a sequence of its own can handle c"},
+        {"by a tool", "\"part\":\"d\",\"seq\":\"arm\",\"home\":\"R2\"", NULL},
+        {"nothing there for its home", "\"part\":\"a\",\"seq\":\"fetch\",\"home\":\"R2\"",
+         "fetch takes parts from box, of which R2 handles none"},
+        {"nothing there for anybody", "\"part\":\"a\",\"seq\":\"fetch\"",
+         "fetch takes parts from a buffer of which no robot that could do it handles any"},
+        {"there for one", "\"part\":\"b\",\"seq\":\"fetch\"", NULL},
+        {"from an empty one", "\"part\":\"a\",\"seq\":\"empty\"", NULL},
+    };
+    static struct rig rig;
+    rig_init_text(&rig, WORKERS);
+    rig.spec.sequences[2].part = true;
+    rig.lap = golden_lap;
+    rig_open_lab(&rig);
+    for (size_t i = 0; i < 2 * COUNT(rows); i++) {
+        const bool wish = i >= COUNT(rows);
+        const size_t k = i % COUNT(rows);
+        char text[RIG_PAYLOAD], id[16];
+        (void)snprintf(id, sizeof id, "%c%zu", wish ? 'w' : 'j', k);
+        (void)snprintf(text, sizeof text, "{\"id\":\"%s\",%s%s}", id,
+                       wish ? "\"team\":\"cell\",\"op\":\"job\"," : "", rows[k].rest);
+        const struct asked one = {rows[k].row,
+                                  1.0 + (double)i,
+                                  wish ? "$lab/request" : "cell/job",
+                                  text,
+                                  {rows[k].refused ? "REJECTED" : "\"type\":\"job\"",
+                                   rows[k].refused ? rows[k].refused : "\"type\":\"assign\""},
+                                  rows[k].refused ? "\"effect\"" : "REJECTED"};
+        /* A tool that somebody could fetch: the job waits for it, and is told. */
+        struct asked waits = one;
+        waits.wanted[1] = "nobody_can";
+        ask_one(&rig, strcmp(rows[k].row, "by a tool") == 0 ? &waits : &one);
+    }
+    rig_run_until(&rig, AT(60));
+    check_again(&rig, true, 9);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -632,5 +697,6 @@ int main(void)
     CU_add_test(suite, "sent again", test_sent_again);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "clients", test_clients);
+    CU_add_test(suite, "jobs", test_jobs);
     return check_run();
 }

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "twin/crew/crew_parts.h"
+#include "twin/team/team_ability.h"
 
 /* ---- answers ------------------------------------------------------------------------------
  */
@@ -276,6 +277,7 @@ static void ask_job(const struct crew_run *run, const struct event_team *ask,
 {
     const struct team_params *p = run->p;
     struct team_event e = {.kind = TEAM_EVENT_JOB, .robot = TEAM_NONE};
+    char why[TEAM_JOB_FAULT_MAX];
     uint16_t sequence = 0;
     while (sequence < p->sequence_count &&
            strcmp(p->sequences[sequence].name, ask->sequence) != 0) {
@@ -291,6 +293,8 @@ static void ask_job(const struct crew_run *run, const struct event_team *ask,
         reject_request(run, a, "there is no part of this name");
     } else if (ask->home[0] && e.job.home == TEAM_NONE) {
         reject_request(run, a, "there is no robot of the name of its home");
+    } else if (team_job_fault(p, &e.job, why)) {
+        reject_request(run, a, why);
     } else if (team_jobs_waiting(crew_core(run->crew, p)) >= TEAM_JOBS_MAX) {
         reject_request(run, a, "too many jobs wait");
     } else {
