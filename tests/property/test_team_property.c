@@ -65,11 +65,13 @@ struct run {
     int64_t asked_us[ROBOTS];
     bool asking[ROBOTS], told[ROBOTS], blocked[ROBOTS], dead[ROBOTS];
     bool skipped;
+    bool of_client[RESOURCES][ROBOTS]; /* what it holds it has asked for by itself */
+    bool taken[RESOURCES][ROBOTS];     /* away from its sequence */
 };
 
 static struct {
     unsigned long grants, waits, deadlocks, blocked, expired, errors, jobs, meets, rejects,
-        livelocks, ended;
+        livelocks, taken, ended;
 } seen;
 
 static uint32_t draw(uint64_t *state, uint32_t below)
@@ -367,9 +369,18 @@ static void check_grant(struct run *r, const struct team_effect *e)
     if (r->dead[e->robot]) {
         break_law(r, "who was told to be in a deadlock is served only after help");
     }
+    struct team_robot_view view;
+    team_robot(r->drive.team, e->robot, &view);
+    if (view.silent) {
+        break_law(r, "nobody is granted anything who is silent");
+    }
     for (uint16_t i = 0; i < ROBOTS; i++) {
         const struct waiting *q = &r->queue[e->resource][i];
-        before += q->waits && i != e->robot &&
+        struct team_robot_view other = {.silent = false};
+        if (i < r->world->p.robot_count) {
+            team_robot(r->drive.team, i, &other);
+        }
+        before += q->waits && i != e->robot && !other.silent &&
                   (q->key_us != key_us ? q->key_us < key_us : i < e->robot);
     }
     if (held + before >= capacity) {
@@ -377,6 +388,8 @@ static void check_grant(struct run *r, const struct team_effect *e)
     }
     r->fence = e->fence;
     r->held[e->resource][e->robot] = e->fence;
+    r->of_client[e->resource][e->robot] = e->id[0] != '\0';
+    r->taken[e->resource][e->robot] = false;
     r->queue[e->resource][e->robot].waits = false;
     r->asking[e->robot] = true;
     r->asked_us[e->robot] = e->t_us - e->waited_us;
@@ -427,12 +440,62 @@ static void check_alarm(struct run *r, const struct team_effect *e)
     seen.livelocks += e->alarm == TEAM_ALARM_LIVELOCK;
 }
 
+/* Away from a sequence: not by the UnLock that it stands at. */
+static void note_taken(struct run *r, const struct team_effect *e)
+{
+    struct team_robot_view m;
+    team_robot(r->drive.team, e->robot, &m);
+    const bool unlocks = m.phase == TEAM_PHASE_WAITING && m.step &&
+                         m.step->kind == TEAM_STEP_UNLOCK && strcmp(e->why, "unlock") == 0;
+    const bool within = m.phase != TEAM_PHASE_FINISHED && m.phase != TEAM_PHASE_IDLE &&
+                        m.phase != TEAM_PHASE_PARKED;
+    const bool own = !r->of_client[e->resource][e->robot] && within && !unlocks;
+    r->taken[e->resource][e->robot] = own;
+    seen.taken += own;
+}
+
+/* Of a step that was skipped, done, or asks for them itself; NULL: of its whole sequence. */
+static void forget_taken(struct run *r, uint16_t robot, const struct team_step *step)
+{
+    for (uint16_t x = 0; x < RESOURCES; x++) {
+        bool named = !step;
+        for (uint32_t k = 0; !named && k < step->resource_count; k++) {
+            named = r->world->lists[step->first_resource + k] == x;
+        }
+        r->taken[x][robot] = r->taken[x][robot] && !named;
+    }
+}
+
+static void check_taken(struct run *r, const struct team_effect *e)
+{
+    struct team_robot_view m;
+    if (e->robot == TEAM_NONE) {
+        return;
+    }
+    team_robot(r->drive.team, e->robot, &m);
+    const bool locks =
+        m.step && (m.step->kind == TEAM_STEP_LOCK || m.step->kind == TEAM_STEP_UNLOCK);
+    for (uint16_t x = 0; e->kind == TEAM_START && x < RESOURCES; x++) {
+        if (r->taken[x][e->robot]) {
+            break_law(r, "nothing begins where its Lock was taken away");
+        }
+    }
+    if (e->kind == TEAM_FINISH || e->kind == TEAM_ASSIGN) {
+        forget_taken(r, e->robot, NULL);
+    } else if (e->kind == TEAM_RESET && locks) {
+        forget_taken(r, e->robot, m.step);
+    } else if (e->kind == TEAM_DONE && e->step && e->step->kind == TEAM_STEP_UNLOCK) {
+        forget_taken(r, e->robot, e->step);
+    }
+}
+
 static void check_freed(struct run *r, const struct team_effect *e)
 {
     if (r->held[e->resource][e->robot] != e->fence) {
         break_law(r, "what is released was held under this fence");
     }
     r->held[e->resource][e->robot] = 0;
+    note_taken(r, e);
     if (strcmp(e->why, "unlock") != 0 || e->id[0]) { /* a client may, while it waits */
         memset(r->dead, 0, sizeof r->dead);
     }
@@ -440,6 +503,7 @@ static void check_freed(struct run *r, const struct team_effect *e)
 
 static void check_effect(struct run *r, const struct team_effect *e)
 {
+    check_taken(r, e);
     const bool lock = e->kind == TEAM_DONE && (!e->step || e->step->kind == TEAM_STEP_LOCK);
     if (e->kind == TEAM_GRANT) {
         check_grant(r, e);
@@ -469,7 +533,9 @@ static void check_effect(struct run *r, const struct team_effect *e)
         }
         seen.meets++;
     }
-    if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE || e->kind == TEAM_RESET) { /* help */
+    /* Help: also that somebody is passed who has fallen silent before them in a queue. */
+    if (e->kind == TEAM_JOB || e->kind == TEAM_ONLINE || e->kind == TEAM_RESET ||
+        e->kind == TEAM_EXPIRE) {
         memset(r->dead, 0, sizeof r->dead);
     }
     seen.jobs += e->kind == TEAM_ASSIGN;
@@ -730,8 +796,8 @@ static void check_end(struct run *r)
         waits[i] = m.phase == TEAM_PHASE_WAITING || m.phase == TEAM_PHASE_MEETING;
         /* An activity without end, a partner of one, a client that keeps what it has. */
         const bool stays = m.phase == TEAM_PHASE_ACTIVE || m.phase == TEAM_PHASE_JOINED ||
-                           (m.phase == TEAM_PHASE_PARKED && m.held_count > 0);
-        explained[i] = waits[i] ? r->told[i] : stays;
+                           (m.phase == TEAM_PHASE_PARKED && m.held_count > 0) || m.silent;
+        explained[i] = waits[i] ? r->told[i] || m.silent : stays;
         if (m.phase == TEAM_PHASE_BEGIN || m.phase == TEAM_PHASE_RETRY) {
             break_law(r, "nobody stops in the middle");
         }
@@ -778,16 +844,16 @@ static void test_teams(void)
     for (unsigned long k = 0; k < runs; k++) {
         check_team(first + k);
     }
-    (void)printf("%lu teams, %lu of them to their end: %lu grants, %lu waits, %lu deadlocks, "
-                 "%lu blocked, %lu leases, "
-                 "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks\n",
-                 runs, seen.ended, seen.grants, seen.waits, seen.deadlocks, seen.blocked,
-                 seen.expired, seen.errors, seen.meets, seen.jobs, seen.rejects,
-                 seen.livelocks);
+    (void)printf(
+        "%lu teams, %lu of them to their end: %lu grants, %lu waits, %lu deadlocks, "
+        "%lu blocked, %lu leases, "
+        "%lu errors, %lu meetings, %lu jobs, %lu rejected, %lu livelocks, %lu taken away\n",
+        runs, seen.ended, seen.grants, seen.waits, seen.deadlocks, seen.blocked, seen.expired,
+        seen.errors, seen.meets, seen.jobs, seen.rejects, seen.livelocks, seen.taken);
     /* It can only hold what was there. */
     CHECK("seen", seen.grants > 0 && seen.waits > 0 && seen.deadlocks > 0 && seen.blocked > 0 &&
                       seen.errors > 0 && seen.meets > 0 && seen.jobs > 0 && seen.rejects > 0 &&
-                      seen.ended > 0);
+                      seen.taken > 0 && seen.ended > 0);
 }
 
 int main(void)

@@ -621,6 +621,64 @@ static void test_clients(void)
     rig_close(&rig);
 }
 
+static const char BOTH[] =
+    "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"A\":{},\"B\":{}},\"sequences\":{\"s\":"
+    "[[\"lock\",[\"A\",\"B\"]],[\"do\",\"Go\"],[\"unlock\",[\"A\",\"B\"]]]},\"robots\":{\"R1\":"
+    "{\"prog\":\"s\"}}},\"durations_ms\":{\"R1\":{\"Go\":5000}}}";
+
+/* A robot from which a place was taken away locks it again before it goes on; where it may not,
+ * the person is told what to do. */
+static void test_taken(void)
+{
+    static const char refused[] = "A was taken away and may not be locked while it holds B: "
+                                  "release that, too";
+    static const struct asked rows[] = {
+        {"abort",
+         1,
+         "$lab/request",
+         WISH("\"op\":\"abort\",\"robot\":\"R1\",\"id\":\"h1\""),
+         {"task_error"},
+         NULL},
+        {"carried away",
+         2,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"A\",\"fence\":1,\"id\":\"h2\""),
+         {"operator"},
+         NULL},
+        {"reset",
+         3,
+         "$lab/request",
+         WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h3\""),
+         {"REJECTED", refused},
+         "\"effect\""},
+        {"that, too",
+         4,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"B\",\"fence\":2,\"id\":\"h4\""),
+         {"operator"},
+         NULL},
+        {"reset again",
+         5,
+         "$lab/request",
+         WISH("\"op\":\"reset\",\"robot\":\"R1\",\"id\":\"h5\""),
+         {"\"resource\":\"A\",\"fence\":3", "\"resource\":\"B\",\"fence\":4",
+          "\"type\":\"start\""},
+         "REJECTED"},
+    };
+    static struct rig rig;
+    rig_init_text(&rig, BOTH);
+    rig.lap = golden_lap;
+    rig_open_lab(&rig);
+    rig_say(&rig, RIG_T0_US, "$lab/request", START);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ask_one(&rig, &rows[i]);
+    }
+    rig_run_until(&rig, AT(20));
+    CHECK("at its end", strstr(rig.trace, "finish") != NULL);
+    check_again(&rig, true, 3);
+    rig_close(&rig);
+}
+
 /* R1 has a sequence of its own, R2 handles a, R3 b; locks alone is a step of others. */
 static const char WORKERS[] =
     "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"IB\":{}},\"buffers\":{\"box\":"
@@ -698,5 +756,6 @@ int main(void)
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "clients", test_clients);
     CU_add_test(suite, "jobs", test_jobs);
+    CU_add_test(suite, "taken away", test_taken);
     return check_run();
 }

@@ -332,11 +332,16 @@ static void ask_robot(const struct crew_run *run, const struct event_team *ask,
                       struct crew_answer *a)
 {
     struct team_robot_view view;
+    char why[TEAM_RESET_FAULT_MAX];
     team_robot(crew_core(run->crew, run->p), a->robot, &view);
     if (ask->op == TEAM_OP_ABORT && !is_at_work(&view)) {
         reject_request(run, a, "the robot does nothing that could be ended");
     } else if (ask->op != TEAM_OP_ABORT && view.phase != TEAM_PHASE_ERROR) {
         reject_request(run, a, "the robot is not in Error");
+    } else if (ask->op != TEAM_OP_ABORT &&
+               team_reset_fault(crew_core(run->crew, run->p), a->robot, ask->op == TEAM_OP_SKIP,
+                                why)) {
+        reject_request(run, a, why);
     } else {
         crew_put(run, &(struct team_event){.kind = ask->op == TEAM_OP_ABORT  ? TEAM_EVENT_ABORT
                                                    : ask->op == TEAM_OP_SKIP ? TEAM_EVENT_SKIP

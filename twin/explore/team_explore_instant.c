@@ -25,6 +25,16 @@ static void use_job(struct team_explore *x, const struct team_job *job)
     }
 }
 
+/* Who waits and falls silent is passed until it is heard. */
+static bool is_passed(const struct team_explore *x, const struct team_effect *effect)
+{
+    struct team_robot_view view = {.phase = TEAM_PHASE_IDLE};
+    if (effect->alarm == TEAM_ALARM_LEASE_EXPIRED) {
+        team_robot(x->team, effect->robot, &view);
+    }
+    return view.phase == TEAM_PHASE_WAITING;
+}
+
 static void take_alarm(struct team_explore *x, const struct team_effect *effect)
 {
     struct team_explore_place *place = x->outcome.place;
@@ -35,7 +45,7 @@ static void take_alarm(struct team_explore *x, const struct team_effect *effect)
             place->excused &= ~team_robot_bit(effect->cycle[i].robot);
         }
     } else if (effect->alarm == TEAM_ALARM_BLOCKED ||
-               effect->alarm == TEAM_ALARM_FINISHED_HOLDING) {
+               effect->alarm == TEAM_ALARM_FINISHED_HOLDING || is_passed(x, effect)) {
         place->blocked |= team_robot_bit(effect->robot);
         place->excused &= ~team_robot_bit(effect->robot);
     } else if (effect->alarm == TEAM_ALARM_LIVELOCK) {
@@ -68,8 +78,8 @@ static void take_effect(void *context, const struct team_effect *effect)
         for (size_t i = 0; i < effect->robot_count; i++) {
             serve_robot(x, effect->robots[i]);
         }
-    } else if (effect->kind == TEAM_FREED && strcmp(effect->why, "expired") == 0) {
-        /* Taken from its owner, which no alarm can foresee. */
+    } else if (effect->kind == TEAM_EXPIRE) {
+        /* It may be taken from its owner, who is passed; no alarm can foresee that. */
         outcome->place->excused = outcome->place->dead | outcome->place->blocked;
     } else if (effect->kind == TEAM_ASSIGN) {
         use_job(x, effect->job);

@@ -375,7 +375,7 @@ size_t team_key(const struct team_untimed *u, const struct team *team, uint8_t *
     }
     put_meetings(&k, &w);
     if (p->buffer_count > 0) {
-        memcpy(k.at, (const uint8_t *)team + team->taken_at, p->list_count);
+        memcpy(k.at, (const uint8_t *)team + team->gone_at, p->list_count);
         k.at += p->list_count;
     }
     put_16(&k, (uint16_t)team->job_count);

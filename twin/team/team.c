@@ -69,7 +69,9 @@ static size_t lay_out(struct team *team, const struct team_params *p)
     team->meetings_at = place_array(&bytes, p->name_count, sizeof(struct team_meeting));
     team->homes_at = place_array(&bytes, p->robot_count, sizeof(uint16_t));
     team->buffers_at = place_array(&bytes, p->buffer_count, sizeof(uint32_t));
-    team->taken_at = place_array(&bytes, p->list_count, 1);
+    team->gone_at = place_array(&bytes, p->list_count, 1);
+    team->taken_words = (uint32_t)((p->resource_count + 63) / 64);
+    team->taken_at = place_array(&bytes, p->robot_count * team->taken_words, sizeof(uint64_t));
     team->heap_at = place_array(&bytes, timers, sizeof(struct team_timer));
     team->slots_at = place_array(&bytes, timers, sizeof(uint32_t));
     team->jobs_at = place_array(&bytes, team->job_size, sizeof(struct team_job));
@@ -100,6 +102,7 @@ struct team_work team_at_work(const struct team *team)
                               .meetings = (void *)(block + team->meetings_at),
                               .jobs = (void *)(block + team->jobs_at),
                               .homes = (void *)(block + team->homes_at),
+                              .taken = (void *)(block + team->taken_at),
                               .heap = (void *)(block + team->heap_at),
                               .slots = (void *)(block + team->slots_at),
                               .t_us = team->t_us};
@@ -285,6 +288,10 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
     const struct team_member *m = &w.members[robot];
     const bool works = m->phase != TEAM_PHASE_IDLE && m->phase != TEAM_PHASE_PARKED &&
                        m->phase != TEAM_PHASE_FINISHED;
+    uint16_t lacks[TEAM_WANT_MAX] = {TEAM_NONE};
+    if (m->phase == TEAM_PHASE_WAITING && !team_set_has(&team->unlocking, robot)) {
+        (void)team_lacks(&w, robot, lacks);
+    }
     *view = (struct team_robot_view){.phase = (enum team_phase)m->phase,
                                      .online = m->online,
                                      .silent = m->silent,
@@ -295,6 +302,7 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
                                      .heard_us = m->heard_us,
                                      .part = m->part,
                                      .tool = m->tool,
+                                     .waits_for = lacks[0],
                                      .held_count = m->held_count};
 }
 

@@ -24,7 +24,8 @@
     X(TEAM_EVENT_FAIL, "fail")       /* activity `n` has failed */                             \
     X(TEAM_EVENT_UNLOCK, "unlock")   /* a client: `resource` with its `fence` */               \
     X(TEAM_EVENT_LOCK, "lock")       /* a client: `resources` */                               \
-    X(TEAM_EVENT_RESET, "reset")     /* a person clears the robot's error: the step again */   \
+    /* a person clears the robot's error: what was taken away locked again, the step again */  \
+    X(TEAM_EVENT_RESET, "reset")                                                               \
     X(TEAM_EVENT_SKIP, "skip")       /* the same, and on with the next step */                 \
     X(TEAM_EVENT_ABORT, "abort")     /* a person: the robot's activity has failed */           \
     X(TEAM_EVENT_START, "start")     /* the robot begins its sequence */                       \
@@ -109,7 +110,8 @@ struct team_effect {
     enum team_alarm alarm; /* TEAM_ALARM */
     int64_t t_us;
     uint16_t robot; /* TEAM_NONE: none */
-    /* START DONE ERROR NOTHING, HALT of an activity; NULL: a client's Lock */
+    /* START DONE ERROR NOTHING, HALT of an activity; NULL: a Lock that is no step, of a client,
+     * or of what was taken away from a sequence */
     const struct team_step *step;
     uint32_t n; /* of the activity; as many as this robot has begun */
     bool timed; /* DONE: took_us is of an activity */
@@ -167,7 +169,8 @@ struct team_robot_view {
     uint32_t n, cycles_left;
     int64_t since_us, heard_us;
     uint16_t part, tool;
-    size_t held_count; /* its resources by team_held() */
+    uint16_t waits_for; /* the first resource that its Lock lacks; TEAM_NONE: none */
+    size_t held_count;  /* its resources by team_held() */
 };
 void team_robot(const struct team *team, uint16_t robot, struct team_robot_view *view);
 
@@ -186,6 +189,11 @@ void team_resource(const struct team *team, uint16_t resource, struct team_resou
 size_t team_queue(const struct team *team, uint16_t resource, uint16_t *robots, size_t size);
 /* What a robot holds, in the order of the file; their number. */
 size_t team_held(const struct team *team, uint16_t robot, uint16_t *resources, size_t size);
+/* Why a person may not let it go on now: what was taken away from it may not be locked again,
+ * against the discipline, with what it holds; what to do instead. skips: with the next step. */
+enum { TEAM_RESET_FAULT_MAX = 160 };
+bool team_reset_fault(const struct team *team, uint16_t robot, bool skips,
+                      char why[TEAM_RESET_FAULT_MAX]);
 size_t team_jobs_waiting(const struct team *team);
 uint64_t team_fence(const struct team *team); /* the last one given */
 bool team_finished(const struct team *team);  /* every robot FINISHED or PARKED, no job waits */

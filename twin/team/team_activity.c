@@ -100,10 +100,11 @@ void team_take_done(const struct team_work *w, uint16_t robot)
 void team_enter_error(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
+    m->may_regain = m->regains = false;
     if (m->activity == ACTIVITY_RUN) {
         TEAM_TURN(team_activity_next, m->activity, ACTIVITY_ON_HALT);
     }
-    if (m->task == TASK_ACTIVE || m->phase == TEAM_PHASE_RETRY) {
+    if (m->task == TASK_ACTIVE || m->task == TASK_NONE) {
         TEAM_TURN(team_task_next, m->task, TASK_ON_ERROR);
     }
     team_signal(w, robot, ROBOT_FAILS);
@@ -114,7 +115,7 @@ void team_stop_robot(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
     if (m->phase == TEAM_PHASE_WAITING) {
-        m->again = !m->client;
+        m->again = m->regains ? m->again : !m->client;
         team_withdraw(w, robot, "its robot was stopped");
     } else if (m->phase == TEAM_PHASE_MEETING) {
         team_leave_meeting(w, robot);
@@ -144,7 +145,7 @@ static void free_failed(const struct team_work *w, uint16_t robot)
         const uint32_t next = w->holds[hold].next;
         const struct team_resource_params *r = &w->p->resources[w->holds[hold].resource];
         if (r->on_error == TEAM_RELEASE) {
-            team_free_hold(w, hold, "error", r->delay_us, "");
+            team_take_away(w, hold, "error", r->delay_us, "");
         }
         hold = next;
     }

@@ -92,9 +92,9 @@ static void open_robot(const struct team_params *p, const struct team *team, uin
     } else if (view.phase == TEAM_PHASE_MEETING && step) {
         bar.kind = BAR_MEET;
         (void)snprintf(bar.task, sizeof bar.task, "%s", team_name(p, step->meeting));
-    } else if (view.phase == TEAM_PHASE_WAITING && step && step->resource_count > 0) {
+    } else if (view.waits_for != TEAM_NONE) {
         bar.kind = BAR_WAIT;
-        name_resource(&bar, p, p->lists[step->first_resource]);
+        name_resource(&bar, p, view.waits_for);
     } else {
         return;
     }

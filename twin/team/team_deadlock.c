@@ -27,13 +27,15 @@ static void find_owners(const struct team_work *w, uint16_t robot, struct team_s
         const uint16_t own = (uint16_t)(robot * TEAM_WANT_MAX + k);
         uint32_t taken = x->held;
         for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
-            taken++;
+            taken += !team_is_passed(w, c / TEAM_WANT_MAX);
         }
         if (taken < capacity) {
             continue;
         }
         for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
-            team_set_add(robots, c / TEAM_WANT_MAX);
+            if (!team_is_passed(w, c / TEAM_WANT_MAX)) {
+                team_set_add(robots, c / TEAM_WANT_MAX);
+            }
         }
         for (uint32_t h = x->first_hold; h < x->first_hold + capacity; h++) {
             if (w->holds[h].robot != TEAM_NONE) {
@@ -116,6 +118,9 @@ static bool can_be_served(const struct team_work *w, const struct knot *knot, ui
         return count_missing(w, robot, &knot->dead) == 0;
     }
     const struct team_request *q = &w->members[robot].request;
+    if (team_is_passed(w, robot)) {
+        return false;
+    }
     for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
         const unsigned k = (unsigned)__builtin_ctz(bits);
         const struct team_place *x = &w->places[q->wants[k]];
@@ -128,7 +133,8 @@ static bool can_be_served(const struct team_work *w, const struct knot *knot, ui
         }
         uint16_t c = w->claims[robot * TEAM_WANT_MAX + k].before;
         for (; c != TEAM_NO_CLAIM && lost < capacity; c = w->claims[c].before) {
-            lost += team_set_has(&knot->dead, c / TEAM_WANT_MAX); /* a unit is kept for it */
+            lost += team_set_has(&knot->dead, c / TEAM_WANT_MAX) &&
+                    !team_is_passed(w, c / TEAM_WANT_MAX); /* a unit is kept for it */
         }
         if (lost >= capacity) {
             return false;
@@ -166,7 +172,8 @@ static void find_blocked(const struct team_work *w, struct knot *knot)
     team_set_clear(&knot->blocked);
     TEAM_EACH(i, &knot->dead)
     {
-        if (team_set_has(&w->team->meeting, i) && count_missing(w, i, &nobody) > 0) {
+        if (team_set_has(&w->team->meeting, i) &&
+            (count_missing(w, i, &nobody) > 0 || team_awaits_silent(w, i))) {
             team_set_add(&knot->blocked, i);
         }
     }

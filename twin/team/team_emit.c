@@ -75,7 +75,8 @@ void team_emit_done(const struct team_work *w, uint16_t robot, const uint16_t *r
                     size_t count)
 {
     struct team_effect e = team_effect_of(w, TEAM_DONE, robot);
-    e.step = w->members[robot].client ? NULL : team_step_of(w, robot);
+    const bool other = w->members[robot].client || w->members[robot].regains;
+    e.step = other ? NULL : team_step_of(w, robot);
     e.part = w->members[robot].part;
     e.resources = resources;
     e.resource_count = count;

@@ -47,6 +47,7 @@ static void hear_robot(const struct team_work *w, uint16_t robot)
     if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
         team_set_broken(w, robot, false);
     }
+    team_look_again(w, robot);
     for (uint32_t h = m->first_hold; h != TEAM_NO_HOLD; h = w->holds[h].next) {
         const int64_t lease_us = w->p->resources[w->holds[h].resource].lease_us;
         if (lease_us > 0) {
@@ -81,12 +82,13 @@ static void refuse_request(const struct team_work *w, const struct team_event *e
     team_emit(w, &e);
 }
 
-/* A Lock in the middle of which something it has got is taken away cannot become whole. */
+/* A Lock in the middle of which something it has got is taken away cannot become whole; nor
+ * may what is done together begin without it. */
 static void lose_lock(const struct team_work *w, uint16_t robot, uint16_t resource)
 {
     struct team_member *m = &w->members[robot];
     const struct team_request *q = &m->request;
-    bool lost = false;
+    bool lost = m->phase == TEAM_PHASE_MEETING && m->taken_count > 0;
     for (unsigned k = 0; m->phase == TEAM_PHASE_WAITING && k < q->count; k++) {
         lost |= q->wants[k] == resource && (q->got >> k & 1) != 0;
     }
@@ -94,7 +96,9 @@ static void lose_lock(const struct team_work *w, uint16_t robot, uint16_t resour
         return;
     }
     if (!m->client) {
-        team_fail(w, robot, "a resource was taken away from its Lock");
+        team_fail(w, robot,
+                  m->phase == TEAM_PHASE_WAITING ? "a resource was taken away from its Lock"
+                                                 : "a resource was taken away from it");
         return;
     }
     team_withdraw(w, robot, "a resource was taken away from it");
@@ -112,7 +116,7 @@ static void do_release(const struct team_work *w, const struct team_event *event
     }
     const uint16_t owner = w->holds[hold].robot;
     w->team->check = true;
-    team_free_hold(w, hold, "operator", w->p->resources[event->resource].delay_us, event->id);
+    team_take_away(w, hold, "operator", w->p->resources[event->resource].delay_us, event->id);
     lose_lock(w, owner, event->resource);
 }
 
@@ -124,6 +128,7 @@ static void do_reset(const struct team_work *w, const struct team_event *event)
         return;
     }
     team_emit_plain(w, TEAM_RESET, event->robot);
+    team_see_to_taken(w, event->robot, event->kind == TEAM_EVENT_SKIP);
     if (m->sequence == TEAM_NONE) {
         team_signal(w, event->robot, ROBOT_PARKS);
     } else if (event->kind == TEAM_EVENT_SKIP) {
@@ -213,7 +218,7 @@ static void do_unlock(const struct team_work *w, const struct team_event *event)
     const uint32_t hold = team_find_hold(w, event->robot, event->resource);
     hear_robot(w, event->robot);
     if (hold != TEAM_NO_HOLD && w->holds[hold].fence == event->fence) {
-        team_free_hold(w, hold, "unlock", 0, event->id);
+        team_take_away(w, hold, "unlock", 0, event->id);
         lose_lock(w, event->robot, event->resource);
         return;
     }
@@ -310,13 +315,13 @@ static void end_lease(const struct team_work *w, uint32_t hold)
     team_emit(w, &e);
     m->silent = true;
     team_set_broken(w, robot, true);
-    w->team->check = true;
+    team_look_again(w, robot);
     if (r->on_lost == TEAM_RELEASE) {
         if (m->phase != TEAM_PHASE_ERROR && m->phase != TEAM_PHASE_FINISHED) {
             team_emit_halt(w, robot, TEAM_NONE);
             team_stop_robot(w, robot);
         }
-        team_free_hold(w, hold, "expired", r->delay_us, "");
+        team_take_away(w, hold, "expired", r->delay_us, "");
     }
 }
 

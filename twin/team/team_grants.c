@@ -133,10 +133,30 @@ void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *r
         }
         for (uint16_t c = w->claims[claim_of(robot, k)].before; c != TEAM_NO_CLAIM;
              c = w->claims[c].before) {
-            team_set_add(robots, robot_of(c));
+            if (!team_is_passed(w, robot_of(c))) {
+                team_set_add(robots, robot_of(c));
+            }
         }
     }
     team_set_remove(robots, robot);
+}
+
+/* Nobody is granted anything who is not there: what it got would be kept from the others. */
+bool team_is_passed(const struct team_work *w, uint16_t robot)
+{
+    return team_set_has(&w->team->broken, robot);
+}
+
+void team_look_again(const struct team_work *w, uint16_t robot)
+{
+    const struct team_request *q = &w->members[robot].request;
+    const bool waits = w->members[robot].phase == TEAM_PHASE_WAITING &&
+                       !team_set_has(&w->team->locking, robot) &&
+                       !team_set_has(&w->team->unlocking, robot);
+    for (unsigned bits = waits ? team_queued(w, q) : 0; bits != 0; bits &= bits - 1) {
+        team_set_add(&w->team->touched, q->wants[first_bit(bits)]);
+    }
+    w->team->check = true;
 }
 
 /* ---- who holds what -----------------------------------------------------------------------
@@ -212,6 +232,7 @@ static void give_unit(const struct team_work *w, uint16_t robot, unsigned k)
     link_hold(w, robot, hold);
     x->held++;
     m->held_count++;
+    team_forget_taken(w, robot, resource);
     m->client_count = (uint16_t)(m->client_count + m->client);
     m->heard_us = m->heard_us > w->t_us ? m->heard_us : w->t_us;
     if (w->p->resources[resource].lease_us > 0) {
@@ -274,7 +295,8 @@ static size_t find_not_held(const struct team_work *w, uint16_t robot, const uin
 {
     size_t found = 0;
     for (size_t k = 0; k < count; k++) {
-        if (team_find_hold(w, robot, of[k]) == TEAM_NO_HOLD) {
+        if (team_find_hold(w, robot, of[k]) == TEAM_NO_HOLD &&
+            !team_is_forgiven(w, robot, of[k])) {
             not_held[found++] = of[k];
         }
     }
@@ -314,7 +336,12 @@ static void do_unlock(const struct team_work *w, uint16_t robot)
         return;
     }
     for (size_t k = 0; k < step->resource_count; k++) {
-        team_free_hold(w, team_find_hold(w, robot, resources[k]), "unlock", 0, "");
+        const uint32_t hold = team_find_hold(w, robot, resources[k]);
+        if (hold != TEAM_NO_HOLD) {
+            team_free_hold(w, hold, "unlock", 0, "");
+        } else {
+            team_forget_taken(w, robot, resources[k]);
+        }
     }
     team_emit_done(w, robot, resources, step->resource_count);
     team_next_step(w, robot);
@@ -389,7 +416,7 @@ static void refuse_lock(const struct team_work *w, uint16_t robot, enum team_ala
     struct team_effect e =
         m->client ? team_effect_of(w, TEAM_REJECT, robot) : team_alarm_of(w, violation, robot);
     const struct team_step *step = m->client ? NULL : team_step_of(w, robot);
-    e.resources = step ? &w->p->lists[step->first_resource] : m->request.wants;
+    e.resources = step && !m->regains ? &w->p->lists[step->first_resource] : m->request.wants;
     e.resource_count = m->request.count;
     if (violation != TEAM_ALARM_DOUBLE_LOCK) {
         e.held = held;
@@ -409,7 +436,10 @@ static void end_lock(const struct team_work *w, uint16_t robot)
 {
     struct team_member *m = &w->members[robot];
     team_emit_done(w, robot, m->request.wants, m->request.count);
-    if (m->client) {
+    if (m->regains) {
+        m->regains = false;
+        team_signal(w, robot, ROBOT_GOES_ON);
+    } else if (m->client) {
         m->client = false;
         team_signal(w, robot, ROBOT_PARKS);
     } else {
@@ -446,9 +476,9 @@ static bool may_have(const struct team_work *w, uint16_t robot, unsigned k)
     uint32_t before = 0;
     for (uint16_t c = w->claims[claim_of(robot, k)].before;
          c != TEAM_NO_CLAIM && x->held + before < capacity; c = w->claims[c].before) {
-        before++;
+        before += !team_is_passed(w, robot_of(c));
     }
-    return w->t_us >= x->free_at_us && x->held + before < capacity;
+    return w->t_us >= x->free_at_us && x->held + before < capacity && !team_is_passed(w, robot);
 }
 
 static void serve_robot(const struct team_work *w, uint16_t robot)
@@ -484,9 +514,11 @@ static size_t find_heads(const struct team_work *w, const struct team_set *touch
         const struct team_place *x = &w->places[resource];
         const uint32_t capacity = w->p->resources[resource].capacity;
         uint16_t c = w->t_us >= x->free_at_us ? x->first_claim : TEAM_NO_CLAIM;
-        for (uint32_t k = x->held; k < capacity && c != TEAM_NO_CLAIM; k++) {
+        for (uint32_t k = x->held; k < capacity && c != TEAM_NO_CLAIM;) {
             const uint16_t robot = robot_of(c);
-            if (!team_set_has(&seen, robot)) {
+            const bool passed = team_is_passed(w, robot);
+            k += !passed;
+            if (!passed && !team_set_has(&seen, robot)) {
                 team_set_add(&seen, robot);
                 size_t at = count++;
                 for (; at > 0 && is_served_before(w, robot, heads[at - 1]); at--) {

@@ -36,7 +36,7 @@
     X(TEAM_PHASE_BEGIN, ROBOT_FINDS_NONE, TEAM_PHASE_RETRY, "IdPrt: none, retry_s")            \
     X(TEAM_PHASE_BEGIN, ROBOT_FINISHES, TEAM_PHASE_FINISHED, "end of the sequence")            \
     X(TEAM_PHASE_BEGIN, ROBOT_PARKS, TEAM_PHASE_PARKED, "end of the job")                      \
-    X(TEAM_PHASE_BEGIN, ROBOT_FAILS, TEAM_PHASE_ERROR, "livelock")                             \
+    X(TEAM_PHASE_BEGIN, ROBOT_FAILS, TEAM_PHASE_ERROR, "livelock, a Lock taken away")          \
     X(TEAM_PHASE_ACTIVE, ROBOT_GOES_ON, TEAM_PHASE_BEGIN, "done")                              \
     X(TEAM_PHASE_ACTIVE, ROBOT_JOINS, TEAM_PHASE_JOINED, "done, others not")                   \
     X(TEAM_PHASE_ACTIVE, ROBOT_FAILS, TEAM_PHASE_ERROR, "error, time-out, halt")               \

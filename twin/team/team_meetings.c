@@ -211,7 +211,7 @@ static bool comes_by_job(const struct team_work *w, uint16_t robot, uint16_t nam
 static bool may_come(const struct team_work *w, uint16_t robot, uint16_t name)
 {
     const struct team_member *m = &w->members[robot];
-    if (m->silent || m->phase == TEAM_PHASE_ERROR || m->phase == TEAM_PHASE_FINISHED) {
+    if (m->phase == TEAM_PHASE_ERROR || m->phase == TEAM_PHASE_FINISHED) {
         return false;
     }
     if (m->phase == TEAM_PHASE_PARKED || m->sequence == TEAM_NONE) {
@@ -231,8 +231,20 @@ void team_coming(const struct team_work *w, uint16_t robot, struct team_set *rob
     for (uint16_t i = 0; i < w->p->robot_count; i++) {
         const struct team_member *m = &w->members[i];
         const bool here = m->phase == TEAM_PHASE_MEETING && team_step_of(w, i)->meeting == name;
-        if (!here && may_come(w, i, name)) {
+        if (!here && !m->silent && may_come(w, i, name)) {
             team_set_add(robots, i);
         }
     }
+}
+
+bool team_awaits_silent(const struct team_work *w, uint16_t robot)
+{
+    const uint16_t name = team_step_of(w, robot)->meeting;
+    TEAM_EACH(i, &w->team->broken)
+    {
+        if (w->members[i].silent && may_come(w, i, name)) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -40,12 +40,15 @@ struct team_member {               /* one robot */
     bool again;        /* a Lock given up halfway: what it got of it counts */
     bool client;       /* its Lock was asked by itself, not by its sequence */
     bool told_blocked; /* of this wait */
+    bool may_regain;   /* a person has seen to it: it may ask for what was taken away */
+    bool regains;      /* its Lock is for that, not its step's */
     uint8_t loop_depth;
     uint16_t part, tool, sequence;
     uint16_t behind_here; /* at a meeting: who came next */
     uint16_t partner;     /* Together: the next of its ring, which is in their order */
     uint16_t held_count, client_count; /* of what it holds, as many by asking itself */
-    uint32_t step, end;                /* in steps; behind the sequence's last */
+    uint16_t taken_count; /* that its sequence has locked, and that were taken away */
+    uint32_t step, end;   /* in steps; behind the sequence's last */
     uint32_t n, cycles;
     uint32_t circle; /* the deadlock it was told to be in, of so many; 0: none */
     uint16_t circle_length;
@@ -88,13 +91,14 @@ enum team_due { TEAM_DUE_DELAY, TEAM_DUE_LEASE, TEAM_DUE_MAX, TEAM_DUE_RETRY, TE
 struct team {
     const struct team_params *p;
     size_t members_at, claims_at, places_at, holds_at, meetings_at, jobs_at, homes_at,
-        buffers_at, taken_at, heap_at, slots_at, bag_at;
+        buffers_at, gone_at, taken_at, heap_at, slots_at, bag_at;
     int64_t t_us; /* of the last instant closed */
     int64_t bag_us;
     uint64_t fence;
     uint32_t bag_count, bag_size;
     uint32_t job_count, job_size;
     uint32_t hold_count;
+    uint32_t taken_words; /* of a robot: a bit for each resource */
     uint32_t timer_count;
     uint32_t circles; /* deadlocks told so far */
     uint32_t phase_count[TEAM_PHASE_COUNT];
@@ -125,6 +129,7 @@ struct team_work {
     struct team_meeting *meetings;
     struct team_job *jobs;
     uint16_t *homes; /* [robot_count] jobs that wait, by home */
+    uint64_t *taken; /* [robot_count][taken_words] what was taken away from its sequence */
     struct team_timer *heap;
     uint32_t *slots; /* where a slot's timer stands in the heap, and 1; 0: none */
     int64_t t_us;
@@ -186,8 +191,25 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why);
 /* What it still lacks, and whom it stands behind. */
 size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources);
 void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *robots);
+/* It waits, and was silent too long: it is passed, and keeps its place until it is heard. */
+bool team_is_passed(const struct team_work *w, uint16_t robot);
+/* It fell silent, or is heard again: what it waits for is to be looked at anew. */
+void team_look_again(const struct team_work *w, uint16_t robot);
 /* Of what it lacks, what it stands in the queue of: bits of its wants. */
 unsigned team_queued(const struct team_work *w, const struct team_request *request);
+
+/* ---- team_taken.c: what was taken away from a robot's sequence ---- */
+/* team_free_hold(), not by an UnLock of the sequence. */
+void team_take_away(const struct team_work *w, uint32_t hold, const char *why, int64_t delay_us,
+                    const char *id);
+void team_forget_taken(const struct team_work *w, uint16_t robot, uint16_t resource);
+void team_forget_all_taken(const struct team_work *w, uint16_t robot);
+/* A person has cleared its error. */
+void team_see_to_taken(const struct team_work *w, uint16_t robot, bool skips);
+/* Its UnLock of this has nothing to free, and a person knows. */
+bool team_is_forgiven(const struct team_work *w, uint16_t robot, uint16_t resource);
+/* May it do this step? If not, it asks for what was taken away, or has failed. */
+bool team_has_all(const struct team_work *w, uint16_t robot, const struct team_step *step);
 
 /* ---- team_activity.c: activities, their windows, and their failure ---- */
 void team_start_activity(const struct team_work *w, uint16_t robot);
@@ -208,6 +230,8 @@ size_t team_ring(const struct team_work *w, uint16_t robot, uint16_t *robots);
 void team_end_together(const struct team_work *w, uint16_t robot);
 /* Who may still come to the meeting where this robot waits. */
 void team_coming(const struct team_work *w, uint16_t robot, struct team_set *robots);
+/* Is somebody silent who may come there when it is heard again? */
+bool team_awaits_silent(const struct team_work *w, uint16_t robot);
 
 /* ---- team_jobs.c ---- */
 void team_take_job(const struct team_work *w, const struct team_job *job);

@@ -62,6 +62,7 @@ void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t seq
     m->cycles = cycles;
     m->loop_depth = 0;
     m->again = false;
+    team_forget_all_taken(w, robot);
     team_signal(w, robot, ROBOT_BEGINS);
 }
 
@@ -70,6 +71,7 @@ static void finish_sequence(const struct team_work *w, uint16_t robot)
     const bool job = w->p->robots[robot].sequence == TEAM_NONE;
     struct team_member *m = &w->members[robot];
     uint16_t held[TEAM_RESOURCES_MAX];
+    team_forget_all_taken(w, robot);
     team_signal(w, robot, job ? ROBOT_PARKS : ROBOT_FINISHES);
     team_emit_plain(w, TEAM_FINISH, robot);
     w->team->check |= team_set_any(&w->team->meeting);
@@ -129,7 +131,7 @@ static uint16_t take_part(const struct team_work *w, uint16_t robot, uint16_t na
 {
     size_t at;
     const struct team_buffer *b = find_buffer(w, name, &at);
-    uint8_t *taken = (uint8_t *)w->team + w->team->taken_at;
+    uint8_t *taken = (uint8_t *)w->team + w->team->gone_at;
     uint32_t *gone = (uint32_t *)(void *)((char *)w->team + w->team->buffers_at);
     if (!b) {
         return TEAM_NONE;
@@ -267,6 +269,9 @@ void team_run_robot(const struct team_work *w, uint16_t robot)
     size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
     while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
         const struct team_step *step = team_step_of(w, robot);
+        if (step && m->taken_count > 0 && !team_has_all(w, robot, step)) {
+            break;
+        }
         if (step) {
             begin_task(m, step->kind);
             step_does[step->kind](w, robot, step);
