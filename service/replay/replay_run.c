@@ -10,6 +10,7 @@
 #include "twin/report/following_report.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
+#include "twin/team/team_bars.h"
 
 enum { SPOOL_BATCH = 20000 };
 
@@ -77,6 +78,21 @@ static void print_effect(const struct effect *effect, const char *pair)
     }
 }
 
+/* The bars that an effect of a team ends, numbered as the daemon does. */
+struct bars_ended {
+    struct replay_run *run;
+    const char *team;
+    uint64_t n;
+};
+
+static void spool_bar(void *context, const struct bar *bar)
+{
+    struct bars_ended *ended = context;
+    struct record_row r;
+    row_of_bar(&r, bar, ended->team, ended->n++);
+    spool_row(ended->run, &r.row);
+}
+
 static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
 {
     struct record_row r;
@@ -91,6 +107,11 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
         return;
     } else if (effect->kind == EFFECT_LOG) {
         row_of_event(&r, effect->event, effect->n, pair);
+    } else if (effect->kind == EFFECT_TEAM) {
+        const size_t team = effect->pair - run->file->pair_count;
+        struct bars_ended ended = {run, pair, effect->team.n * TEAM_ROBOTS_MAX};
+        team_bars_ended(&run->file->teams.teams[team], effect->team.effect, spool_bar, &ended);
+        return;
     } else {
         return;
     }
@@ -298,8 +319,10 @@ static enum status write_pairs(struct replay_run *run, struct json_writer *w,
     return status;
 }
 
-/* How each team stands at the end, and what it told as alarms. */
-static enum status write_teams(struct replay_run *run, struct json_writer *w, size_t alarms_max)
+/* How each team stands at the end, what it told as alarms, and what it did as bars (of an
+ * extract: none). */
+static enum status write_teams(struct replay_run *run, struct json_writer *w,
+                               const struct replay_extract *extract)
 {
     const struct lab *lab = run->replay->lab;
     enum status status = STATUS_OK;
@@ -308,7 +331,11 @@ static enum status write_teams(struct replay_run *run, struct json_writer *w, si
         const struct team_params *p = lab_team_params(lab, i);
         json_write_object(w, p->name);
         crew_report(w, "end", lab_team(lab, i), p, lab_time(lab));
-        status = write_records(run, w, "alarms", STORE_ALARMS, p->name, alarms_max);
+        status = write_records(run, w, "alarms", STORE_ALARMS, p->name,
+                               extract ? extract->alarms_max : 0);
+        if (status == STATUS_OK && !extract) {
+            status = write_records(run, w, "bars", STORE_BARS, p->name, 0);
+        }
         json_write_close(w);
     }
     json_write_close(w);
@@ -347,7 +374,7 @@ enum status replay_document(struct replay_run *run, const struct replay_extract 
     enum status status = write_pairs(run, &w, extract);
     json_write_close(&w);
     if (status == STATUS_OK && lab_team_count(run->replay->lab) > 0) {
-        status = write_teams(run, &w, extract ? extract->alarms_max : 0);
+        status = write_teams(run, &w, extract);
     }
     write_journal_counts(&w, run->replay);
     json_write_close(&w);

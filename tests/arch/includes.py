@@ -55,7 +55,7 @@ service/experiments: base logger/message twin/arm twin/models twin/control twin/
   service/cli
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
-service/replay: base logger/message twin/pair twin/report twin logger/storage config web/http service/cli
+service/replay: base logger/message twin/pair twin/team twin/report twin logger/storage config web/http service/cli
 service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
   service/mqtt service/robots service/replay
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay
