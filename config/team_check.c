@@ -4,8 +4,8 @@
 
 #include "base/names.h"
 #include "config/team_values.h"
-#include "twin/team/team_ability.h"
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_ability.h"
+#include "twin/discipline/team_discipline.h"
 
 /* --- parts ------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  *
  * docs/model/teams.md, "Files", has the language; docs/config.md its keys. Sequences within
  * sequences, conditions and loops are laid flat here. Every fault of a file is reported at
- * once, with line and column; what the discipline refuses (twin/team/team_discipline.h) is
+ * once, with line and column; what the discipline refuses (twin/discipline/team_discipline.h) is
  * among them.
  */
 #ifndef CONFIG_TEAM_FILE_H

@@ -32,8 +32,9 @@ twin/dynamics: base logger/message identification/data identification/dynamics i
   twin/pair
 twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
 twin/team: base logger/message identification/travel twin/efsm
+twin/discipline: base twin/team
 twin/explore: base twin/team
-twin/crew: base logger/message twin/pair twin/team
+twin/crew: base logger/message twin/pair twin/team twin/discipline
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following twin/team
   twin/crew
@@ -41,7 +42,7 @@ twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew
 logger/storage: base logger/message
-config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin
+config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline twin
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/pair twin/team twin/crew twin/report web/http

@@ -7,7 +7,7 @@
 #include "tests/support/check.h"
 #include "tests/support/team_build.h"
 #include "tests/support/team_programs.h"
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_discipline.h"
 
 enum { STATES_MAX = 2000000, BYTES_MAX = 1 << 30 };
 

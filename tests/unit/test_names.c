@@ -28,7 +28,7 @@
 #include "twin/robots/layers.h"
 #include "twin/robots/mission.h"
 #include "twin/team/team.h"
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_discipline.h"
 #include "twin/team/team_predict.h"
 #include "web/http/event_hub.h"
 #include "web/http/handler.h"

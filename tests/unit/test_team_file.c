@@ -4,7 +4,7 @@
 
 #include "base/names.h"
 #include "config/option_file.h"
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_discipline.h"
 /* Its checks of what is accepted are ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_team_file.c" // NOLINT(bugprone-suspicious-include)
 

@@ -12,12 +12,11 @@
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
 #include "twin/team/team.h"
-#include "twin/team/team_ability.h"
 
 enum {
     CREW_COMMANDS = PAIR_OUTSTANDING_MAX, /* of a robot, remembered for their entries */
     CREW_ANSWERS = 64,                    /* requests remembered, and two a robot more */
-    CREW_DETAIL_MAX = TEAM_JOB_FAULT_MAX,
+    CREW_DETAIL_MAX = 160,
     CREW_BEHIND = 16, /* robots named in an answer */
     CREW_JOBS = 32,   /* of a course, and */
     CREW_LAPS = 2048, /* activities; longer ones are not run again with the twins' times */

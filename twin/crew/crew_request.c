@@ -2,13 +2,16 @@
 
 #include "base/hash.h"
 #include "twin/crew/crew_parts.h"
-#include "twin/team/team_ability.h"
+#include "twin/discipline/team_ability.h"
 
 /* ---- answers ------------------------------------------------------------------------------
  */
 
 /* Of any robot; robots give their ids by themselves, and may give the same ones. */
 enum { ANYBODY = 0xfffe };
+
+_Static_assert(CREW_DETAIL_MAX >= TEAM_JOB_FAULT_MAX, "what speaks against a job");
+_Static_assert(CREW_DETAIL_MAX >= TEAM_RESET_FAULT_MAX, "and against a reset");
 
 static const struct crew_answer *first_answer(const struct crew *crew,
                                               const struct team_params *p)

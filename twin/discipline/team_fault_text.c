@@ -1,5 +1,5 @@
 /* What is wrong with a team's sequences, for people: both steps, and what would be right. */
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_discipline.h"
 
 #include <stdarg.h>
 #include <stdio.h>

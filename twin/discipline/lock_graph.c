@@ -1,4 +1,4 @@
-#include "twin/team/lock_graph.h"
+#include "twin/discipline/lock_graph.h"
 
 #include <string.h>
 

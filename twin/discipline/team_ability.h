@@ -1,4 +1,4 @@
-/* twin/team/team_ability.h - what a robot can ever handle, and what speaks against a job.
+/* twin/discipline/team_ability.h - what a robot can ever handle, and what speaks against a job.
  *
  * Of the parameters alone: the same for jobs of a file and for those that come while the team
  * works. Pure.

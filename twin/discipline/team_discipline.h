@@ -1,4 +1,5 @@
-/* twin/team/team_discipline.h - what is wrong with a team's sequences before anybody has moved.
+/* twin/discipline/team_discipline.h - what is wrong with a team's sequences before anybody has
+ * moved.
  *
  * Every step is looked at on every way that leads to it: through loops, both sides of a
  * condition, sequences within sequences, and round again by Repeat. A condition on the part in

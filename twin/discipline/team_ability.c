@@ -1,4 +1,4 @@
-#include "twin/team/team_ability.h"
+#include "twin/discipline/team_ability.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,9 +57,9 @@ const struct team_step *team_takes_nothing(const struct team_params *p, uint16_t
     return NULL;
 }
 
-static bool say(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
+static bool tell_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static bool say(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
+static bool tell_fault(char why[TEAM_JOB_FAULT_MAX], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -74,12 +74,13 @@ static bool find_fault(const struct team_params *p, const struct team_job *job, 
 {
     const char *name = p->robots[robot].name;
     if (!may_handle(p, robot, job->part)) {
-        return say(why, "home %s cannot handle %s; add it to its handles, or name another home",
-                   name, team_name(p, job->part));
+        return tell_fault(
+            why, "home %s cannot handle %s; add it to its handles, or name another home", name,
+            team_name(p, job->part));
     }
     const struct team_step *step = team_takes_nothing(p, robot, job->sequence);
-    return step && say(why, "%s takes parts from %s, of which %s handles none",
-                       p->sequences[job->sequence].name, team_name(p, step->arg), name);
+    return step && tell_fault(why, "%s takes parts from %s, of which %s handles none",
+                              p->sequences[job->sequence].name, team_name(p, step->arg), name);
 }
 
 bool team_job_fault(const struct team_params *p, const struct team_job *job,
@@ -87,12 +88,13 @@ bool team_job_fault(const struct team_params *p, const struct team_job *job,
 {
     const char *sequence = p->sequences[job->sequence].name;
     if (p->sequences[job->sequence].part) {
-        return say(why, "%s is a step of other sequences only: alone it breaks the discipline",
-                   sequence);
+        return tell_fault(
+            why, "%s is a step of other sequences only: alone it breaks the discipline",
+            sequence);
     }
     if (job->home != TEAM_NONE && p->robots[job->home].sequence != TEAM_NONE) {
-        return say(why, "home %s has a sequence of its own and takes no jobs",
-                   p->robots[job->home].name);
+        return tell_fault(why, "home %s has a sequence of its own and takes no jobs",
+                          p->robots[job->home].name);
     }
     if (job->home != TEAM_NONE) {
         return find_fault(p, job, job->home, why);
@@ -106,10 +108,11 @@ bool team_job_fault(const struct team_params *p, const struct team_job *job,
             handles = handles || may_handle(p, i, job->part);
         }
     }
-    return handles ? say(why,
-                         "%s takes parts from a buffer of which no robot that could do it "
-                         "handles any",
-                         sequence)
-                   : say(why, "no robot without a sequence of its own can handle %s",
-                         team_name(p, job->part));
+    return handles
+               ? tell_fault(why,
+                            "%s takes parts from a buffer of which no robot that could do it "
+                            "handles any",
+                            sequence)
+               : tell_fault(why, "no robot without a sequence of its own can handle %s",
+                            team_name(p, job->part));
 }

@@ -2,12 +2,12 @@
  * that conditions ask for, one class each, and all others). In each state the same resources
  * are held whatever the way: two ways that differ in it meet only behind a loop or an IdPrt,
  * and then one of them has forgotten an UnLock. So one visit a state is enough. */
-#include "twin/team/team_discipline.h"
+#include "twin/discipline/team_discipline.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "twin/team/lock_graph.h"
+#include "twin/discipline/lock_graph.h"
 
 enum {
     HELD_ENTRIES_MAX = 1 << 20,
