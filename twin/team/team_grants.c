@@ -141,12 +141,6 @@ void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *r
     team_set_remove(robots, robot);
 }
 
-/* Nobody is granted anything who is not there: what it got would be kept from the others. */
-bool team_is_passed(const struct team_work *w, uint16_t robot)
-{
-    return team_set_has(&w->team->broken, robot);
-}
-
 void team_look_again(const struct team_work *w, uint16_t robot)
 {
     const struct team_request *q = &w->members[robot].request;

@@ -50,12 +50,14 @@ struct team_member {               /* one robot */
     uint16_t taken_count; /* that its sequence has locked, and that were taken away */
     uint32_t step, end;   /* in steps; behind the sequence's last */
     uint32_t n, cycles;
+    uint32_t first_hold; /* its resources, linked in the order of the file */
+    int64_t since_us, heard_us, began_us;
+    struct team_request request;
+    /* Seldom asked for; with the longest Lock what stands above is two lines of a cache. */
+    int64_t came_us;
     uint32_t circle; /* the deadlock it was told to be in, of so many; 0: none */
     uint16_t circle_length;
-    uint32_t first_hold; /* its resources, linked in the order of the file */
-    int64_t since_us, heard_us, began_us, came_us;
     struct team_loop loops[TEAM_LOOPS_MAX];
-    struct team_request request;
     char id[EVENT_ID_MAX]; /* of the client's Lock */
 };
 
@@ -164,7 +166,11 @@ struct team_timer team_pop_timer(const struct team_work *w);
 enum team_due team_timer_due(const struct team_timer *timer);
 
 /* ---- team_steps.c: a robot's sequence ---- */
-const struct team_step *team_step_of(const struct team_work *w, uint16_t robot);
+static inline const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
+{
+    const struct team_member *m = &w->members[robot];
+    return m->step < m->end ? &w->p->steps[m->step] : NULL;
+}
 /* The one way from phase to phase. */
 void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal);
 /* Its step is done: on with the next one in the next round. */
@@ -191,8 +197,12 @@ void team_withdraw(const struct team_work *w, uint16_t robot, const char *why);
 /* What it still lacks, and whom it stands behind. */
 size_t team_lacks(const struct team_work *w, uint16_t robot, uint16_t *resources);
 void team_blockers(const struct team_work *w, uint16_t robot, struct team_set *robots);
-/* It waits, and was silent too long: it is passed, and keeps its place until it is heard. */
-bool team_is_passed(const struct team_work *w, uint16_t robot);
+/* It waits, and was silent too long: it is passed, and keeps its place until it is heard.
+ * Nobody is granted anything who is not there: what it got would be kept from the others. */
+static inline bool team_is_passed(const struct team_work *w, uint16_t robot)
+{
+    return team_set_has(&w->team->broken, robot);
+}
 /* It fell silent, or is heard again: what it waits for is to be looked at anew. */
 void team_look_again(const struct team_work *w, uint16_t robot);
 /* Of what it lacks, what it stands in the queue of: bits of its wants. */

@@ -3,12 +3,6 @@
 
 #include "twin/team/team_parts.h"
 
-const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
-{
-    const struct team_member *m = &w->members[robot];
-    return m->step < m->end ? &w->p->steps[m->step] : NULL;
-}
-
 void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal)
 {
     struct team *team = w->team;
