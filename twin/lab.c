@@ -613,17 +613,18 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     if (event->kind == EVENT_STOP || event->kind == EVENT_SESSION) {
         return;
     }
-    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT && event->kind != EVENT_TEAM) {
+    const bool team_only = event->kind == EVENT_TEAM || event->kind == EVENT_FORECAST;
+    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT && !team_only) {
         lab->state->heard_us = event->t_us;
         lab->state->started = false;
     }
     delivery_note(lab->deliveries, event);
     const long i = lab_find(lab, event->pair);
-    const bool of_team = event->kind == EVENT_TEAM || event->kind == EVENT_MALFORMED;
+    const bool of_team = team_only || event->kind == EVENT_MALFORMED;
     const long team = i < 0 && of_team ? lab_find_team(lab, event->pair) : -1;
     if (team >= 0) {
         step_team(lab, (size_t)team, event, fx);
-    } else if (i < 0 || event->kind == EVENT_TEAM) {
+    } else if (i < 0 || team_only) {
         lab->state->counts.unknown_pair++;
     } else {
         step_known(lab, (uint32_t)i, event, fx);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "logger/message/codec_native.h"
+#include "logger/message/team_forecast.h"
 #include "logger/message/team_request.h"
 
 #define CODEC(row) &(row),
@@ -134,6 +135,9 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     struct event e = {.pair = "$lab"};
     if (rest && strcmp(rest, team_wish_kind.what) == 0 && team_request_names_team(message)) {
         return payload_decode(&team_wish_kind, SIDE_COUNT, message, &e, emit, context);
+    }
+    if (rest && strcmp(rest, TEAM_FORECAST_LINE) == 0) {
+        return team_forecast_decode(message, emit, context);
     }
     for (size_t i = 0; rest && i < COUNT(kinds); i++) {
         if (strcmp(rest, kinds[i].what) == 0) {

@@ -48,6 +48,7 @@ enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
     X(EVENT_TEAM, "team") /* something asked of a team: by a robot's own controller, a person */\
     X(EVENT_FAULT, "fault") /* a robot says that something is wrong with it */                 \
     X(EVENT_NOTE, "note") /* what a codec saw that changes nothing: an order accepted … */     \
+    X(EVENT_FORECAST, "forecast") /* what a team will do, as the daemon foretold it */         \
     X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
     X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
     X(EVENT_SESSION, "session") /* the daemon was connected to the broker, again or anew */    \
@@ -269,6 +270,8 @@ struct event_fit {
 
 enum team_op { TEAM_OPS(NAMES_VALUE) TEAM_OP_COUNT };
 
+struct team_forecast; /* logger/message/team_forecast.h */
+
 /* event.pair is the team's id. Names are "" when absent. */
 struct event_team {
     enum team_op op;
@@ -358,7 +361,8 @@ struct event {
         struct event_note note;
         struct event_session session;
         struct event_team team;
-        int64_t away_us; /* EVENT_AWAY: for how long */
+        const struct team_forecast *forecast; /* EVENT_FORECAST: borrowed */
+        int64_t away_us;                      /* EVENT_AWAY: for how long */
     };
 };
 

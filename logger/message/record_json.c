@@ -223,6 +223,7 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_TEAM:
         json_write_text(w, "op", team_op_name(event->team.op));
         break;
+    case EVENT_FORECAST: /* of teams, which have no log */
     case EVENT_TICK:
     case EVENT_AWAY:
     case EVENT_SESSION:

@@ -440,7 +440,10 @@ static enum status start_threads(struct daemon *d, struct err *err)
     if (status != STATUS_OK) {
         return err_set(err, status, "keeper", 0, 0, "not started");
     }
-    return name_fault(lab_thread_start(d), "lab", "not started", err);
+    status = name_fault(lab_thread_start(d), "lab", "not started", err);
+    return status != STATUS_OK ? status
+                               : name_fault(forecasts_start(d->views, d->inbox, &d->forecasts),
+                                            "forecasts", "not started", err);
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -581,6 +584,7 @@ static bool finish_daemon(struct daemon *d)
         fits_stop(d->fits);
     }
     worker_stop(d->worker);
+    forecasts_stop(d->forecasts);
     const int64_t now_us = lab_clock_monotonic_us();
     const struct patience patience = {now_us + STUCK_MS * INT64_C(1000),
                                       now_us + SAVE_MS * INT64_C(1000)};

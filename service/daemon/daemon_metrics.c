@@ -236,6 +236,20 @@ static void write_fits(struct daemon *d, struct metrics *m)
     metrics_counters(m, rows, COUNT(rows));
 }
 
+static void write_forecasts(struct daemon *d, struct metrics *m)
+{
+    struct forecasts_counts c = {0};
+    if (d->forecasts) {
+        forecasts_read_counts(d->forecasts, &c);
+    }
+    const struct metric_counter rows[] = {
+        {"tandem_forecasts_total", "What teams will do, foretold.", c.made},
+        {"tandem_forecasts_failed_total", "Forecasts for which there was no memory.", c.failed},
+        {"tandem_forecasts_microseconds_total", "Time that forecasts took.", c.took_us},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+}
+
 static void write_worker(struct daemon *d, struct metrics *m)
 {
     struct worker_counts c;
@@ -284,8 +298,9 @@ static void write_process(struct daemon *d, struct metrics *m)
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
-        write_inbox,  write_journal, write_lab,    write_outbox, write_store,  write_disks,
-        write_broker, write_keeper,  write_worker, write_fits,   write_process};
+        write_inbox,  write_journal, write_lab,       write_outbox,
+        write_store,  write_disks,   write_broker,    write_keeper,
+        write_worker, write_fits,    write_forecasts, write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

@@ -14,6 +14,7 @@
 #include "logger/storage/store_queue.h"
 #include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
+#include "service/daemon/forecasts.h"
 #include "service/daemon/views.h"
 #include "service/mqtt/mqtt_client.h"
 #include "service/robots/map_file.h"
@@ -346,6 +347,7 @@ struct daemon {
     struct views *views;
     struct worker *worker;
     struct fits *fits;
+    struct forecasts *forecasts;
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;

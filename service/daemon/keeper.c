@@ -14,7 +14,6 @@
 #include "twin/report/crew_report.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
-#include "twin/report/team_report.h"
 
 enum { ROUND_MS = 100, GAP_US = 200000, SPACE_US = 1000000 };
 
@@ -476,8 +475,7 @@ static void publish_teams(struct daemon *d)
             continue;
         }
         json_write_start(&w, text, CREW_STATE_MAX, NULL, NULL);
-        team_report_state(&w, NULL, &view->teams[i],
-                          crew_team(view->crews[i], &view->teams[i]));
+        crew_report_state(&w, NULL, view->crews[i], &view->teams[i]);
         (void)snprintf(rest, sizeof rest, "%s/state", view->teams[i].name);
         if (json_write_end(&w) &&
             gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK) {

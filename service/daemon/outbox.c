@@ -531,18 +531,22 @@ static void emit_response(struct daemon *d, const struct effect *effect)
     }
 }
 
+/* Of a course, or of one of its jobs. */
 static void emit_result(struct daemon *d, const struct effect *effect)
 {
-    char text[256];
+    char text[1024];
     struct json_writer w;
     if (!d->outbox.live) {
         d->outbox.counts.held_back++;
         return;
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    crew_report_result(&w, NULL, effect->result);
+    crew_report_result(&w, NULL, lab_team_params(d->lab, effect->pair - d->params.pair_count),
+                       effect->result.what, effect->result.job);
     if (json_write_end(&w)) {
-        publish_for(d, effect->pair, "result", text, w.used, GATEWAY_RETAINED);
+        /* The last course's stays at the broker. */
+        publish_for(d, effect->pair, "result", text, w.used,
+                    effect->result.job ? GATEWAY_SURE : GATEWAY_RETAINED);
     }
 }
 

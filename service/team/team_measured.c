@@ -21,19 +21,6 @@ struct reading {
     struct team_measured_run run;
 };
 
-double team_laps_sd(const struct team_laps *laps)
-{
-    return laps->n > 1 ? sqrt(laps->squares_s2 / (double)(laps->n - 1)) : (double)NAN;
-}
-
-static void add_lap(struct team_laps *laps, double lap_s)
-{
-    const double off_s = lap_s - laps->mean_s;
-    laps->n++;
-    laps->mean_s += off_s / (double)laps->n;
-    laps->squares_s2 += off_s * (lap_s - laps->mean_s);
-}
-
 /* ---- entries ---- */
 
 /* A reply that tells how long such a thing takes. */
@@ -68,7 +55,7 @@ static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
         return;
     }
     if (e->motion_us[s] != LAB_TIME_NONE && moved) {
-        add_lap(&r->extra[robot], lab_s(e->lap_us[s] - e->motion_us[s]));
+        team_laps_add(&r->extra[robot], lab_s(e->lap_us[s] - e->motion_us[s]));
     }
     for (size_t k = 0; k < kinds; k++) {
         const size_t at = robot * kinds + k;
@@ -77,10 +64,10 @@ static void take_entry(struct reading *r, uint16_t robot, const struct entry *e)
             continue;
         }
         if (!to) {
-            add_lap(&r->measured->sides[at], lab_s(e->lap_us[s]));
+            team_laps_add(&r->measured->sides[at], lab_s(e->lap_us[s]));
         } else if (fabs(e->displacement_m) > 0.0) {
-            add_lap(&r->measured->turns[at], fabs(e->rotation_rad));
-            add_lap(&r->measured->ways[at], e->displacement_m);
+            team_laps_add(&r->measured->turns[at], fabs(e->rotation_rad));
+            team_laps_add(&r->measured->ways[at], e->displacement_m);
         }
     }
 }
@@ -140,7 +127,7 @@ static void take_team(struct reading *r, const struct team_effect *e)
     } else if (e->kind == TEAM_DONE && e->timed) {
         struct team_laps *laps = find_activity(r, e);
         if (laps) {
-            add_lap(laps, lab_s(e->took_us));
+            team_laps_add(laps, lab_s(e->took_us));
         }
     } else if (e->kind == TEAM_FINISH || e->kind == TEAM_ERROR || e->kind == TEAM_HALT) {
         set_at_work(r, e, false);
@@ -386,14 +373,6 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* Moves that all turned and went alike: their laps are this move's, with its load. */
-static bool is_one_move(const struct team_laps *turns, const struct team_laps *ways)
-{
-    static const double ALIKE_RAD = 0.1;
-    static const double ALIKE_M = 0.05;
-    return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(ways) <= ALIKE_M;
-}
-
 /* By the team's own laps, which end when both robots of a pair are there; of the virtual robots
  * alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
@@ -407,7 +386,7 @@ static enum status apply_laps(const struct team_measured *m, struct team_predict
         struct team_activity a = team_activity(tp, k);
         a.robot = (uint16_t)robot;
         if (laps->n > TEAM_LAW_FREEDOM_MIN) {
-            const bool like = is_one_move(&m->turns[at], &m->ways[at]);
+            const bool like = team_laps_of_one_move(&m->turns[at], &m->ways[at]);
             status =
                 team_predict_measured(tp, &a, laps->n, laps->mean_s, team_laps_sd(laps), like);
         }

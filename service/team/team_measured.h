@@ -6,15 +6,8 @@
 
 #include "config/lab_file.h"
 #include "twin/pair/pair.h"
+#include "twin/team/team_laps.h"
 #include "twin/team/team_predict.h"
-
-/* Laps of one thing; all zero is none. */
-struct team_laps {
-    size_t n;
-    double mean_s, squares_s2; /* of the differences from the mean */
-};
-
-double team_laps_sd(const struct team_laps *laps); /* NAN below two */
 
 /* Of one robot. */
 struct team_measured_robot {

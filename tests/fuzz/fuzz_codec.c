@@ -159,6 +159,11 @@ static void fuzz_limits(const struct event *e)
             assert(e->team.fences[i] >= 0);
         }
         break;
+    case EVENT_FORECAST:
+        assert(e->forecast->number > 0 && e->forecast->bar_count <= TEAM_FORECAST_BARS);
+        assert(e->forecast->job_count <= TEAM_FORECAST_JOBS);
+        assert(memchr(e->forecast->detail, '\0', sizeof e->forecast->detail));
+        break;
     case EVENT_POSE_ACK:
     case EVENT_ACK:
         assert(e->ack.version >= 0);

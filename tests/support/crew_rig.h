@@ -20,7 +20,7 @@ enum {
     RIG_PAIRS = 16,
     RIG_MESSAGES = 4096,
     RIG_TEXT = 1 << 21,
-    RIG_PAYLOAD = 400,
+    RIG_PAYLOAD = 12 * 1024, /* a forecast */
     RIG_WAITING = 256
 };
 static const int64_t RIG_T0_US = INT64_C(1000000000);
@@ -66,9 +66,10 @@ struct rig {
     char *trace; /* [RIG_TEXT] what the team did, as golden lines */
     size_t trace_used;
     const struct team_step *step[RIG_PAIRS]; /* in work */
-    unsigned commands, halts, entries;
+    unsigned commands, halts, entries, jobs_told;
     struct crew_result result;
-    double slower; /* the twins take so many times as long */
+    uint64_t foretold; /* newest forecast that was made (crew_foretell.h) */
+    double slower;     /* the twins take so many times as long */
     /* How long this step takes, false: for ever; *status of its reply. */
     bool (*lap)(struct rig *rig, uint16_t robot, const struct team_step *step, int64_t *us,
                 const char **status);
@@ -238,8 +239,9 @@ static inline void rig_emit(void *context, const struct effect *effect)
         break;
     }
     case EFFECT_RESULT:
-        rig->result = *effect->result;
-        crew_report_result(&w, "result", effect->result);
+        rig->result = effect->result.job ? rig->result : *effect->result.what;
+        rig->jobs_told += effect->result.job != NULL;
+        crew_report_result(&w, "result", &rig->spec.p, effect->result.what, effect->result.job);
         break;
     default:
         break;

@@ -79,7 +79,10 @@ static void take_effect(void *context, const struct team_effect *effect)
     } else if (effect->kind == TEAM_ALARM) {
         crew_alarm(run, effect);
     }
+    crew_learn_effect(run, effect);
+    crew_forecast_effect(run, effect);
     crew_course_effect(run, effect);
+    crew_job_effect(run, effect);
     crew_answer_effect(run, effect);
 }
 
@@ -222,6 +225,7 @@ void crew_flush(const struct crew_run *run)
         }
     }
     crew_course_end(run);
+    crew_forecast_ask(run);
     const int64_t team_us = team_next_deadline(crew_core(crew, run->p));
     crew->deadline_us = team_us < crew->start_us ? team_us : crew->start_us;
 }

@@ -9,9 +9,11 @@
 #ifndef TWIN_CREW_CREW_H
 #define TWIN_CREW_CREW_H
 
+#include "logger/message/team_forecast.h"
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
 #include "twin/team/team.h"
+#include "twin/team/team_laps.h"
 
 enum {
     CREW_COMMANDS = PAIR_OUTSTANDING_MAX, /* of a robot, remembered for their entries */
@@ -20,6 +22,8 @@ enum {
     CREW_BEHIND = 16, /* robots named in an answer */
     CREW_JOBS = 32,   /* of a course, and */
     CREW_LAPS = 2048, /* activities; longer ones are not run again with the twins' times */
+    CREW_LAWS = 24,   /* kinds of activities of a robot whose laps are known by heart */
+    CREW_PAST = 64,   /* jobs that were begun last */
     CREW_WORDS = TEAM_ROBOTS_MAX / 64
 };
 
@@ -43,6 +47,12 @@ struct crew_command {
     char job[EVENT_ID_MAX];
 };
 
+/* How long one kind of activity took a robot, and of moves how far they turned and went. */
+struct crew_law {
+    uint16_t task, arg;
+    struct team_laps laps, turns, ways;
+};
+
 struct crew_robot {
     uint32_t pair;     /* in the lab; CREW_NO_PAIR: it has none */
     uint64_t commands; /* ever sent: the last part of their ids */
@@ -62,6 +72,10 @@ struct crew_robot {
     char halt[EVENT_ID_MAX]; /* of the halt in work; "": none */
     char job[EVENT_ID_MAX];  /* that it does; "": none, or one without id */
     struct crew_command sent[CREW_COMMANDS]; /* ring */
+    uint64_t doing;                          /* number of the job that it does; 0: none */
+    struct team_laps extra; /* by which laps of moves are longer than the motion */
+    uint32_t law_count;
+    struct crew_law law[CREW_LAWS];
 };
 
 /* clang-format off */
@@ -111,6 +125,10 @@ struct crew_course {
     int64_t began_us, ended_us;
     uint32_t owed; /* commands without their entry yet */
     uint32_t activities, laps, jobs;
+    uint64_t first_job;  /* begun in it; the next one's number, if none was */
+    uint32_t jobs_known; /* when it was foretold, */
+    bool foretold;       /* and how: */
+    struct forecast_range predicted;
     struct {
         int64_t t_us;
         struct team_job job;
@@ -118,14 +136,54 @@ struct crew_course {
     struct crew_lap lap[CREW_LAPS];
 };
 
-/* A course that has ended: nobody is at work, every twin has answered. */
+/* How long something took: a course of the team, which has ended (nobody is at work, every twin
+ * has answered), or a job. */
 struct crew_result {
-    uint64_t number; /* of the team's courses, from 1; 0: none has ended */
-    int64_t began_us;
-    int64_t real_us;    /* its makespan */
-    int64_t virtual_us; /* and what it would have been, had the robots been their twins; or
-                         * LAB_TIME_NONE */
+    uint64_t number;  /* from 1; 0: none */
+    int64_t began_us; /* a job: when a robot got it */
+    int64_t real_us;  /* its makespan */
+    /* What it would have been, had the robots been their twins; LAB_TIME_NONE: not known. */
+    int64_t virtual_us;
     uint32_t activities;
+    /* Not what was foretold: by an error, a loss, a person, a job that came later. */
+    bool disturbed;
+    bool foretold;                   /* at its beginning: */
+    struct forecast_range predicted; /* the makespan */
+};
+
+/* A job that a robot does, or has done. */
+struct crew_job {
+    struct crew_result result;
+    bool over;
+    uint16_t robot;
+    struct team_job job;
+    /* While it is run again with the twins' times: who does it, TEAM_NONE: nobody; since when.
+     */
+    uint16_t again_by;
+    int64_t again_us;
+};
+
+/* An activity ahead, as it was foretold last before it began. Lab times. */
+struct crew_bar {
+    uint32_t n;
+    uint16_t robot, task, arg;
+    int64_t from_us, p05_us, p95_us;
+};
+
+/* What was foretold of the team (crew_predict.h). */
+struct crew_forecast {
+    bool due;        /* something has begun in this step */
+    uint64_t asked;  /* forecasts wanted so far, */
+    int64_t t_us;    /* the last one since then, */
+    uint64_t told;   /* and the newest that came */
+    char detail[96]; /* why that one does not say when the team will end; "" */
+    uint32_t bar_count;
+    struct crew_bar bar[TEAM_FORECAST_BARS];
+};
+
+/* How often what was foretold was so. */
+struct crew_judged {
+    uint64_t foretold, inside;
 };
 
 struct crew_counts {
@@ -148,8 +206,12 @@ struct crew {
     int64_t start_us;         /* the earliest of its robots' */
     uint64_t due[CREW_WORDS]; /* bit k: something is to be sent to robot k */
     struct crew_counts counts;
-    struct crew_result result; /* the last one */
+    struct crew_result result; /* the last course's */
     struct crew_course course;
+    uint64_t jobs_begun;
+    struct crew_job job[CREW_PAST]; /* ring: number n at n % CREW_PAST */
+    struct crew_judged judged_courses, judged_jobs;
+    struct crew_forecast forecast;
     struct {
         double tokens;
         int64_t t_us;
@@ -184,7 +246,7 @@ void crew_rebind(struct crew *crew, const struct team_params *p);
 
 /* ---- what happens; crew_flush() after each of them ---- */
 
-/* EVENT_TEAM, or EVENT_MALFORMED on one of the team's topics. */
+/* EVENT_TEAM, EVENT_FORECAST, or EVENT_MALFORMED on one of the team's topics. */
 void crew_request(const struct crew_run *run, const struct event *event);
 /* A message of the robot itself, not of its twin (crew_hears()), before the pair takes it in.
  */
@@ -210,6 +272,13 @@ void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t 
 const struct team *crew_team(const struct crew *crew, const struct team_params *p);
 const struct crew_robot *crew_robot(const struct crew *crew, const struct team_params *p,
                                     uint16_t robot);
+/* Job number n; NULL: it is not remembered. */
+const struct crew_job *crew_find_job(const struct crew *crew, uint64_t number);
+/* Was the makespan within P05 .. P95? 1, 0, or -1: nothing was foretold, or it went another way
+ * than was foretold. */
+int crew_result_inside(const struct crew_result *result);
+/* How this activity was foretold; NULL: it was not. */
+const struct crew_bar *crew_find_bar(const struct crew *crew, uint16_t robot, uint32_t n);
 /* The newest request with this id; NULL: it is not remembered. */
 const struct crew_answer *crew_find_answer(const struct crew *crew, const struct team_params *p,
                                            const char *id);

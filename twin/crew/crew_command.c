@@ -58,6 +58,7 @@ void crew_take_entry(const struct crew_run *run, uint16_t robot, struct entry *e
             memcpy(entry->job, sent->job, sizeof entry->job);
             (void)snprintf(entry->task, sizeof entry->task, "%s%s%s", p->tasks[sent->task].name,
                            arg[0] ? " " : "", arg);
+            crew_learn_entry(run, robot, sent, entry);
             crew_course_entry(run, robot, sent->n, entry);
             return;
         }

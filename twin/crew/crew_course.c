@@ -14,8 +14,9 @@ size_t crew_scratch_bytes(const struct team_params *teams, size_t count)
     return most;
 }
 
-static void begin_course(struct crew_course *c, int64_t t_us)
+static void begin_course(struct crew *crew, int64_t t_us)
 {
+    struct crew_course *c = &crew->course;
     if (!c->open) {
         /* Activities of before whose entries are yet to come are none of its own. */
         const uint32_t owed = c->owed;
@@ -23,12 +24,15 @@ static void begin_course(struct crew_course *c, int64_t t_us)
         c->owed = owed;
         c->open = true;
         c->began_us = c->ended_us = t_us;
+        c->first_job = crew->jobs_begun + 1;
+        crew->forecast.due = true;
     }
 }
 
-static void add_job(struct crew_course *c, const struct team_effect *effect)
+static void add_job(struct crew *crew, const struct team_effect *effect)
 {
-    begin_course(c, effect->t_us);
+    struct crew_course *c = &crew->course;
+    begin_course(crew, effect->t_us);
     if (c->jobs < CREW_JOBS) {
         c->job[c->jobs].t_us = effect->t_us;
         c->job[c->jobs].job = *effect->job;
@@ -36,9 +40,10 @@ static void add_job(struct crew_course *c, const struct team_effect *effect)
     c->jobs++;
 }
 
-static void add_activity(struct crew_course *c, const struct team_effect *effect)
+static void add_activity(struct crew *crew, const struct team_effect *effect)
 {
-    begin_course(c, effect->t_us);
+    struct crew_course *c = &crew->course;
+    begin_course(crew, effect->t_us);
     c->activities++;
     if (c->laps < CREW_LAPS) {
         c->lap[c->laps++] = (struct crew_lap){.n = effect->n,
@@ -54,15 +59,18 @@ void crew_course_effect(const struct crew_run *run, const struct team_effect *ef
     const bool given = effect->kind == TEAM_FREED && strcmp(effect->why, "unlock") == 0;
     switch (effect->kind) {
     case TEAM_START:
-        add_activity(c, effect);
+        add_activity(run->crew, effect);
         break;
     case TEAM_JOB:
-        add_job(c, effect);
+        add_job(run->crew, effect);
         break;
     case TEAM_DONE:
     case TEAM_FINISH:
-        begin_course(c, effect->t_us);
+        begin_course(run->crew, effect->t_us);
         c->ended_us = effect->t_us;
+        break;
+    case TEAM_ASSIGN:
+        begin_course(run->crew, effect->t_us);
         break;
     case TEAM_ERROR:
     case TEAM_HALT:
@@ -73,14 +81,16 @@ void crew_course_effect(const struct crew_run *run, const struct team_effect *ef
     case TEAM_REJECT:
     case TEAM_ALARM:
     case TEAM_FREED:
-        c->disturbed = c->disturbed || !given;
+        if (!given) {
+            c->disturbed = true;
+            crew_jobs_disturbed(run);
+        }
         break;
     case TEAM_NOTHING:
     case TEAM_GRANT:
     case TEAM_WAIT:
     case TEAM_MEET:
     case TEAM_TOGETHER:
-    case TEAM_ASSIGN:
     case TEAM_EFFECT_COUNT:
         break;
     }
@@ -107,6 +117,7 @@ void crew_course_entry(const struct crew_run *run, uint16_t robot, uint32_t n,
 /* ---- again, with the twins' times ---- */
 
 struct again {
+    struct crew *crew;
     struct crew_course *course;
 };
 
@@ -126,6 +137,63 @@ static bool ask_lap(void *context, const struct team_effect *start, struct team_
     return false;
 }
 
+static bool is_same(const struct team_job *a, const struct team_job *b)
+{
+    return strcmp(a->id, b->id) == 0 && a->part == b->part && a->sequence == b->sequence &&
+           a->home == b->home;
+}
+
+/* Of jobs that are alike, the first one first. */
+static void begin_again(const struct again *a, const struct team_effect *effect)
+{
+    for (uint64_t n = a->course->first_job; n <= a->crew->jobs_begun; n++) {
+        struct crew_job *job = &a->crew->job[n % CREW_PAST];
+        if (job->result.number == n && job->again_by == TEAM_NONE &&
+            job->result.virtual_us == LAB_TIME_NONE && is_same(&job->job, effect->job)) {
+            job->again_by = effect->robot;
+            job->again_us = effect->t_us;
+            return;
+        }
+    }
+}
+
+static void end_again(const struct again *a, const struct team_effect *effect)
+{
+    for (size_t k = 0; k < CREW_PAST; k++) {
+        struct crew_job *job = &a->crew->job[k];
+        if (job->result.number >= a->course->first_job && job->again_by == effect->robot) {
+            job->again_by = TEAM_NONE;
+            job->result.virtual_us = effect->t_us - job->again_us;
+        }
+    }
+}
+
+static void hear_again(void *context, const struct team_effect *effect)
+{
+    const struct again *a = context;
+    if (effect->kind == TEAM_ASSIGN) {
+        begin_again(a, effect);
+    } else if (effect->kind == TEAM_FINISH) {
+        end_again(a, effect);
+    }
+}
+
+/* The jobs of the course, whose times with the twins are known now; whole: they are. */
+static void tell_jobs(const struct crew_run *run, bool whole)
+{
+    struct crew *crew = run->crew;
+    const uint64_t oldest = crew->jobs_begun < CREW_PAST ? 1 : crew->jobs_begun - CREW_PAST + 1;
+    uint64_t n = crew->course.first_job > oldest ? crew->course.first_job : oldest;
+    for (; n <= crew->jobs_begun; n++) {
+        struct crew_job *job = &crew->job[n % CREW_PAST];
+        job->again_by = TEAM_NONE;
+        job->result.virtual_us = whole ? job->result.virtual_us : LAB_TIME_NONE;
+        if (job->result.virtual_us != LAB_TIME_NONE) {
+            crew_tell_result(run, &job->result, job, NULL);
+        }
+    }
+}
+
 /* Buffers and the file's own jobs are those of the beginning in the first course only. */
 static bool can_run_again(const struct crew_run *run)
 {
@@ -139,7 +207,7 @@ static int64_t run_again(const struct crew_run *run)
 {
     struct crew_course *c = &run->crew->course;
     struct team_happening script[CREW_JOBS];
-    struct again again = {c};
+    struct again again = {run->crew, c};
     struct team_run result;
     if (!can_run_again(run)) {
         return LAB_TIME_NONE;
@@ -155,9 +223,9 @@ static int64_t run_again(const struct crew_run *run)
                                            .script = script,
                                            .script_count = c->jobs,
                                            .horizon_us = LAB_TIME_MAX};
-    const struct team_effects nobody = {NULL, NULL};
+    const struct team_effects listener = {hear_again, &again};
     struct team_simulator *s = team_simulator_init(run->scratch, run->p);
-    team_simulate(s, &scenario, &nobody, &result);
+    team_simulate(s, &scenario, &listener, &result);
     return result.end == TEAM_RUN_FINISHED ? result.makespan_us : LAB_TIME_NONE;
 }
 
@@ -169,17 +237,19 @@ void crew_course_end(const struct crew_run *run)
         return;
     }
     const int64_t virtual_us = run_again(run);
+    const bool late_jobs = c->foretold && c->jobs > c->jobs_known;
     crew->result = (struct crew_result){.number = crew->result.number + 1,
                                         .began_us = c->began_us,
                                         .real_us = c->ended_us - c->began_us,
                                         .virtual_us = virtual_us,
-                                        .activities = c->activities};
+                                        .activities = c->activities,
+                                        .disturbed = c->disturbed || late_jobs,
+                                        .foretold = c->foretold,
+                                        .predicted = c->predicted};
     c->open = false;
+    crew->forecast.bar_count = 0;
+    crew->forecast.due = false;
     crew->version++;
-    const struct effect out = {.kind = EFFECT_RESULT,
-                               .pair = crew->named,
-                               .t_us = run->t_us,
-                               .side = SIDE_COUNT,
-                               .result = &crew->result};
-    run->fx->emit(run->fx->context, &out);
+    crew_tell_result(run, &crew->result, NULL, &crew->judged_courses);
+    tell_jobs(run, virtual_us != LAB_TIME_NONE);
 }

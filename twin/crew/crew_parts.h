@@ -83,6 +83,32 @@ void crew_course_entry(const struct crew_run *run, uint16_t robot, uint32_t n,
 /* Tell the result of a course that has ended. */
 void crew_course_end(const struct crew_run *run);
 
+/* ---- crew_job.c ---- */
+
+/* An effect of the team, as part of a job. */
+void crew_job_effect(const struct crew_run *run, const struct team_effect *effect);
+/* Something happened to it that nobody foretells: what is in work is not as was foretold. */
+void crew_jobs_disturbed(const struct crew_run *run);
+/* How long a job or a course took is known: count it, and tell it. */
+void crew_tell_result(const struct crew_run *run, const struct crew_result *result,
+                      const struct crew_job *job, struct crew_judged *judged);
+
+/* ---- crew_forecast.c ---- */
+
+/* An effect of the team: what was foretold of a robot that goes another way is forgotten. */
+void crew_forecast_effect(const struct crew_run *run, const struct team_effect *effect);
+/* What was foretold of it has come. */
+void crew_take_forecast(const struct crew_run *run, const struct team_forecast *forecast);
+/* Where something has begun in this step, it is to be foretold. */
+void crew_forecast_ask(const struct crew_run *run);
+
+/* ---- crew_learn.c ---- */
+
+/* An activity has ended, or the entry of a command for one: how long it took. */
+void crew_learn_effect(const struct crew_run *run, const struct team_effect *effect);
+void crew_learn_entry(const struct crew_run *run, uint16_t robot,
+                      const struct crew_command *sent, const struct entry *entry);
+
 /* ---- crew_alarm.c ---- */
 
 /* Record an alarm of the team, unless its kind comes too often. */

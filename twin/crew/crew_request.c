@@ -487,6 +487,10 @@ void crew_request(const struct crew_run *run, const struct event *event)
         refuse_malformed(run, &event->malformed);
         return;
     }
+    if (event->kind == EVENT_FORECAST) {
+        crew_take_forecast(run, event->forecast);
+        return;
+    }
     const uint16_t robot = ask->robot[0] ? find_robot(run->p, ask->robot) : TEAM_NONE;
     if (ask->op == TEAM_OP_SENT) {
         if (robot != TEAM_NONE) {

@@ -55,6 +55,7 @@ struct parameter_change; /* twin/pair/parameters.h */
 struct team_effect;      /* twin/team/team.h */
 struct crew_answer;      /* twin/crew/crew.h */
 struct crew_result;
+struct crew_job;
 
 struct effect {
     enum effect_kind kind;
@@ -86,7 +87,10 @@ struct effect {
             uint64_t n; /* of this team, rising from 1 */
         } team;
         const struct crew_answer *response;
-        const struct crew_result *result;
+        struct {
+            const struct crew_result *what;
+            const struct crew_job *job; /* whose it is; NULL: of a whole course */
+        } result;
     };
 };
 

@@ -60,17 +60,95 @@ void crew_report_response(struct json_writer *w, const struct team_params *p,
     json_write_close(w);
 }
 
-void crew_report_result(struct json_writer *w, const char *key,
-                        const struct crew_result *result)
+static void write_predicted(struct json_writer *w, bool foretold,
+                            const struct forecast_range *predicted)
 {
-    if (json_write_known(w, key, result->number > 0)) {
-        json_write_int(w, "number", (int64_t)result->number);
-        json_write_seconds(w, "t", result->began_us);
-        json_write_int(w, "activities", result->activities);
-        json_write_seconds(w, "makespan_real_s", result->real_us);
-        json_write_seconds(w, "makespan_virtual_s", result->virtual_us);
+    if (json_write_known(w, "predicted", foretold)) {
+        json_write_seconds(w, "p05_s", predicted->p05_us);
+        json_write_seconds(w, "p50_s", predicted->p50_us);
+        json_write_seconds(w, "p95_s", predicted->p95_us);
         json_write_close(w);
     }
+}
+
+/* What it is, and who does it. */
+static void write_job(struct json_writer *w, const struct team_params *p,
+                      const struct crew_job *job)
+{
+    json_write_text(w, "job", job->job.id[0] ? job->job.id : NULL);
+    json_write_text(w, "robot", p->robots[job->robot].name);
+    json_write_text(w, "part", team_name(p, job->job.part));
+    json_write_text(w, "seq", p->sequences[job->job.sequence].name);
+}
+
+void crew_report_result(struct json_writer *w, const char *key, const struct team_params *p,
+                        const struct crew_result *result, const struct crew_job *job)
+{
+    const bool over = !job || job->over;
+    if (json_write_known(w, key, result->number > 0)) {
+        const int inside = over ? crew_result_inside(result) : -1;
+        json_write_int(w, "number", (int64_t)result->number);
+        if (job) {
+            write_job(w, p, job);
+        }
+        json_write_seconds(w, "t", result->began_us);
+        json_write_int(w, "activities", result->activities);
+        json_write_seconds(w, "makespan_real_s", over ? result->real_us : LAB_TIME_NONE);
+        json_write_seconds(w, "makespan_virtual_s", result->virtual_us);
+        write_predicted(w, result->foretold, &result->predicted);
+        if (inside >= 0) {
+            json_write_bool(w, "inside", inside == 1);
+        } else {
+            json_write_null(w, "inside");
+        }
+        json_write_bool(w, "disturbed", result->disturbed);
+        json_write_close(w);
+    }
+}
+
+/* The course that is under way, and its jobs in work. */
+static void write_run(struct json_writer *w, const struct crew *crew,
+                      const struct team_params *p)
+{
+    const struct crew_course *c = &crew->course;
+    if (!json_write_known(w, "run", c->open)) {
+        return;
+    }
+    json_write_seconds(w, "t", c->began_us);
+    json_write_int(w, "activities", c->activities);
+    write_predicted(w, c->foretold, &c->predicted);
+    if (!c->foretold && crew->forecast.detail[0]) {
+        json_write_text(w, "detail", crew->forecast.detail);
+    }
+    json_write_bool(w, "disturbed", c->disturbed || (c->foretold && c->jobs > c->jobs_known));
+    json_write_array(w, "jobs");
+    for (uint16_t i = 0; i < p->robot_count; i++) {
+        const struct crew_job *job = crew_find_job(crew, crew_robot(crew, p, i)->doing);
+        if (job) {
+            crew_report_result(w, NULL, p, &job->result, job);
+        }
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+void crew_report_state(struct json_writer *w, const char *key, const struct crew *crew,
+                       const struct team_params *p)
+{
+    json_write_object(w, key);
+    team_report_resources(w, p, crew_team(crew, p));
+    team_report_robots(w, p, crew_team(crew, p));
+    write_run(w, crew, p);
+    json_write_close(w);
+}
+
+static void write_judged(struct json_writer *w, const char *key,
+                         const struct crew_judged *judged)
+{
+    json_write_object(w, key);
+    json_write_int(w, "foretold", (int64_t)judged->foretold);
+    json_write_int(w, "inside", (int64_t)judged->inside);
+    json_write_close(w);
 }
 
 void crew_report_summary(struct json_writer *w, const struct crew *crew,
@@ -107,9 +185,13 @@ void crew_report(struct json_writer *w, const char *key, const struct crew *crew
     crew_report_summary(w, crew, p);
     json_write_seconds(w, "t", t_us);
     write_counts(w, &crew->counts);
-    crew_report_result(w, "last_run", &crew->result);
+    crew_report_result(w, "last_run", p, &crew->result, NULL);
+    json_write_object(w, "judged");
+    write_judged(w, "runs", &crew->judged_courses);
+    write_judged(w, "jobs", &crew->judged_jobs);
+    json_write_close(w);
     json_write_counts(w, "effect_counts", &team_effect_names, crew->counts.effect);
     json_write_counts(w, "alarm_counts", &team_alarm_names, crew->counts.alarm);
-    team_report_state(w, "state", p, crew_team(crew, p));
+    crew_report_state(w, "state", crew, p);
     json_write_close(w);
 }

@@ -17,10 +17,15 @@ enum {
 void crew_report_response(struct json_writer *w, const struct team_params *p,
                           const struct crew_answer *answer);
 
-/* {"number","t","activities","makespan_real_s","makespan_virtual_s"}; key: NULL at the top.
- * null before the first one has ended. */
-void crew_report_result(struct json_writer *w, const char *key,
-                        const struct crew_result *result);
+/* {"number","t","activities","makespan_real_s","makespan_virtual_s","predicted","inside",
+ * "disturbed"}, of a job (NULL: of a course) with what the job is; key: NULL at the top. null
+ * before the first one has begun. */
+void crew_report_result(struct json_writer *w, const char *key, const struct team_params *p,
+                        const struct crew_result *result, const struct crew_job *job);
+
+/* How it stands, and what of it was foretold: {"resources","robots","run"}. */
+void crew_report_state(struct json_writer *w, const char *key, const struct crew *crew,
+                       const struct team_params *p);
 
 /* {"team","t","finished","fence","jobs_waiting","counts","alarm_counts","state"}: how it stands
  * at t_us. */

@@ -396,10 +396,9 @@ void team_report_robot(struct json_writer *w, const struct team_params *p,
     json_write_bool(w, "online", m.online);
 }
 
-void team_report_state(struct json_writer *w, const char *key, const struct team_params *p,
-                       const struct team *team)
+void team_report_resources(struct json_writer *w, const struct team_params *p,
+                           const struct team *team)
 {
-    json_write_object(w, key);
     json_write_object(w, "resources");
     for (size_t i = 0; i < p->resource_count; i++) {
         json_write_object(w, p->resources[i].name);
@@ -407,12 +406,16 @@ void team_report_state(struct json_writer *w, const char *key, const struct team
         json_write_close(w);
     }
     json_write_close(w);
+}
+
+void team_report_robots(struct json_writer *w, const struct team_params *p,
+                        const struct team *team)
+{
     json_write_object(w, "robots");
     for (size_t i = 0; i < p->robot_count; i++) {
         json_write_object(w, p->robots[i].name);
         team_report_robot(w, p, team, (uint16_t)i);
         json_write_close(w);
     }
-    json_write_close(w);
     json_write_close(w);
 }

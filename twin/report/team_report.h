@@ -26,8 +26,12 @@ void team_report_resource(struct json_writer *w, const struct team_params *p,
                           const struct team *team, uint16_t resource);
 void team_report_robot(struct json_writer *w, const struct team_params *p,
                        const struct team *team, uint16_t robot);
-/* {"resources":{name:{…}},"robots":{name:{…}}} */
-void team_report_state(struct json_writer *w, const char *key, const struct team_params *p,
-                       const struct team *team);
+/* Members of the object that is open, as in retained messages and in GET /teams/{id}:
+ * {"resources": {name: {"owner","fence","since","queue"}}, */
+void team_report_resources(struct json_writer *w, const struct team_params *p,
+                           const struct team *team);
+/* "robots": {name: {"task","arg","since","state","online"}}} */
+void team_report_robots(struct json_writer *w, const struct team_params *p,
+                        const struct team *team);
 
 #endif

@@ -272,11 +272,20 @@ void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio
 
 /* ---- draws ---- */
 
+static size_t measure_draw(size_t robots, size_t kinds)
+{
+    return round_up(sizeof(struct team_draw)) + round_up(robots * sizeof(struct drawn_robot)) +
+           round_up(robots * kinds * sizeof(struct drawn_lap));
+}
+
 size_t team_draw_bytes(const struct team_prediction *tp)
 {
-    const size_t robots = tp->params->robot_count;
-    return round_up(sizeof(struct team_draw)) + round_up(robots * sizeof(struct drawn_robot)) +
-           round_up(robots * tp->kind_count * sizeof(struct drawn_lap));
+    return measure_draw(tp->params->robot_count, tp->kind_count);
+}
+
+size_t team_draw_bytes_most(const struct team_params *p)
+{
+    return measure_draw(p->robot_count, count_steps(p));
 }
 
 struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp)

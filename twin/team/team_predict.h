@@ -82,6 +82,8 @@ void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio
 struct team_draw;
 
 size_t team_draw_bytes(const struct team_prediction *tp);
+/* Of no prediction of this team more. */
+size_t team_draw_bytes_most(const struct team_params *p);
 struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp);
 /* Everybody back at the beginning; parameters drawn for run `run` of this seed. */
 void team_draw_begin(struct team_draw *draw, uint64_t seed, uint64_t run);

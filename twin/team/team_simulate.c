@@ -1,6 +1,7 @@
 #include "twin/team/team_simulate.h"
 
 #include <stddef.h>
+#include <string.h>
 
 enum {
     /* Activities of a robot that are awaited: the one in work, and given-up ones that end later
@@ -112,8 +113,9 @@ static void await_activity(struct team_simulator *s, const struct team_effect *s
         return;
     }
     const int64_t left_us = LAB_TIME_MAX - start->t_us;
-    const struct ending e = {.t_us =
-                                 start->t_us + (lap.lap_us < left_us ? lap.lap_us : left_us),
+    const int64_t t_us = start->t_us + (lap.lap_us < left_us ? lap.lap_us : left_us);
+    /* Of one that was in work already it is late. */
+    const struct ending e = {.t_us = t_us > s->scenario->from_us ? t_us : s->scenario->from_us,
                              .robot = start->robot,
                              .fails = lap.fails,
                              .n = start->n};
@@ -153,6 +155,25 @@ static void start_robots(struct team_simulator *s)
             const struct ending start = {
                 .t_us = r->start_us, .robot = (uint16_t)i, .n = UINT32_MAX};
             s->refused = !push_ending(s, &start) || s->refused;
+        }
+    }
+}
+
+/* The team as it stands somewhere else, and what its robots do there. */
+static void take_over(struct team_simulator *s)
+{
+    memcpy(s->team_memory, s->scenario->from, team_bytes(s->params));
+    team_rebind(s->team, s->params);
+    for (size_t i = 0; i < s->params->robot_count; i++) {
+        struct team_robot_view view;
+        team_robot(s->team, (uint16_t)i, &view);
+        if (view.phase == TEAM_PHASE_ACTIVE && view.step) {
+            const struct team_effect start = {.kind = TEAM_START,
+                                              .t_us = view.since_us,
+                                              .robot = (uint16_t)i,
+                                              .step = view.step,
+                                              .n = view.n};
+            await_activity(s, &start);
         }
     }
 }
@@ -253,13 +274,17 @@ void team_simulate(struct team_simulator *s, const struct team_scenario *scenari
 {
     const struct team_effects own = {hear_effect, s};
     *run = (struct team_run){.t_us = INT64_MIN};
-    s->team = team_init(s->team_memory, s->params);
     s->heap_count = s->script_at = 0;
     s->scenario = scenario;
     s->fx = fx;
     s->run = run;
     s->refused = false;
-    start_robots(s);
+    if (scenario->from) {
+        take_over(s);
+    } else {
+        s->team = team_init(s->team_memory, s->params);
+        start_robots(s);
+    }
     run->end = run_events(s, &own);
 }
 

@@ -25,9 +25,13 @@ struct team_happening {
     struct team_event event;
 };
 
-/* Everything is borrowed for the run. Robots with a sequence are started by their params. */
+/* Everything is borrowed for the run. Robots with a sequence are started by their params; but
+ * of a team at work, `from`, as it stands at from_us: it goes on from there, and of the
+ * activities in work it is asked again how they go. */
 struct team_scenario {
     const struct team_params *params;
+    const struct team *from; /* NULL: from the beginning, at 0 */
+    int64_t from_us;
     team_ask_lap *ask;
     void *context;
     const struct team_happening *script; /* [script_count] by time */
@@ -46,7 +50,7 @@ enum team_run_end { TEAM_RUN_ENDS(NAMES_VALUE) TEAM_RUN_END_COUNT };
 
 struct team_run {
     enum team_run_end end;
-    int64_t makespan_us; /* the last effect DONE or FINISH; 0: none */
+    int64_t makespan_us; /* when the last effect DONE or FINISH came; 0: none */
     int64_t t_us;        /* the last instant in which anything happened */
     uint64_t activities, events;
 };
@@ -61,7 +65,7 @@ size_t team_simulator_bytes(const struct team_params *p);
 /* memory: at least so many bytes, aligned for any type; params are borrowed as long. One memory
  * serves any number of runs. */
 struct team_simulator *team_simulator_init(void *memory, const struct team_params *p);
-/* One run from the beginning; scenario->params are those of init. Effects in their order;
+/* One run; scenario->params are those of init. Effects in their order;
  * fx->emit may be NULL. */
 void team_simulate(struct team_simulator *s, const struct team_scenario *scenario,
                    const struct team_effects *fx, struct team_run *run);

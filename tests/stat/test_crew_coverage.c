@@ -1,0 +1,102 @@
+/* How often does what a team at work took lie within the P05..P95 that was foretold when it
+ * began? Labs of known truth, each of which learns from a few courses and is then judged by the
+ * next ones. TANDEM_RUNS sets the number of labs (default 40). */
+#include "tests/support/crew_foretell.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+
+#include "base/random.h"
+
+enum { LABS = 40, JOBS = 6, LEARNT = 4, JUDGED = 3 };
+
+static struct random_source random_laps;
+static double mean_s[2][8], sd_s[2][8];
+
+static bool random_lap(struct rig *rig, uint16_t robot, const struct team_step *step,
+                       int64_t *us, const char **status)
+{
+    const size_t kind = 2U * step->task + (step->arg % 2U);
+    (void)rig, (void)status;
+    CU_ASSERT_FATAL(kind < 8);
+    *us = lab_us(
+        fmax(mean_s[robot][kind] + sd_s[robot][kind] * random_normal(&random_laps), 0.01));
+    return true;
+}
+
+static void forget_told(struct rig *rig)
+{
+    rig->journal_count = rig->log_used = rig->trace_used = 0;
+}
+
+struct tally {
+    unsigned courses, courses_inside, jobs, jobs_inside;
+};
+
+static void judge_lab(uint64_t seed, uint64_t number, struct tally *tally)
+{
+    static struct rig rig;
+    random_laps = random_stream(seed, number);
+    for (size_t r = 0; r < 2; r++) {
+        for (size_t k = 0; k < 8; k++) {
+            mean_s[r][k] = random_between(&random_laps, 2.0, 8.0);
+            sd_s[r][k] = mean_s[r][k] * random_between(&random_laps, 0.01, 0.1);
+        }
+    }
+    rig_init_text(&rig, FORETELL_TEAM);
+    rig.lap = random_lap;
+    rig_open_lab(&rig);
+    rig_say(&rig, RIG_T0_US, "$lab/request",
+            "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"s\"}");
+    rig_run_until(&rig, RIG_T0_US + 1000);
+    const struct crew *crew = lab_team(rig.lab, 0);
+    struct crew_judged courses = {0, 0}, jobs = {0, 0};
+    for (size_t k = 0; k < LEARNT + JUDGED; k++) {
+        if (k == LEARNT) {
+            courses = crew->judged_courses;
+            jobs = crew->judged_jobs;
+        }
+        foretell_jobs(&rig, lab_time(rig.lab) + 10000000, JOBS);
+        foretell_run(&rig);
+        forget_told(&rig);
+    }
+    CHECK_INT("each course was foretold", crew->judged_courses.foretold - courses.foretold,
+              JUDGED);
+    CHECK_INT("each job was foretold", crew->judged_jobs.foretold - jobs.foretold,
+              JUDGED * JOBS);
+    tally->courses += (unsigned)(crew->judged_courses.foretold - courses.foretold);
+    tally->courses_inside += (unsigned)(crew->judged_courses.inside - courses.inside);
+    tally->jobs += (unsigned)(crew->judged_jobs.foretold - jobs.foretold);
+    tally->jobs_inside += (unsigned)(crew->judged_jobs.inside - jobs.inside);
+    rig_close(&rig);
+}
+
+/* The chance of so few, and of so many, if the true share lies within 85 .. 95 %. */
+static void check_share(const char *row, unsigned inside, unsigned n)
+{
+    (void)printf("%s: %u of %u inside, %.1f %%\n", row, inside, n, 100.0 * inside / n);
+    CHECK(row, gsl_cdf_binomial_P(inside, 0.85, n) > 0.001);
+    CHECK(row, inside == 0 || gsl_cdf_binomial_Q(inside - 1, 0.95, n) > 0.001);
+}
+
+static void test_foretold_holds(void)
+{
+    const char *text = getenv("TANDEM_RUNS");
+    const unsigned long labs = text && *text ? strtoul(text, NULL, 10) : LABS;
+    const uint64_t seed = check_seed(7);
+    struct tally tally = {0, 0, 0, 0};
+    for (unsigned long k = 0; k < labs; k++) {
+        judge_lab(seed, k, &tally);
+    }
+    check_share("courses", tally.courses_inside, tally.courses);
+    check_share("jobs", tally.jobs_inside, tally.jobs);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("crew coverage", NULL, NULL);
+    CU_add_test(suite, "what was foretold holds", test_foretold_holds);
+    return check_run();
+}
