@@ -17,7 +17,8 @@
     X(BAR_FAILED, "failed") /* one that failed or was halted */                                \
     X(BAR_WAIT, "wait")     /* the robot waited for the resource */                            \
     X(BAR_MEET, "meet")     /* the robot waited for others at a meeting */                     \
-    X(BAR_HOLD, "hold")     /* the robot held the resource */
+    X(BAR_HOLD, "hold")     /* the robot held the resource */                                  \
+    X(BAR_AHEAD, "ahead")   /* an activity that is foretold and has not begun */
 /* clang-format on */
 
 enum bar_kind { BAR_KINDS(NAMES_VALUE) BAR_KIND_COUNT };
@@ -28,11 +29,14 @@ struct bar {
     enum bar_kind kind;
     char robot[BAR_NAME_MAX];
     char resource[BAR_NAME_MAX]; /* WAIT, HOLD; else "" */
-    char task[BAR_NAME_MAX];     /* TASK, FAILED; of MEET the meeting; else "" */
+    char task[BAR_NAME_MAX];     /* TASK, FAILED, AHEAD; of MEET the meeting; else "" */
     char arg[BAR_NAME_MAX];      /* "" : none */
     uint64_t number;             /* of the activity; HOLD, WAIT: fence; 0: none yet */
     int64_t from_us, to_us;      /* from <= to */
     bool open;                   /* it goes on: to is now */
+    /* Of an activity: when it was to begin (the median), and to end. */
+    bool foretold;
+    int64_t predicted_from_us, predicted_p05_us, predicted_p95_us;
 };
 
 /* {"kind":"task","robot":…,"from":…,"to":…}; members that say nothing are left out. */

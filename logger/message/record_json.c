@@ -29,6 +29,7 @@ static const char *const FIT_COLUMNS[] = {
 };
 static const char *const BAR_COLUMNS[] = {
     "kind", "robot", "resource", "task", "meeting", "arg", "n", "fence", "from", "to", "open",
+    "predicted_from", "predicted_p05", "predicted_p95",
 };
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
+#include "twin/crew/crew_bars.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/team_report.h"
@@ -476,7 +477,8 @@ static void emit_fidelity(struct daemon *d, const struct effect *effect)
 /* The bars that an effect ends, numbered: at a meeting a robot has one. */
 struct bars_ended {
     struct daemon *d;
-    const char *team;
+    size_t team;
+    const struct team_params *p;
     uint64_t n;
 };
 
@@ -484,17 +486,20 @@ static void keep_bar(void *context, const struct bar *bar)
 {
     struct bars_ended *ended = context;
     struct record_row r;
-    row_of_bar(&r, bar, ended->team, ended->n++);
+    struct bar told = *bar;
+    crew_foretell_bar(lab_team(ended->d->lab, ended->team), ended->p, &told);
+    row_of_bar(&r, &told, ended->p->name, ended->n++);
     keep_row(ended->d, &r.row, "bar");
 }
 
 /* An alarm of theirs is told in its own words on the topic of alarms, too. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
-    const struct team_params *p = lab_team_params(d->lab, effect->pair - d->params.pair_count);
+    const size_t team = effect->pair - d->params.pair_count;
+    const struct team_params *p = lab_team_params(d->lab, team);
     const struct team_effect *e = effect->team.effect;
     struct json_writer w;
-    struct bars_ended ended = {d, p->name, effect->team.n * TEAM_ROBOTS_MAX};
+    struct bars_ended ended = {d, team, p, effect->team.n * TEAM_ROBOTS_MAX};
     team_bars_ended(p, e, keep_bar, &ended);
     if (!d->outbox.live) {
         d->outbox.counts.held_back++;

@@ -130,7 +130,7 @@ static void test_picture(void)
 {
     void *memory = run_team(LAB_TIME_MAX - 1);
     const struct gantt_mark mark = {9000000, "task_error: R2 holds A<&"};
-    struct gantt g = {&spec.p, bars, bar_count, &mark, 1, 0, 11000000};
+    struct gantt g = {&spec.p, bars, bar_count, &mark, 1, LAB_TIME_MAX, 0, 11000000};
     text_bytes = 0;
     gantt_write_svg(&g, keep_text, NULL);
     CHECK_INT("bars", count_of("<rect"), 10);
@@ -140,6 +140,29 @@ static void test_picture(void)
     CHECK("nothing else", !strstr(text, "A<&"));
     CHECK("alarm", strstr(text, "<title>task_error: R2 holds A&lt;&amp;, 9.000 s</title>"));
     CHECK("one of R2's waits", strstr(text, "R2: waits for A&lt;&amp;, 0.000 s to 3.000 s"));
+    CHECK("nothing was foretold", !strstr(text, "forecast") && !strstr(text, "now"));
+    for (size_t i = 0; i < bar_count; i++) {
+        bars[i].foretold = bars[i].kind == BAR_TASK && strcmp(bars[i].robot, "R1") == 0;
+        bars[i].predicted_from_us = bars[i].from_us + 100000;
+        bars[i].predicted_p05_us = bars[i].to_us - 200000;
+        bars[i].predicted_p95_us = bars[i].to_us + 300000;
+    }
+    bars[bar_count] = bars[0]; /* the last one, which has not begun */
+    bars[bar_count].kind = BAR_AHEAD;
+    bars[bar_count].predicted_from_us = 10000000;
+    bars[bar_count].predicted_p05_us = 12000000;
+    bars[bar_count++].predicted_p95_us = 13000000;
+    g.bar_count = bar_count;
+    g.now_us = 9000000;
+    text_bytes = 0;
+    gantt_write_svg(&g, keep_text, NULL);
+    CHECK_INT("bars as before", count_of("<rect"), 10);
+    CHECK_INT("ticks and whiskers", count_of("class=\"forecast\""), 4);
+    CHECK_INT("whiskers in the picture", count_of("v 6 m 0 -3 H"), 3);
+    CHECK("in words",
+          strstr(text, "R1: Move A&quot;, foretold to begin at 0.100 s and to end at "
+                       "2.800 s to 3.300 s"));
+    CHECK_INT("now", count_of("class=\"now\""), 1);
     g.from_us = 6000000; /* the first five ended before it */
     text_bytes = 0;
     gantt_write_svg(&g, keep_text, NULL);
@@ -165,6 +188,24 @@ static void test_json(void)
     CHECK_TEXT("bar", out,
                "{\"kind\":\"hold\",\"robot\":\"R1\",\"resource\":\"IB\",\"fence\":7,"
                "\"from\":1.5,\"to\":2}");
+    const struct bar ahead = {.kind = BAR_AHEAD,
+                              .robot = "R1",
+                              .task = "Go",
+                              .number = 3,
+                              .from_us = 1000000,
+                              .to_us = 3000000,
+                              .foretold = true,
+                              .predicted_from_us = 1000000,
+                              .predicted_p05_us = 2000000,
+                              .predicted_p95_us = 3000000};
+    json_write_start(&w, out, sizeof out - 1, NULL, NULL);
+    bar_write_json(&w, NULL, &ahead);
+    CHECK("whole", json_write_end(&w));
+    out[w.used] = '\0';
+    CHECK_TEXT(
+        "ahead", out,
+        "{\"kind\":\"ahead\",\"robot\":\"R1\",\"task\":\"Go\",\"n\":3,\"from\":1,\"to\":3,"
+        "\"predicted_from\":1,\"predicted_p05\":2,\"predicted_p95\":3}");
 }
 
 int main(void)

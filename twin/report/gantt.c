@@ -134,6 +134,7 @@ static void describe_bar(const struct bar *bar, char *text, size_t size)
         break;
     case BAR_TASK:
     case BAR_FAILED:
+    case BAR_AHEAD:
     case BAR_KIND_COUNT:
         (void)snprintf(text, size, "%s%s%s%s", bar->task, gap, bar->arg,
                        bar->kind == BAR_FAILED ? " failed" : "");
@@ -141,11 +142,50 @@ static void describe_bar(const struct bar *bar, char *text, size_t size)
     }
 }
 
+static double seconds_of(const struct svg *svg, int64_t t_us)
+{
+    return (double)(t_us - svg->g->from_us) / 1e6;
+}
+
+static bool is_shown(const struct svg *svg, int64_t from_us, int64_t to_us)
+{
+    return to_us >= svg->g->from_us && from_us <= svg->g->to_us;
+}
+
+/* A tick where the activity was to begin, and a whisker from P05 to P95 of its end. */
+static void draw_forecast(const struct svg *svg, const struct bar *bar)
+{
+    const size_t lane = find_lane(svg->g->p, bar);
+    char text[3 * BAR_NAME_MAX], escaped[6 * sizeof text], name[6 * BAR_NAME_MAX];
+    if (!bar->foretold || lane >= count_lanes(svg->g->p)) {
+        return;
+    }
+    const double y = y_of(lane), middle = y + (LANE - 6) / 2.0;
+    describe_bar(bar, text, sizeof text);
+    put_format(svg, "<g class=\"forecast\" fill=\"none\" stroke=\"currentColor\"><title>%s: ",
+               escape_xml(name_lane(svg->g->p, lane), name));
+    put_format(svg, "%s, foretold to begin at %.3f s and to end at %.3f s to %.3f s</title>",
+               escape_xml(text, escaped), seconds_of(svg, bar->predicted_from_us),
+               seconds_of(svg, bar->predicted_p05_us), seconds_of(svg, bar->predicted_p95_us));
+    if (is_shown(svg, bar->predicted_from_us, bar->predicted_from_us)) {
+        put_format(svg, "<path d=\"M %.1f %.0f v %d\"/>", x_of(svg, bar->predicted_from_us),
+                   y - 2, 7);
+    }
+    if (is_shown(svg, bar->predicted_p05_us, bar->predicted_p95_us)) {
+        const double x = x_of(svg, bar->predicted_p05_us);
+        const double end = x_of(svg, bar->predicted_p95_us);
+        put_format(svg, "<path d=\"M %.1f %.1f v 6 m 0 -3 H %.1f m 0 -3 v 6\"/>", x, middle - 3,
+                   end);
+    }
+    put_format(svg, "</g>\n");
+}
+
 static void draw_bar(const struct svg *svg, const struct bar *bar)
 {
     const struct gantt *g = svg->g;
     const size_t lane = find_lane(g->p, bar);
-    if (lane >= count_lanes(g->p) || bar->to_us < g->from_us || bar->from_us > g->to_us) {
+    if (bar->kind == BAR_AHEAD || lane >= count_lanes(g->p) ||
+        !is_shown(svg, bar->from_us, bar->to_us)) {
         return;
     }
     char text[3 * BAR_NAME_MAX], escaped[6 * sizeof text], name[6 * BAR_NAME_MAX];
@@ -155,9 +195,8 @@ static void draw_bar(const struct svg *svg, const struct bar *bar)
     const double width = end - x > 1 ? end - x : 1;
     put_format(svg, "<g class=\"%s\"><title>%s: ", bar_kind_name(bar->kind),
                escape_xml(name_lane(g->p, lane), name));
-    put_format(svg, "%s, %.3f s to %.3f s%s</title>", escaped,
-               (double)(bar->from_us - g->from_us) / 1e6,
-               (double)(bar->to_us - g->from_us) / 1e6, bar->open ? " and on" : "");
+    put_format(svg, "%s, %.3f s to %.3f s%s</title>", escaped, seconds_of(svg, bar->from_us),
+               seconds_of(svg, bar->to_us), bar->open ? " and on" : "");
     const char *colour =
         COLOURS[find_robot(g->p, bar->robot) % (sizeof COLOURS / sizeof COLOURS[0])];
     const bool idle = bar->kind == BAR_WAIT || bar->kind == BAR_MEET;
@@ -183,7 +222,7 @@ static void draw_mark(const struct svg *svg, const struct gantt_mark *mark)
                "<path class=\"mark\" fill=\"%s\" d=\"M %.1f 18 l -5 -9 h 10 z\">"
                "<title>%s, %.3f s</title></path>\n",
                BAD, x_of(svg, mark->t_us), escape_xml(mark->text, text),
-               (double)(mark->t_us - svg->g->from_us) / 1e6);
+               seconds_of(svg, mark->t_us));
 }
 
 /* ---- axes ---------------------------------------------------------------------------------
@@ -251,6 +290,15 @@ void gantt_write_svg(const struct gantt *gantt, json_write_flush *put, void *con
     draw_lanes(&svg);
     for (size_t i = 0; i < gantt->bar_count; i++) {
         draw_bar(&svg, &gantt->bars[i]);
+    }
+    for (size_t i = 0; i < gantt->bar_count; i++) {
+        draw_forecast(&svg, &gantt->bars[i]);
+    }
+    if (gantt->now_us < gantt->to_us) {
+        put_format(&svg,
+                   "<path class=\"now\" stroke=\"currentColor\" d=\"M %.1f %d V %.0f\">"
+                   "<title>now</title></path>\n",
+                   x_of(&svg, gantt->now_us), TOP - 6, y_of(lanes));
     }
     for (size_t i = 0; i < gantt->mark_count; i++) {
         draw_mark(&svg, &gantt->marks[i]);

@@ -3,8 +3,9 @@
  * A lane a robot, then a lane a resource, in the order of the team's file. Robots' activities
  * stand solid, waits pale, failures struck through; a resource has the colour of its owner. The
  * picture stands alone, or in a page whose colour of text it takes; it has no styles of its
- * own, which a page's policy might forbid. Every bar has a title with its times.
- * Prints, computes nothing. Pure: text goes to `put`, piece by piece.
+ * own, which a page's policy might forbid. Every bar has a title with its times. Of an activity
+ * that was foretold there is a tick where it was to begin, and a whisker from P05 to P95 of its
+ * end. Prints, computes nothing. Pure: text goes to `put`, piece by piece.
  */
 #ifndef TWIN_REPORT_GANTT_H
 #define TWIN_REPORT_GANTT_H
@@ -28,6 +29,7 @@ struct gantt {
     size_t bar_count;
     const struct gantt_mark *marks; /* [mark_count] */
     size_t mark_count;
+    int64_t now_us; /* a line there, where there is more behind it; LAB_TIME_MAX: none */
     int64_t from_us, to_us; /* from < to: what is shown; bars beyond are cut */
 };
 

@@ -5,9 +5,8 @@
 #include <jansson.h>
 
 #include "logger/message/record_json.h"
-#include "twin/crew/crew.h"
+#include "twin/crew/crew_bars.h"
 #include "twin/report/gantt.h"
-#include "twin/team/team_bars.h"
 #include "web/http/csv.h"
 #include "web/http/history.h"
 #include "web/http/routes.h"
@@ -28,6 +27,21 @@ static void copy_name(char out[BAR_NAME_MAX], const json_t *object, const char *
 {
     const char *name = json_string_value(json_object_get(object, key));
     (void)snprintf(out, BAR_NAME_MAX, "%s", name ? name : "");
+}
+
+static void read_forecast(struct bar *bar, const json_t *json)
+{
+    double from = 0.0, p05 = 0.0, p95 = 0.0;
+    const json_t *const values[] = {json_object_get(json, "predicted_from"),
+                                    json_object_get(json, "predicted_p05"),
+                                    json_object_get(json, "predicted_p95")};
+    bar->foretold = values[0] && values[1] && values[2];
+    from = json_number_value(values[0]);
+    p05 = json_number_value(values[1]);
+    p95 = json_number_value(values[2]);
+    bar->predicted_from_us = lab_us(from);
+    bar->predicted_p05_us = lab_us(p05);
+    bar->predicted_p95_us = lab_us(p95);
 }
 
 /* As bar_write_json() wrote it. */
@@ -51,18 +65,32 @@ static bool take_bar(void *context, const struct store_row *row)
         copy_name(bar->arg, json, "arg");
         bar->number = (uint64_t)json_integer_value(fence ? fence : json_object_get(json, "n"));
         bar->from_us = lab_us(json_number_value(json_object_get(json, "from")));
+        read_forecast(bar, json);
         chart->bar_count++;
     }
     json_decref(json);
     return true;
 }
 
-static void add_open(void *context, const struct bar *bar)
+static void add_bar(void *context, const struct bar *bar)
 {
     struct chart *chart = context;
     if (chart->bar_count < BARS_MAX) {
         chart->bars[chart->bar_count++] = *bar;
     }
+}
+
+/* What goes on now, and what is to come. */
+static void add_present(struct chart *chart, const struct web_request *request, size_t team)
+{
+    const struct view *view = request->view;
+    const struct team_params *p = &view->teams[team];
+    const size_t first = chart->bar_count;
+    team_bars_open(p, crew_team(view->crews[team], p), view->t_us, add_bar, chart);
+    for (size_t k = first; k < chart->bar_count; k++) {
+        crew_foretell_bar(view->crews[team], p, &chart->bars[k]);
+    }
+    crew_bars_ahead(view->crews[team], p, add_bar, chart);
 }
 
 static bool take_alarm(void *context, const struct store_row *row)
@@ -159,7 +187,25 @@ static void write_json(const struct chart *chart, const struct web_request *requ
     json_write_close(w);
 }
 
-/* From the first bar, but not from before what was asked for, to what was asked for, or now. */
+/* As far as it is foretold, but the past keeps two thirds of the picture; *now_us. */
+static int64_t find_end(const struct chart *chart, int64_t from_us, int64_t now_us)
+{
+    static const int64_t LEAST_US = 10000000;
+    const int64_t third_us = (now_us - from_us) / 2;
+    const int64_t most_us = now_us + (third_us > LEAST_US ? third_us : LEAST_US);
+    int64_t end_us = now_us;
+    for (size_t i = 0; i < chart->bar_count; i++) {
+        const struct bar *bar = &chart->bars[i];
+        const int64_t to_us = bar->kind == BAR_AHEAD       ? bar->to_us
+                              : bar->open && bar->foretold ? bar->predicted_p95_us
+                                                           : now_us;
+        end_us = to_us > end_us ? to_us : end_us;
+    }
+    return end_us < most_us ? end_us : most_us;
+}
+
+/* From the first bar, but not from before what was asked for, to what was asked for, or now and
+ * what is foretold. */
 static void write_svg(const struct chart *chart, const struct web_request *request,
                       const struct team_params *p, struct web_response *response)
 {
@@ -169,6 +215,7 @@ static void write_svg(const struct chart *chart, const struct web_request *reque
                           .bar_count = chart->bar_count,
                           .marks = chart->marks,
                           .mark_count = chart->mark_count,
+                          .now_us = LAB_TIME_MAX,
                           .to_us = until_us < LAB_TIME_MAX ? until_us : request->view->t_us};
     gantt.from_us = gantt.to_us;
     for (size_t i = 0; i < chart->bar_count; i++) {
@@ -176,6 +223,10 @@ static void write_svg(const struct chart *chart, const struct web_request *reque
         gantt.from_us = from_us < gantt.from_us ? from_us : gantt.from_us;
     }
     gantt.from_us = gantt.from_us > since_us ? gantt.from_us : since_us;
+    if (until_us == LAB_TIME_MAX) {
+        gantt.now_us = gantt.to_us;
+        gantt.to_us = find_end(chart, gantt.from_us, gantt.now_us);
+    }
     gantt.to_us = gantt.to_us > gantt.from_us ? gantt.to_us : gantt.from_us + 1000000;
     response->media_type = "image/svg+xml";
     gantt_write_svg(&gantt, body_flush, &response->body);
@@ -194,9 +245,8 @@ void get_gantt(const struct web_request *request, struct web_response *response)
     }
     const struct team_params *p = &request->view->teams[team];
     if (read_chart(request, response, chart)) {
-        const struct team *state = crew_team(request->view->crews[team], p);
         if (request->query.until_us > request->view->t_us) {
-            team_bars_open(p, state, request->view->t_us, add_open, chart);
+            add_present(chart, request, team);
         }
         if (request->query.format == QUERY_FORMAT_SVG) {
             write_svg(chart, request, p, response);
