@@ -245,16 +245,24 @@ static void finish_teams(const struct option_reading *reading, void *values)
     lab_file_free(&lab);
 }
 
+static const struct option_file teams_alone = {
+    .what = "a file with teams",
+    .empty = "the file is empty, the least is \"team: {robots: {R1: {}}}\"",
+    .bytes = sizeof(struct team_file),
+    .out_bytes = sizeof(struct team_file),
+    .finish = finish_teams,
+};
+
 enum status lab_file_load_teams(const char *path, struct team_file *out,
                                 struct err_list *errors)
 {
-    static const struct option_file file = {
-        .what = "a file with teams",
-        .empty = "the file is empty, the least is \"team: {robots: {R1: {}}}\"",
-        .bytes = sizeof(struct team_file),
-        .out_bytes = sizeof(struct team_file),
-        .finish = finish_teams,
-    };
     *out = (struct team_file){0};
-    return option_file_load(&file, path, out, errors);
+    return option_file_load(&teams_alone, path, out, errors);
+}
+
+enum status lab_file_parse_teams(const char *text, size_t bytes, const char *name,
+                                 struct team_file *out, struct err_list *errors)
+{
+    *out = (struct team_file){0};
+    return option_file_parse(&teams_alone, text, bytes, name, out, errors);
 }

@@ -134,6 +134,9 @@ MUST_USE enum status lab_file_parse(const char *text, size_t bytes, const char *
  * same as lab_file_load(), *out to be freed with team_file_free(). */
 MUST_USE enum status lab_file_load_teams(const char *path, struct team_file *out,
                                          struct err_list *errors);
+/* The same of a text, as lab_file_parse(). */
+MUST_USE enum status lab_file_parse_teams(const char *text, size_t bytes, const char *name,
+                                          struct team_file *out, struct err_list *errors);
 
 /* NULL is allowed. */
 void lab_file_free(struct lab_file *lab);

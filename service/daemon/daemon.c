@@ -244,6 +244,8 @@ static enum status start_web(struct daemon *d, struct err *err)
         .claim_upload = worker_claim,
         .release_upload = worker_release,
         .identify = identify_jobs_submit,
+        .check_simulate = simulate_jobs_check,
+        .simulate = simulate_jobs_submit,
         .check_replay = replay_jobs_check,
         .replay = replay_jobs_submit,
         .cancel_job = worker_cancel,

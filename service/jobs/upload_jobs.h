@@ -1,5 +1,5 @@
-/* service/jobs/upload_jobs.h - what is done with uploaded recordings: fits, and journals and
- * tables of moves run through the lab's code. The functions of struct web_source of these
+/* service/jobs/upload_jobs.h - what is done with uploaded recordings: fits, journals and
+ * tables of moves run through the lab's code, teams simulated. The functions of struct web_source of these
  * names: any thread, worker is a struct worker. */
 #ifndef SERVICE_JOBS_UPLOAD_JOBS_H
 #define SERVICE_JOBS_UPLOAD_JOBS_H
@@ -29,5 +29,10 @@ MUST_USE enum status replay_jobs_check(void *worker, const struct web_replay *wh
                                        struct err *err);
 MUST_USE enum status replay_jobs_submit(void *worker, const struct web_replay *what, char *text,
                                         size_t bytes, uint64_t *job, struct err *err);
+
+/* Teams to be simulated, by what stands behind the '?' of POST /api/v1/teams/simulate. */
+MUST_USE enum status simulate_jobs_check(void *worker, const char *query, struct err *err);
+MUST_USE enum status simulate_jobs_submit(void *worker, const char *query, char *text,
+                                          size_t bytes, uint64_t *job, struct err *err);
 
 #endif

@@ -25,6 +25,7 @@ struct work {
     const struct team_runs_options *options;
     int64_t *makespan_us; /* [runs] -1: not finished */
     atomic_size_t next, done;
+    bool stopped; /* by who asked; the leader's */
 };
 
 struct worker {
@@ -183,13 +184,24 @@ static void *run_worker(void *context)
 static void lead_workers(struct worker *me)
 {
     struct work *w = me->work;
-    struct progress progress;
-    progress_start(&progress, "simulate");
-    for (size_t first = take_batch(w); first < w->options->runs; first = take_batch(w)) {
-        make_batch(w, &me->bench, first);
-        progress_step(&progress, atomic_fetch_add(&w->done, BATCH) + BATCH, w->options->runs);
+    const struct team_runs_options *o = w->options;
+    struct progress progress = {0};
+    if (!o->go_on) {
+        progress_start(&progress, "simulate");
     }
-    progress_end(&progress);
+    for (size_t first = take_batch(w); first < o->runs; first = take_batch(w)) {
+        make_batch(w, &me->bench, first);
+        const size_t done = atomic_fetch_add(&w->done, BATCH) + BATCH;
+        if (!o->go_on) {
+            progress_step(&progress, done, o->runs);
+        } else if (!o->go_on(o->context, (double)done / (double)o->runs)) {
+            w->stopped = true;
+            atomic_store(&w->next, o->runs);
+        }
+    }
+    if (!o->go_on) {
+        progress_end(&progress);
+    }
 }
 
 static enum status run_workers(struct work *w, struct worker *workers, size_t count,
@@ -240,6 +252,9 @@ static enum status make_runs(struct work *w, struct team_runs *out, struct err_l
         status = run_workers(w, workers, count, errors);
     } else {
         (void)err_list_add(errors, status, "team", 0, 0, "out of memory");
+    }
+    if (status == STATUS_OK && w->stopped) {
+        status = err_list_add(errors, STATUS_E_STALE, "team", 0, 0, "it was told to end");
     }
     if (status == STATUS_OK) {
         gather_makespans(w, out);

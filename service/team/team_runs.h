@@ -18,6 +18,10 @@ struct team_runs_options {
     int64_t horizon_us;
     const struct team_happening *script; /* [script_count] by time; borrowed */
     size_t script_count;
+    /* Asked often, with the share that is done: shall it go on? NULL: it does, and shows how
+     * far it is on a terminal. */
+    bool (*go_on)(void *context, double share);
+    void *context;
 };
 
 struct team_runs {
@@ -34,7 +38,9 @@ MUST_USE enum status team_runs_expect(const struct team_prediction *tp,
                                       const struct team_effects *fx, struct team_run *run,
                                       struct err_list *errors);
 
-/* All runs. out is to be freed by team_runs_free(). As above. */
+/* All runs. out is to be freed by team_runs_free(). As above; STATUS_E_STALE: it was not to go
+ * on.
+ */
 MUST_USE enum status team_runs_make(const struct team_prediction *tp,
                                     const struct team_runs_options *options,
                                     struct team_runs *out, struct err_list *errors);

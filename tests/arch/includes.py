@@ -59,7 +59,7 @@ service/identify: base logger/message identification/data identification identif
 service/replay: base logger/message twin/pair twin/team twin/report twin logger/storage config web/http service/cli
 service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
   service/mqtt service/robots service/replay
-service/jobs: base logger/message logger/storage config web/http service/identify service/replay
+service/jobs: base logger/message logger/storage config web/http service/identify service/replay service/team
 service/daemon: base logger/message twin/dynamics twin/team twin/crew twin/report twin logger/storage config web/http web/server
   service/cli service/mqtt service/robots service/replay service/jobs
 service/demo: base logger/message twin/team config service/cli service/mqtt service/robots service/team

@@ -160,6 +160,13 @@ static inline enum status fixture_check_identify(void *context, const char *quer
     return identify_jobs_check(NULL, query, err);
 }
 
+static inline enum status fixture_check_simulate(void *context, const char *query,
+                                                 struct err *err)
+{
+    (void)context;
+    return simulate_jobs_check(NULL, query, err);
+}
+
 static inline bool fixture_claim_upload(void *context)
 {
     struct fixture *f = context;
@@ -285,6 +292,8 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .claim_upload = fixture_claim_upload,
                                .release_upload = fixture_release_upload,
                                .identify = fixture_identify,
+                               .check_simulate = fixture_check_simulate,
+                               .simulate = fixture_identify,
                                .check_replay = fixture_check_replay,
                                .replay = fixture_replay,
                                .cancel_job = fixture_cancel_job,

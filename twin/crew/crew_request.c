@@ -298,7 +298,10 @@ static void ask_job(const struct crew_run *run, const struct event_team *ask,
         reject_request(run, a, "there is no robot of the name of its home");
     } else if (team_job_fault(p, &e.job, why)) {
         reject_request(run, a, why);
-    } else if (team_jobs_waiting(crew_core(run->crew, p)) >= TEAM_JOBS_MAX) {
+    } else if (team_jobs_max(crew_core(run->crew, p)) == 0) {
+        reject_request(run, a, "nobody takes jobs: every robot has a sequence of its own");
+    } else if (team_jobs_waiting(crew_core(run->crew, p)) >=
+               team_jobs_max(crew_core(run->crew, p))) {
         reject_request(run, a, "too many jobs wait");
     } else {
         crew_put(run, &e);

@@ -1,6 +1,10 @@
 #include "twin/report/crew_report.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "twin/report/team_report.h"
+#include "twin/team/team_machines.h"
 
 /* A lock's grant that its robot gave back is over, as one that was taken away is. */
 static enum crew_grant told_grant(const struct crew_answer *a)
@@ -131,6 +135,106 @@ static void write_run(struct json_writer *w, const struct crew *crew,
     json_write_close(w);
     json_write_close(w);
 }
+
+/* ---- jobs ---- */
+
+/* What a job is. */
+static void write_order(struct json_writer *w, const struct team_params *p,
+                        const struct team_job *job)
+{
+    json_write_text(w, "job", job->id[0] ? job->id : NULL);
+    json_write_text(w, "part", team_name(p, job->part));
+    json_write_text(w, "seq", p->sequences[job->sequence].name);
+    json_write_text(w, "home", job->home == TEAM_NONE ? NULL : p->robots[job->home].name);
+}
+
+void crew_report_jobs(struct json_writer *w, const struct crew *crew,
+                      const struct team_params *p)
+{
+    const struct team *team = crew_team(crew, p);
+    json_write_array(w, "waiting");
+    for (size_t i = 0; i < team_jobs_waiting(team); i++) {
+        json_write_object(w, NULL);
+        write_order(w, p, team_job_waiting(team, i));
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_array(w, "jobs");
+    for (uint64_t n = crew->jobs_begun; crew_find_job(crew, n); n--) {
+        const struct crew_job *job = crew_find_job(crew, n);
+        crew_report_result(w, NULL, p, &job->result, job);
+    }
+    json_write_close(w);
+}
+
+static bool is_meant(const struct crew_job *job, const char *id)
+{
+    char number[24];
+    (void)snprintf(number, sizeof number, "%llu", (unsigned long long)job->result.number);
+    return strcmp(job->job.id[0] ? job->job.id : number, id) == 0;
+}
+
+bool crew_report_job(struct json_writer *w, const struct crew *crew,
+                     const struct team_params *p, const char *id)
+{
+    const struct team *team = crew_team(crew, p);
+    for (uint64_t n = crew->jobs_begun; crew_find_job(crew, n); n--) {
+        const struct crew_job *job = crew_find_job(crew, n);
+        if (is_meant(job, id)) {
+            json_write_object(w, NULL);
+            json_write_text(w, "state", job->over ? "done" : "working");
+            json_write_int(w, "behind", 0);
+            write_order(w, p, &job->job);
+            crew_report_result(w, "result", p, &job->result, job);
+            json_write_close(w);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < team_jobs_waiting(team); i++) {
+        if (strcmp(team_job_waiting(team, i)->id, id) == 0) {
+            json_write_object(w, NULL);
+            json_write_text(w, "state", "waiting");
+            json_write_int(w, "behind", (int64_t)i);
+            write_order(w, p, team_job_waiting(team, i));
+            json_write_null(w, "result");
+            json_write_close(w);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- machines ---- */
+
+void crew_report_machines(struct json_writer *w, const struct crew *crew,
+                          const struct team_params *p)
+{
+    const struct team *team = crew_team(crew, p);
+    json_write_object(w, "robots");
+    for (uint16_t i = 0; i < p->robot_count; i++) {
+        struct team_robot_view view;
+        team_robot(team, i, &view);
+        json_write_object(w, p->robots[i].name);
+        json_write_text(w, "task", team_task_table.states[view.task].name);
+        json_write_text(w, "robot", team_robot_table.states[view.phase].name);
+        json_write_text(w, "activity", team_activity_table.states[view.activity].name);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_object(w, "resources");
+    for (uint16_t i = 0; i < p->resource_count; i++) {
+        struct team_resource_view view;
+        team_resource(team, i, &view);
+        json_write_array(w, p->resources[i].name);
+        for (uint32_t k = 0; k < p->resources[i].capacity; k++) {
+            json_write_text(w, NULL, team_resource_table.states[view.unit[k]].name);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+/* ---- how it stands ---- */
 
 void crew_report_state(struct json_writer *w, const char *key, const struct crew *crew,
                        const struct team_params *p)

@@ -23,6 +23,17 @@ void crew_report_response(struct json_writer *w, const struct team_params *p,
 void crew_report_result(struct json_writer *w, const char *key, const struct team_params *p,
                         const struct crew_result *result, const struct crew_job *job);
 
+/* Members of the object that is open: "waiting" and "jobs", the newest first. */
+void crew_report_jobs(struct json_writer *w, const struct crew *crew,
+                      const struct team_params *p);
+/* What is known of the job of this id, or, as a number, the number: {"state", …}. False,
+ * nothing written: it is not known (any more). */
+bool crew_report_job(struct json_writer *w, const struct crew *crew,
+                     const struct team_params *p, const char *id);
+/* {"robots": {name: {"task","robot","activity"}}, "resources": {name: [state of each unit]}} */
+void crew_report_machines(struct json_writer *w, const struct crew *crew,
+                          const struct team_params *p);
+
 /* How it stands, and what of it was foretold: {"resources","robots","run"}. */
 void crew_report_state(struct json_writer *w, const char *key, const struct crew *crew,
                        const struct team_params *p);

@@ -293,6 +293,8 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
         (void)team_lacks(&w, robot, lacks);
     }
     *view = (struct team_robot_view){.phase = (enum team_phase)m->phase,
+                                     .task = m->task,
+                                     .activity = m->activity,
                                      .online = m->online,
                                      .silent = m->silent,
                                      .step = works ? team_step_of(&w, robot) : NULL,
@@ -315,6 +317,7 @@ void team_resource(const struct team *team, uint16_t resource, struct team_resou
     view->free_at_us = x->free_at_us;
     for (uint32_t k = 0; k < w.p->resources[resource].capacity; k++) {
         const struct team_hold *h = &w.holds[x->first_hold + k];
+        view->unit[k] = h->unit;
         if (h->robot != TEAM_NONE) {
             view->held[view->held_count].robot = h->robot;
             view->held[view->held_count].fence = h->fence;
@@ -356,6 +359,17 @@ size_t team_held(const struct team *team, uint16_t robot, uint16_t *resources, s
 size_t team_jobs_waiting(const struct team *team)
 {
     return team->job_count;
+}
+
+size_t team_jobs_max(const struct team *team)
+{
+    return team->job_size;
+}
+
+const struct team_job *team_job_waiting(const struct team *team, size_t i)
+{
+    const struct team_work w = team_at_work(team);
+    return &w.jobs[i];
 }
 
 uint64_t team_fence(const struct team *team)

@@ -164,6 +164,7 @@ void team_fire(struct team *team, const struct team_effects *fx);
 /* ---- reading ---- */
 struct team_robot_view {
     enum team_phase phase;
+    uint8_t task, activity;       /* states of its other machines (team_machines.h) */
     bool online, silent;          /* silent: a lease of it has expired */
     const struct team_step *step; /* in work or waited for; NULL: none */
     uint32_t n, cycles_left;
@@ -181,7 +182,8 @@ struct team_resource_view {
         uint64_t fence;
         int64_t since_us;
     } held[TEAM_CAPACITY_MAX];
-    int64_t free_at_us; /* not granted before */
+    uint8_t unit[TEAM_CAPACITY_MAX]; /* state of each one's machine (team_machines.h) */
+    int64_t free_at_us;              /* not granted before */
 };
 void team_resource(const struct team *team, uint16_t resource, struct team_resource_view *view);
 /* The first `size` robots that wait for it, in the order in which they will be served; their
@@ -195,8 +197,11 @@ enum { TEAM_RESET_FAULT_MAX = 160 };
 bool team_reset_fault(const struct team *team, uint16_t robot, bool skips,
                       char why[TEAM_RESET_FAULT_MAX]);
 size_t team_jobs_waiting(const struct team *team);
-uint64_t team_fence(const struct team *team); /* the last one given */
-bool team_finished(const struct team *team);  /* every robot FINISHED or PARKED, no job waits */
+size_t team_jobs_max(const struct team *team); /* that may wait; 0: nobody takes jobs */
+const struct team_job *team_job_waiting(const struct team *team,
+                                        size_t i); /* the oldest first */
+uint64_t team_fence(const struct team *team);      /* the last one given */
+bool team_finished(const struct team *team); /* every robot FINISHED or PARKED, no job waits */
 
 extern const struct names team_event_names;
 const char *team_event_name(enum team_event_kind kind);

@@ -13,6 +13,7 @@ static const struct {
                  {"{team}", WORD, WORD, EVENT_PAIR_MAX - 1},
                  {"{robot}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
                  {"{resource}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
+                 {"{order}", WORD ".:", WORD ".:", EVENT_ID_MAX - 1},
                  {"{job}", "0123456789", "0123456789", 19},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 

@@ -139,6 +139,10 @@ struct web_source {
      * stopping. */
     enum status (*identify)(void *jobs, const char *query, char *text, size_t bytes,
                             uint64_t *job, struct err *err);
+    /* The same two for a file with a team that is to be simulated. */
+    enum status (*check_simulate)(void *jobs, const char *query, struct err *err);
+    enum status (*simulate)(void *jobs, const char *query, char *text, size_t bytes,
+                            uint64_t *job, struct err *err);
     /* The same two for a journal or a table of moves that is to run through the lab's code. */
     enum status (*check_replay)(void *jobs, const struct web_replay *what, struct err *err);
     enum status (*replay)(void *jobs, const struct web_replay *what, char *text, size_t bytes,

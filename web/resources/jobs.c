@@ -131,7 +131,7 @@ void delete_job(const struct web_request *request, struct web_response *response
     }
 }
 
-/* ---- uploaded recordings ---- */
+/* ---- uploaded recordings, and files with teams ---- */
 
 /* A job takes seconds. */
 enum { RETRY_S = 5 };
@@ -143,9 +143,9 @@ static bool is_media_type(const char *content_type, const char *wanted)
     return strncasecmp(content_type, wanted, n) == 0 && strchr(" \t;", content_type[n]);
 }
 
-static bool is_replay(const struct web_request *request)
+static bool is_about(const struct web_request *request, const char *what)
 {
-    return strcmp(route_last_word(request->route), "replay") == 0;
+    return strcmp(route_last_word(request->route), what) == 0;
 }
 
 static struct web_replay replay_of(const struct web_request *request)
@@ -164,22 +164,39 @@ static bool refuse_recording(const struct web_request *request, struct web_respo
         "again when a job has ended");
 }
 
+static bool is_media_type_known(const struct web_request *request, const char *content_type)
+{
+    static const char *const recordings[] = {"text/csv", "application/x-ndjson"};
+    static const char *const teams[] = {"application/yaml", "text/yaml"}; /* RFC 9512 */
+    const char *const *known = is_about(request, "simulate") ? teams : recordings;
+    return !content_type || is_media_type(content_type, known[0]) ||
+           is_media_type(content_type, known[1]);
+}
+
+static enum status check_upload(const struct web_request *request, struct err *err)
+{
+    const struct web_source *source = request->context->source;
+    const struct web_replay replay = replay_of(request);
+    return is_about(request, "replay") ? source->check_replay(source->jobs, &replay, err)
+           : is_about(request, "simulate")
+               ? source->check_simulate(source->jobs, request->query_text, err)
+               : source->check_identify(source->jobs, request->query_text, err);
+}
+
 bool upload_admit(struct web_request *request, const char *content_type,
                   struct web_response *response)
 {
     const struct web_source *source = request->context->source;
     struct err err = {0};
-    if (content_type && !is_media_type(content_type, "text/csv") &&
-        !is_media_type(content_type, "application/x-ndjson")) {
+    if (!is_media_type_known(request, content_type)) {
         return web_problem(
             request, response, PROBLEM_MEDIA_TYPE_UNKNOWN, NULL,
-            "a table is needed, with 'Content-Type: text/csv', or a journal, with "
-            "'application/x-ndjson'");
+            is_about(request, "simulate")
+                ? "a team is needed, with 'Content-Type: application/yaml'"
+                : "a table is needed, with 'Content-Type: text/csv', or a journal, with "
+                  "'application/x-ndjson'");
     }
-    const struct web_replay replay = replay_of(request);
-    if ((is_replay(request)
-             ? source->check_replay(source->jobs, &replay, &err)
-             : source->check_identify(source->jobs, request->query_text, &err)) != STATUS_OK) {
+    if (check_upload(request, &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
     }
     request->upload->claimed = source->claim_upload(source->jobs);
@@ -192,10 +209,11 @@ static enum status start_job(const struct web_request *request, uint64_t *job, s
     const struct web_source *source = request->context->source;
     const struct body *body = &request->upload->body;
     const struct web_replay replay = replay_of(request);
-    return is_replay(request)
-               ? source->replay(source->jobs, &replay, body->text, body->bytes, job, err)
-               : source->identify(source->jobs, request->query_text, body->text, body->bytes,
-                                  job, err);
+    if (is_about(request, "replay")) {
+        return source->replay(source->jobs, &replay, body->text, body->bytes, job, err);
+    }
+    return (is_about(request, "simulate") ? source->simulate : source->identify)(
+        source->jobs, request->query_text, body->text, body->bytes, job, err);
 }
 
 void post_recording(const struct web_request *request, struct web_response *response)
@@ -205,7 +223,10 @@ void post_recording(const struct web_request *request, struct web_response *resp
     uint64_t job = 0;
     if (!body->failed && body->bytes == 0) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    "a table with a header line or a journal was expected, the body is empty");
+                    is_about(request, "simulate")
+                        ? "a file with a team was expected, the body is empty"
+                        : "a table with a header line or a journal was expected, the body is "
+                          "empty");
         return;
     }
     const enum status st = body->failed ? err_set(&err, STATUS_E_NOMEM, "body", 0, 0,
@@ -220,7 +241,10 @@ void post_recording(const struct web_request *request, struct web_response *resp
                           err.text[0] ? err.text : status_name(st));
     } else {
         *request->upload = (struct web_upload){.claimed = false};
-        if (!jobs_answer_new(request, response, job, request->route->path)) {
+        /* Jobs of teams stand where all jobs do. */
+        const char *path =
+            is_about(request, "simulate") ? "/api/v1/identify" : request->route->path;
+        if (!jobs_answer_new(request, response, job, path)) {
             web_problem(request, response, PROBLEM_INTERNAL, NULL, "the job is gone already");
         }
     }

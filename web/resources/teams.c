@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "twin/report/crew_report.h"
+#include "twin/report/team_report.h"
 #include "web/http/routes.h"
 #include "web/resources/handlers.h"
 
@@ -81,6 +82,58 @@ void get_team(const struct web_request *request, struct web_response *response)
     const size_t i = web_find_team(request, response);
     if (i < view->team_count) {
         crew_report(web_json(response), NULL, view->crews[i], &view->teams[i], view->t_us);
+    }
+}
+
+/* What `report` writes of the team of the path. */
+static void get_part(const struct web_request *request, struct web_response *response,
+                     void (*report)(struct json_writer *w, const struct crew *crew,
+                                    const struct team_params *p))
+{
+    const struct view *view = request->view;
+    const size_t i = web_find_team(request, response);
+    if (i < view->team_count) {
+        struct json_writer *w = web_json(response);
+        json_write_object(w, NULL);
+        json_write_text(w, "team", view->teams[i].name);
+        json_write_seconds(w, "t", view->t_us);
+        report(w, view->crews[i], &view->teams[i]);
+        json_write_close(w);
+    }
+}
+
+static void report_resources(struct json_writer *w, const struct crew *crew,
+                             const struct team_params *p)
+{
+    team_report_resources(w, p, crew_team(crew, p));
+}
+
+void get_team_resources(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, report_resources);
+}
+
+void get_team_jobs(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, crew_report_jobs);
+}
+
+void get_team_machines(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, crew_report_machines);
+}
+
+void get_team_job(const struct web_request *request, struct web_response *response)
+{
+    char id[EVENT_ID_MAX] = "";
+    const struct view *view = request->view;
+    const size_t i = web_find_team(request, response);
+    const char *last = strrchr(request->path, '/') + 1;
+    if (i < view->team_count &&
+        (!percent_decode(last, strlen(last), id, sizeof id) ||
+         !crew_report_job(web_json(response), view->crews[i], &view->teams[i], id))) {
+        web_problem(request, response, PROBLEM_NO_SUCH_JOB, NULL,
+                    "the team knows no job of this id (any more); …/jobs lists those it knows");
     }
 }
 
