@@ -13,6 +13,7 @@ import sys
 
 ROOMS = """
 base:
+base/expression: base
 logger/message: base
 identification/numeric: base
 identification/data: base identification/numeric

@@ -5,7 +5,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$BUILD"
-core=$(ls libtandem_base.a libtandem_logger_message.a libtandem_twin*.a libtandem_identification*.a)
+core=$(ls libtandem_base*.a libtandem_logger_message.a libtandem_twin*.a libtandem_identification*.a)
 # Every source of the core is looked at.
 (cd "$SOURCE" && find base twin identification logger/message -name "*.c" -exec basename {} \;) | sort >"$dir/sources"
 for archive in $core; do ar t "$archive"; done | sed 's/\.o$//' | sort >"$dir/objects"

@@ -1,0 +1,21 @@
+/* base/expression/expression_code.h - the operations of a program, for the files of
+ * expression_program alone: kinds of expressions as they are, and these. */
+#ifndef BASE_EXPRESSION_EXPRESSION_CODE_H
+#define BASE_EXPRESSION_EXPRESSION_CODE_H
+
+#include "base/expression/expression.h"
+
+enum expression_operation {
+    CODE_CONSTANT = EXPRESSION_KIND_COUNT, /* to = constant */
+    CODE_LOAD,                             /* to = value of a name, which must be there */
+    CODE_DEFINED,                          /* to = whether a name has a value */
+    CODE_SKIP_FALSE,                       /* unless a: go on there */
+    CODE_SKIP_TRUE,
+    CODE_BOTH,   /* to = a and b, of which b is there when a holds */
+    CODE_EITHER, /* to = a or b, of which b is there when a does not hold */
+    CODE_CHOOSE, /* to = a ? b : c, the one that is there */
+    CODE_STORE,  /* output = a */
+    CODE_COUNT
+};
+
+#endif

@@ -1,0 +1,138 @@
+/* base/expression/expression_print.c - a tree as text that people read, and expression_parse(),
+ * too. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/expression/expression.h"
+
+struct printer {
+    const struct expression_pool *pool;
+    char *out;
+    size_t size, used; /* used: of the whole */
+};
+
+/* How strongly a kind binds, and its sign; those that are missing are printed otherwise. */
+enum { LOOSE = 0, COMPARISON = 4, MINUS = 7, POWER = 8, ATOM = 9 };
+
+static const struct {
+    const char *sign;
+    int binds;
+} signs[EXPRESSION_KIND_COUNT] = {
+    [EXPRESSION_NEGATE] = {"-", MINUS},
+    [EXPRESSION_NOT] = {"!", ATOM},
+    [EXPRESSION_OR] = {" || ", 1},
+    [EXPRESSION_AND] = {" && ", 2},
+    [EXPRESSION_EQUAL] = {" == ", COMPARISON},
+    [EXPRESSION_UNEQUAL] = {" != ", COMPARISON},
+    [EXPRESSION_LESS] = {" < ", COMPARISON},
+    [EXPRESSION_LESS_EQUAL] = {" <= ", COMPARISON},
+    [EXPRESSION_GREATER] = {" > ", COMPARISON},
+    [EXPRESSION_GREATER_EQUAL] = {" >= ", COMPARISON},
+    [EXPRESSION_ADD] = {" + ", 5},
+    [EXPRESSION_SUBTRACT] = {" - ", 5},
+    [EXPRESSION_MULTIPLY] = {"*", 6},
+    [EXPRESSION_DIVIDE] = {"/", 6},
+    [EXPRESSION_MODULO] = {" % ", 6},
+    [EXPRESSION_POWER] = {"^", POWER},
+};
+
+static void put_text(struct printer *p, const char *text)
+{
+    const size_t n = strlen(text);
+    if (p->used < p->size) {
+        const size_t room = p->size - p->used;
+        memcpy(p->out + p->used, text, n < room ? n : room);
+    }
+    p->used += n;
+}
+
+/* Few digits where they are enough. */
+static void put_number(struct printer *p, double number)
+{
+    char text[64];
+    double back = 0.0;
+    for (int digits = 1; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, number);
+        back = strtod(text, NULL);
+        if (!(back < number || back > number)) {
+            break;
+        }
+    }
+    put_text(p, text);
+}
+
+static void put_node(struct printer *p, uint16_t node, int least);
+
+static void put_call(struct printer *p, const struct expression_node *n)
+{
+    const struct expression_function *f = expression_function((enum expression_kind)n->kind);
+    put_text(p, f->name);
+    for (size_t i = 0; i < f->arguments; i++) {
+        put_text(p, i == 0 ? "(" : ", ");
+        put_node(p, n->arguments[i], LOOSE);
+    }
+    put_text(p, ")");
+}
+
+static void put_unary(struct printer *p, const struct expression_node *n)
+{
+    const uint8_t of = p->pool->nodes[n->arguments[0]].kind;
+    const bool atom = of == EXPRESSION_NAME || of == EXPRESSION_VALUE || of >= EXPRESSION_ABS;
+    put_text(p, signs[n->kind].sign);
+    if (n->kind == EXPRESSION_NOT && !atom) {
+        put_text(p, "(");
+        put_node(p, n->arguments[0], LOOSE);
+        put_text(p, ")");
+        return;
+    }
+    put_node(p, n->arguments[0], MINUS);
+}
+
+static void put_binary(struct printer *p, const struct expression_node *n)
+{
+    const int binds = signs[n->kind].binds;
+    const bool power = n->kind == EXPRESSION_POWER;
+    put_node(p, n->arguments[0], power || binds == COMPARISON ? binds + 1 : binds);
+    put_text(p, signs[n->kind].sign);
+    put_node(p, n->arguments[1], power ? MINUS : binds + 1);
+}
+
+/* With brackets when it binds less than least. */
+static void put_node(struct printer *p, uint16_t node, int least)
+{
+    const struct expression_node *n = &p->pool->nodes[node];
+    const bool negative = n->kind == EXPRESSION_CONSTANT && signbit(n->number);
+    const int binds = negative ? MINUS : signs[n->kind].sign ? signs[n->kind].binds : ATOM;
+    if (binds < least) {
+        put_text(p, "(");
+    }
+    if (n->kind == EXPRESSION_CONSTANT) {
+        put_number(p, n->number);
+    } else if (n->kind == EXPRESSION_VALUE) {
+        put_text(p, n->number > 0.0 ? "true" : "false");
+    } else if (n->kind == EXPRESSION_NAME) {
+        put_text(p, p->pool->names[n->name].text);
+    } else if (n->kind >= EXPRESSION_ABS) {
+        put_call(p, n);
+    } else if (n->kind == EXPRESSION_NEGATE || n->kind == EXPRESSION_NOT) {
+        put_unary(p, n);
+    } else {
+        put_binary(p, n);
+    }
+    if (binds < least) {
+        put_text(p, ")");
+    }
+}
+
+size_t expression_print(const struct expression_pool *pool, uint16_t root, char *out,
+                        size_t size)
+{
+    struct printer p = {.pool = pool, .out = out, .size = size};
+    put_node(&p, root, LOOSE);
+    if (size > 0) {
+        out[p.used < size ? p.used : size - 1] = '\0';
+    }
+    return p.used;
+}

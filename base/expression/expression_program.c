@@ -1,0 +1,313 @@
+#include "base/expression/expression_program.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/expression/expression_code.h"
+
+/* ---- compiling: values in the order of their computation, each once; then registers ---- */
+
+/* A value is computed by one operation from others. */
+struct value {
+    uint8_t operation;
+    uint16_t a, b, c; /* values; NONE */
+    uint16_t at;      /* as of struct expression_code */
+    uint16_t shown;   /* its place among those that can be used; while it is there */
+    uint16_t last;    /* who uses it last */
+    uint8_t reg;
+};
+
+enum { NONE = UINT16_MAX };
+
+struct expression_compiler {
+    const struct expression_pool *pool;
+    struct expression_program *program;
+    size_t count, shown_count;
+    struct value values[EXPRESSION_CODE_MAX];
+    /* Those that are computed on the way to where we are, whichever branches were taken. */
+    uint16_t shown[EXPRESSION_CODE_MAX];
+    uint16_t of_node[EXPRESSION_NODES_MAX]; /* the value of a node; NONE */
+    bool full;
+};
+
+size_t expression_compiler_bytes(void)
+{
+    return sizeof(struct expression_compiler);
+}
+
+static bool is_shown(const struct expression_compiler *c, uint16_t value)
+{
+    return value != NONE && c->values[value].shown < c->shown_count &&
+           c->shown[c->values[value].shown] == value;
+}
+
+static bool has_result(uint8_t operation)
+{
+    return operation != CODE_SKIP_FALSE && operation != CODE_SKIP_TRUE &&
+           operation != CODE_STORE;
+}
+
+static uint16_t add_value(struct expression_compiler *c, struct value value)
+{
+    if (has_result(value.operation)) {
+        for (size_t i = c->shown_count; i > 0; i--) {
+            const struct value *v = &c->values[c->shown[i - 1]];
+            if (v->operation == value.operation && v->a == value.a && v->b == value.b &&
+                v->c == value.c && v->at == value.at) {
+                return c->shown[i - 1];
+            }
+        }
+    }
+    if (c->count == EXPRESSION_CODE_MAX) {
+        c->full = true;
+        return 0;
+    }
+    value.shown = NONE;
+    if (has_result(value.operation)) {
+        value.shown = (uint16_t)c->shown_count;
+        c->shown[c->shown_count++] = (uint16_t)c->count;
+    }
+    c->values[c->count] = value;
+    return (uint16_t)c->count++;
+}
+
+/* Numbers that are the same to the bit: minus zero and NaN are numbers of their own. */
+static uint16_t add_constant(struct expression_compiler *c, double number)
+{
+    struct expression_program *p = c->program;
+    size_t i = 0;
+    while (i < p->constant_count && memcmp(&p->constants[i], &number, sizeof number) != 0) {
+        i++;
+    }
+    if (i == EXPRESSION_CONSTANTS_MAX) {
+        c->full = true;
+        return 0;
+    }
+    if (i == p->constant_count) {
+        p->constants[p->constant_count++] = number;
+    }
+    return add_value(c, (struct value){CODE_CONSTANT, NONE, NONE, NONE, (uint16_t)i, 0, 0, 0});
+}
+
+static uint16_t compile_node(struct expression_compiler *c, uint16_t node);
+
+static uint16_t begin_branch(struct expression_compiler *c, uint8_t operation, uint16_t on)
+{
+    return add_value(c, (struct value){operation, on, NONE, NONE, 0, 0, 0, 0});
+}
+
+/* What was computed within the branch may not have been. */
+static void end_branch(struct expression_compiler *c, uint16_t skip, size_t shown)
+{
+    c->shown_count = shown;
+    c->values[skip].at = (uint16_t)c->count;
+}
+
+static uint16_t compile_choice(struct expression_compiler *c, const struct expression_node *n)
+{
+    const uint16_t on = compile_node(c, n->arguments[0]);
+    const size_t shown = c->shown_count;
+    const uint16_t no = begin_branch(c, CODE_SKIP_FALSE, on);
+    const uint16_t yes_value = compile_node(c, n->arguments[1]);
+    end_branch(c, no, shown);
+    if (n->kind == EXPRESSION_AND) {
+        return add_value(c, (struct value){CODE_BOTH, on, yes_value, NONE, 0, 0, 0, 0});
+    }
+    const uint16_t yes = begin_branch(c, CODE_SKIP_TRUE, on);
+    const uint16_t no_value = compile_node(c, n->arguments[2]);
+    end_branch(c, yes, shown);
+    return add_value(c, (struct value){CODE_CHOOSE, on, yes_value, no_value, 0, 0, 0, 0});
+}
+
+static uint16_t compile_or(struct expression_compiler *c, const struct expression_node *n)
+{
+    const uint16_t on = compile_node(c, n->arguments[0]);
+    const size_t shown = c->shown_count;
+    const uint16_t yes = begin_branch(c, CODE_SKIP_TRUE, on);
+    const uint16_t other = compile_node(c, n->arguments[1]);
+    end_branch(c, yes, shown);
+    return add_value(c, (struct value){CODE_EITHER, on, other, NONE, 0, 0, 0, 0});
+}
+
+static bool is_constant(const struct expression_compiler *c, uint16_t value, double *number)
+{
+    if (value == NONE) {
+        return true;
+    }
+    *number = c->program->constants[c->values[value].at % EXPRESSION_CONSTANTS_MAX];
+    return c->values[value].operation == CODE_CONSTANT;
+}
+
+/* An operation all of whose arguments are constants is one. */
+static uint16_t compile_operation(struct expression_compiler *c,
+                                  const struct expression_node *n)
+{
+    uint16_t values[EXPRESSION_ARGUMENTS_MAX] = {NONE, NONE, NONE};
+    double numbers[EXPRESSION_ARGUMENTS_MAX] = {0.0};
+    const enum expression_kind kind = (enum expression_kind)n->kind;
+    const size_t count = kind == EXPRESSION_AFTER ? 2 : expression_arguments(kind);
+    bool constant = true;
+    for (size_t i = 0; i < count; i++) {
+        values[i] = compile_node(c, n->arguments[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        constant = is_constant(c, values[i], &numbers[i]) && constant;
+    }
+    if (constant && !c->full) {
+        return add_constant(c, expression_apply(kind, numbers[0], numbers[1], numbers[2]));
+    }
+    return add_value(c, (struct value){n->kind, values[0], values[1], values[2], 0, 0, 0, 0});
+}
+
+static uint16_t compile_name(struct expression_compiler *c, uint8_t name)
+{
+    const struct expression_name *of = &c->pool->names[name];
+    return of->constant
+               ? add_constant(c, of->value)
+               : add_value(c, (struct value){CODE_LOAD, NONE, NONE, NONE, name, 0, 0, 0});
+}
+
+static uint16_t compile_node(struct expression_compiler *c, uint16_t node)
+{
+    const struct expression_node *n = &c->pool->nodes[node];
+    uint16_t value = c->of_node[node];
+    if (is_shown(c, value) || c->full) {
+        return c->full ? 0 : value;
+    }
+    switch (n->kind) {
+    case EXPRESSION_CONSTANT:
+    case EXPRESSION_VALUE:
+        value = add_constant(c, n->number);
+        break;
+    case EXPRESSION_NAME:
+        value = compile_name(c, n->name);
+        break;
+    case EXPRESSION_DEFINED:
+        value = add_value(c, (struct value){CODE_DEFINED, NONE, NONE, NONE,
+                                            c->pool->nodes[n->arguments[0]].name, 0, 0, 0});
+        break;
+    case EXPRESSION_IF:
+    case EXPRESSION_AND:
+        value = compile_choice(c, n);
+        break;
+    case EXPRESSION_OR:
+        value = compile_or(c, n);
+        break;
+    /* All others are plain operations. */
+    default:
+        value = compile_operation(c, n);
+        break;
+    }
+    c->of_node[node] = value;
+    return value;
+}
+
+/* ---- registers: a value has one from where it is computed to where it is used last ---- */
+
+static void find_last_uses(struct expression_compiler *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const uint16_t of[] = {c->values[i].a, c->values[i].b, c->values[i].c};
+        c->values[i].last = has_result(c->values[i].operation) ? NONE : (uint16_t)i;
+        for (size_t k = 0; k < COUNT(of); k++) {
+            if (of[k] != NONE) {
+                c->values[of[k]].last = (uint16_t)i;
+            }
+        }
+    }
+}
+
+/* What constants were computed from is of no more use. */
+static bool is_dead(const struct value *v)
+{
+    return v->last == NONE;
+}
+
+/* Code goes on where it was, less what is left out. */
+static void close_gaps(struct expression_compiler *c)
+{
+    struct expression_program *p = c->program;
+    uint16_t *place = c->shown; /* of values, which are all computed now */
+    uint16_t count = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        place[i] = count;
+        p->code[count] = p->code[i];
+        count = (uint16_t)(count + (is_dead(&c->values[i]) ? 0 : 1));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct expression_code *code = &p->code[i];
+        if (code->operation == CODE_SKIP_FALSE || code->operation == CODE_SKIP_TRUE) {
+            code->at = place[code->at];
+        }
+    }
+    p->count = count;
+}
+
+static uint8_t register_of(const struct expression_compiler *c, uint16_t value)
+{
+    return value == NONE ? 0 : c->values[value].reg;
+}
+
+static enum status give_registers(struct expression_compiler *c)
+{
+    struct expression_program *p = c->program;
+    uint16_t holds[EXPRESSION_REGISTERS_MAX];
+    for (size_t r = 0; r < COUNT(holds); r++) {
+        holds[r] = NONE;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        struct value *v = &c->values[i];
+        size_t r = 0;
+        /* An operation may write where one of its arguments stands that is used last here. */
+        const bool kept = has_result(v->operation) && !is_dead(v);
+        while (kept && r < COUNT(holds) && holds[r] != NONE && c->values[holds[r]].last > i) {
+            r++;
+        }
+        if (r == COUNT(holds)) {
+            return STATUS_E_FULL;
+        }
+        if (kept) {
+            holds[r] = (uint16_t)i;
+            v->reg = (uint8_t)r;
+            p->register_count = r >= p->register_count ? r + 1 : p->register_count;
+        }
+        p->code[i] = (struct expression_code){v->operation,         v->reg,
+                                              register_of(c, v->a), register_of(c, v->b),
+                                              register_of(c, v->c), v->at};
+    }
+    close_gaps(c);
+    return STATUS_OK;
+}
+
+enum status expression_compile(const struct expression_pool *pool, const uint16_t *roots,
+                               const uint16_t *places, size_t count, void *memory,
+                               struct expression_program *program, struct err *err)
+{
+    struct expression_compiler *c = memory;
+    c->pool = pool;
+    c->program = program;
+    c->count = c->shown_count = 0;
+    c->full = pool->full;
+    for (size_t i = 0; i < pool->count; i++) {
+        c->of_node[i] = NONE;
+    }
+    program->count = program->constant_count = program->register_count = 0;
+    program->output_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t place = places ? places[i] : i;
+        const uint16_t value = compile_node(c, roots[i]);
+        (void)add_value(
+            c, (struct value){CODE_STORE, value, NONE, NONE, (uint16_t)place, 0, 0, 0});
+        program->output_count =
+            place >= program->output_count ? place + 1 : program->output_count;
+    }
+    find_last_uses(c);
+    if (c->full || give_registers(c) != STATUS_OK) {
+        program->count = 0;
+        return err_set(err, STATUS_E_FULL, "", 0, 0,
+                       "this is too long to be computed: at most %d operations, %d values at "
+                       "a time",
+                       EXPRESSION_CODE_MAX, EXPRESSION_REGISTERS_MAX);
+    }
+    return STATUS_OK;
+}

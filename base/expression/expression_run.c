@@ -1,0 +1,223 @@
+/* base/expression/expression_run.c - programs of expressions, run. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/constants.h"
+#include "base/expression/expression_code.h"
+#include "base/expression/expression_program.h"
+
+static double sign_of(double x)
+{
+    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
+}
+
+/* Of the sign of b. */
+static double floored_mod(double a, double b)
+{
+    const double m = fmod(a, b);
+    return m * b < 0.0 ? m + b : m;
+}
+
+static double wrap_turns(double a)
+{
+    return a - 2.0 * PI * floor((a + PI) / (2.0 * PI));
+}
+
+/* Every kind that is computed from its arguments alone, as X(KIND, of a, b and c). Those in
+ * which a NaN takes part are as C has them. */
+#define OPERATIONS(X)                                                                          \
+    X(EXPRESSION_NEGATE, -a)                                                                   \
+    X(EXPRESSION_NOT, a > 0.0 || a < 0.0 ? 0.0 : 1.0)                                          \
+    X(EXPRESSION_EQUAL, a <= b && a >= b ? 1.0 : 0.0)                                          \
+    X(EXPRESSION_UNEQUAL, a <= b && a >= b ? 0.0 : 1.0)                                        \
+    X(EXPRESSION_LESS, a < b ? 1.0 : 0.0)                                                      \
+    X(EXPRESSION_LESS_EQUAL, a <= b ? 1.0 : 0.0)                                               \
+    X(EXPRESSION_GREATER, a > b ? 1.0 : 0.0)                                                   \
+    X(EXPRESSION_GREATER_EQUAL, a >= b ? 1.0 : 0.0)                                            \
+    X(EXPRESSION_ADD, a + b)                                                                   \
+    X(EXPRESSION_SUBTRACT, a - b)                                                              \
+    X(EXPRESSION_MULTIPLY, a *b)                                                               \
+    X(EXPRESSION_DIVIDE, a / b)                                                                \
+    X(EXPRESSION_MODULO, floored_mod(a, b))                                                    \
+    X(EXPRESSION_POWER, pow(a, b))                                                             \
+    X(EXPRESSION_ABS, fabs(a))                                                                 \
+    X(EXPRESSION_SIGN, sign_of(a))                                                             \
+    X(EXPRESSION_SQRT, sqrt(a))                                                                \
+    X(EXPRESSION_SIN, sin(a))                                                                  \
+    X(EXPRESSION_COS, cos(a))                                                                  \
+    X(EXPRESSION_TAN, tan(a))                                                                  \
+    X(EXPRESSION_ATAN, atan(a))                                                                \
+    X(EXPRESSION_EXP, exp(a))                                                                  \
+    X(EXPRESSION_LOG, log(a))                                                                  \
+    X(EXPRESSION_TANH, tanh(a))                                                                \
+    X(EXPRESSION_FLOOR, floor(a))                                                              \
+    X(EXPRESSION_CEIL, ceil(a))                                                                \
+    X(EXPRESSION_ROUND, floor(a + 0.5))                                                        \
+    X(EXPRESSION_WRAP, wrap_turns(a))                                                          \
+    X(EXPRESSION_ATAN2, atan2(a, b))                                                           \
+    X(EXPRESSION_MIN, b < a ? b : a)                                                           \
+    X(EXPRESSION_MAX, b > a ? b : a)                                                           \
+    X(EXPRESSION_HYPOT, sqrt(a *a + b * b))                                                    \
+    X(EXPRESSION_CLAMP, a<b ? b : a> c ? c : a)                                                \
+    X(EXPRESSION_AFTER, b >= a ? 1.0 : 0.0)
+
+static bool is_true(double x)
+{
+    return x > 0.0 || x < 0.0;
+}
+
+double expression_apply(enum expression_kind kind, double a, double b, double c)
+{
+    switch (kind) {
+#define ONE(K, RESULT)                                                                         \
+    case K:                                                                                    \
+        return RESULT;
+        OPERATIONS(ONE)
+#undef ONE
+    case EXPRESSION_AND:
+        return is_true(a) && is_true(b) ? 1.0 : 0.0;
+    case EXPRESSION_OR:
+        return is_true(a) || is_true(b) ? 1.0 : 0.0;
+    case EXPRESSION_IF:
+        return is_true(a) ? b : c;
+    case EXPRESSION_CONSTANT:
+    case EXPRESSION_VALUE:
+    case EXPRESSION_NAME:
+    case EXPRESSION_DEFINED:
+    case EXPRESSION_KIND_COUNT:
+    default:
+        return NAN;
+    }
+}
+
+int expression_run(const struct expression_program *program, const double *values,
+                   uint64_t there, double *outputs)
+{
+    double r[EXPRESSION_REGISTERS_MAX];
+    for (size_t i = 0; i < program->count; i++) {
+        const struct expression_code *code = &program->code[i];
+        switch (code->operation) {
+#define ONE(K, RESULT)                                                                         \
+    case K: {                                                                                  \
+        const double a = r[code->a];                                                           \
+        const double b = r[code->b];                                                           \
+        const double c = r[code->c];                                                           \
+        (void)b;                                                                               \
+        (void)c;                                                                               \
+        r[code->to] = RESULT;                                                                  \
+        break;                                                                                 \
+    }
+            OPERATIONS(ONE)
+#undef ONE
+        case CODE_CONSTANT:
+            r[code->to] = program->constants[code->at];
+            break;
+        case CODE_LOAD:
+            if (!(there >> code->at & 1U)) {
+                return code->at;
+            }
+            r[code->to] = values[code->at];
+            break;
+        case CODE_DEFINED:
+            r[code->to] = there >> code->at & 1U ? 1.0 : 0.0;
+            break;
+        case CODE_SKIP_FALSE:
+            i = is_true(r[code->a]) ? i : code->at - 1U;
+            break;
+        case CODE_SKIP_TRUE:
+            i = is_true(r[code->a]) ? code->at - 1U : i;
+            break;
+        case CODE_BOTH:
+            r[code->to] = is_true(r[code->a]) && is_true(r[code->b]) ? 1.0 : 0.0;
+            break;
+        case CODE_EITHER:
+            r[code->to] = is_true(r[code->a]) || is_true(r[code->b]) ? 1.0 : 0.0;
+            break;
+        case CODE_CHOOSE:
+            r[code->to] = is_true(r[code->a]) ? r[code->b] : r[code->c];
+            break;
+        case CODE_STORE:
+            outputs[code->at] = r[code->a];
+            break;
+        default:
+            assert(false);
+        }
+    }
+    return EXPRESSION_ALL_THERE;
+}
+
+/* Where the values of a register are: a column of the caller's, or one of our own. */
+struct block {
+    const double *at[EXPRESSION_REGISTERS_MAX];
+    double own[EXPRESSION_REGISTERS_MAX][EXPRESSION_BLOCK];
+};
+
+static void fill_column(double *to, double value)
+{
+    for (size_t k = 0; k < EXPRESSION_BLOCK; k++) {
+        to[k] = value;
+    }
+}
+
+/* One operation of numbers, for all of a block. */
+static void compute_columns(const struct expression_code *code, const double *of_a,
+                            const double *of_b, const double *of_c, double *to)
+{
+    switch (code->operation) {
+#define ONE(K, RESULT)                                                                         \
+    case K:                                                                                    \
+        for (size_t k = 0; k < EXPRESSION_BLOCK; k++) {                                        \
+            const double a = of_a[k];                                                          \
+            const double b = of_b[k];                                                          \
+            const double c = of_c[k];                                                          \
+            (void)b;                                                                           \
+            (void)c;                                                                           \
+            to[k] = RESULT;                                                                    \
+        }                                                                                      \
+        break;
+        OPERATIONS(ONE)
+        ONE(CODE_BOTH, is_true(a) && is_true(b) ? 1.0 : 0.0)
+        ONE(CODE_EITHER, is_true(a) || is_true(b) ? 1.0 : 0.0)
+        ONE(CODE_CHOOSE, is_true(a) ? b : c)
+#undef ONE
+    default:
+        assert(false);
+    }
+}
+
+void expression_run_block(const struct expression_program *program, const double *const *values,
+                          double (*outputs)[EXPRESSION_STRIDE])
+{
+    struct block block;
+    for (size_t r = 0; r < program->register_count; r++) {
+        block.at[r] = block.own[r];
+    }
+    for (size_t i = 0; i < program->count; i++) {
+        const struct expression_code *code = &program->code[i];
+        double *to = block.own[code->to];
+        switch (code->operation) {
+        case CODE_LOAD:
+            block.at[code->to] = values[code->at];
+            break;
+        case CODE_CONSTANT:
+            fill_column(to, program->constants[code->at]);
+            block.at[code->to] = to;
+            break;
+        case CODE_DEFINED:
+            fill_column(to, 1.0);
+            block.at[code->to] = to;
+            break;
+        case CODE_SKIP_FALSE:
+        case CODE_SKIP_TRUE:
+            break;
+        case CODE_STORE:
+            memcpy(outputs[code->at], block.at[code->a], sizeof block.own[0]);
+            break;
+        default:
+            compute_columns(code, block.at[code->a], block.at[code->b], block.at[code->c], to);
+            block.at[code->to] = to;
+            break;
+        }
+    }
+}
