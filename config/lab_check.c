@@ -218,6 +218,20 @@ static bool is_form(const char *name)
     return form;
 }
 
+static void refuse_weak(const struct option_reading *reading,
+                        const struct pair_dynamics_params *p)
+{
+    const struct model *model = model_find(p->model);
+    if (model && model->varying_inertia &&
+        (p->method == DYNAMICS_WEAK || p->method == DYNAMICS_WEAK_IV)) {
+        option_fault(
+            reading->r, option_node(reading, "dynamics.method"),
+            "%sdynamics.method: weak forms need a constant inertia, that of %s depends "
+            "on the motion or the pose: use output_error or ols_central",
+            reading->shown, model->name);
+    }
+}
+
 static void check_dynamics(const struct option_reading *reading,
                            const struct pair_dynamics_params *p)
 {
@@ -247,6 +261,7 @@ static void check_dynamics(const struct option_reading *reading,
             "(tandem identify --help)",
             reading->shown, p->model, edit_guess_text(&guess, meant), names);
     }
+    refuse_weak(reading, p);
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
                      "%sdynamics.window_s: %u samples of so long a time are further apart than "

@@ -163,6 +163,32 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 
 /* --- the whole file ------------------------------------------------------------------- */
 
+/* Before anybody asks for them by name. */
+static void read_models(struct option_reader *r, uint32_t node, struct lab_file *lab)
+{
+    const struct tree_node *list = &r->tree->nodes[node];
+    if (list->kind == TREE_SKIPPED) {
+        return;
+    }
+    if (list->kind != TREE_LIST || list->count > MODELS_LOADED_MAX) {
+        option_fault(r, node, "models: a list of files is wanted, at most %d",
+                     MODELS_LOADED_MAX);
+        return;
+    }
+    for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
+        char path[LAB_PATH_MAX];
+        const struct model_row *row = NULL;
+        const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
+        if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
+            !text_file_beside(r->file, text, path, sizeof path)) {
+            option_fault(r, i, "models: the path of a file is wanted");
+            continue;
+        }
+        (void)snprintf(lab->models[lab->model_count++], LAB_PATH_MAX, "%s", text);
+        r->failed = model_file_take(path, &row, r->errors) != STATUS_OK || r->failed;
+    }
+}
+
 static void finish_lab(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;
@@ -172,7 +198,11 @@ static void finish_lab(const struct option_reading *reading, void *values)
     const uint32_t defaults = option_node(reading, "defaults");
     const uint32_t pairs = option_node(reading, "pairs");
     const uint32_t teams = option_node(reading, "teams");
+    const uint32_t models = option_node(reading, "models");
     lab_pair_defaults(&lab->defaults, "");
+    if (models != TREE_NONE) {
+        read_models(r, models, lab);
+    }
     lab_check_file(reading, lab);
     if (defaults != TREE_NONE) {
         pair.params = lab->defaults;

@@ -7,6 +7,7 @@
 #ifndef CONFIG_LAB_FILE_H
 #define CONFIG_LAB_FILE_H
 
+#include "config/model_file.h"
 #include "config/option_file.h"
 #include "config/team_file.h"
 #include "twin/lab.h"
@@ -94,6 +95,9 @@ struct lab_file { /* all zero is empty and may be freed */
     struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */
     size_t pair_count;           /* 1..LAB_PAIRS_MAX */
     struct team_file teams;      /* owned; of these pairs */
+    /* Models from files, as they are written: taken in when the file is read. */
+    size_t model_count;
+    char models[MODELS_LOADED_MAX][LAB_PATH_MAX];
 };
 
 /* The tables: values are a struct lab_file and a struct lab_pair. */

@@ -67,6 +67,12 @@ static bool print_rows(const struct option_table *table, const void *values, con
 void lab_file_print(const struct lab_file *lab, FILE *out)
 {
     (void)print_rows(&lab_options, lab, NULL, 0, out);
+    for (size_t i = 0; i < lab->model_count; i++) {
+        static const struct option_row path = {.type = OPTION_TEXT, .size = LAB_PATH_MAX};
+        char text[OPTION_PRINT_MAX];
+        option_format(&path, lab->models[i], text);
+        (void)fprintf(out, "%s  - %s\n", i == 0 ? "models:\n" : "", text);
+    }
     (void)fputs("defaults:\n", out);
     (void)print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
     (void)fputs("pairs:\n", out);
@@ -210,7 +216,11 @@ static int add_pairs(json_t *schema)
     json_t *defaults = option_map_schema();
     json_t *pair = option_map_schema();
     json_t *properties = json_object_get(schema, "properties");
-    int failed = json_object_set_new(properties, "defaults", defaults);
+    int failed = json_object_set_new(
+        properties, "models",
+        json_pack("{s:s, s:s, s:i, s:{s:s}}", "description", help_of("models"), "type", "array",
+                  "maxItems", (int)MODELS_LOADED_MAX, "items", "type", "string"));
+    failed |= json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
     failed |= option_add_schema(defaults, &lab_pair_options, "count");
     json_t *pairs = json_pack("{s:s, s:s, s:i, s:{s:s}, s:o}", "description", help_of("pairs"),

@@ -21,7 +21,7 @@ static const struct {
     int binds;
 } signs[EXPRESSION_KIND_COUNT] = {
     [EXPRESSION_NEGATE] = {"-", MINUS},
-    [EXPRESSION_NOT] = {"!", ATOM},
+    [EXPRESSION_NOT] = {"!", 3},
     [EXPRESSION_OR] = {" || ", 1},
     [EXPRESSION_AND] = {" && ", 2},
     [EXPRESSION_EQUAL] = {" == ", COMPARISON},

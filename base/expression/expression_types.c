@@ -54,15 +54,20 @@ static enum expression_type check_name(struct checker *c, uint16_t node,
 static enum expression_type check_node(struct checker *c, uint16_t node,
                                        enum expression_type want);
 
-/* Both of one type, numbers when nothing else is known. */
+/* Both of one type, or of the other one when nothing else is known. A side is looked at again
+ * only to tell its names what they are. */
 static enum expression_type check_alike(struct checker *c, uint16_t left, uint16_t right,
                                         enum expression_type want, enum expression_type other)
 {
     const enum expression_type a = check_node(c, left, want);
     const enum expression_type b = check_node(c, right, a);
     const enum expression_type type = b == EXPRESSION_ANY ? other : b;
-    (void)check_node(c, left, type);
-    (void)check_node(c, right, type);
+    if (a == EXPRESSION_ANY && type != EXPRESSION_ANY) {
+        (void)check_node(c, left, type);
+    }
+    if (b == EXPRESSION_ANY && type != EXPRESSION_ANY) {
+        (void)check_node(c, right, type);
+    }
     return type;
 }
 

@@ -105,6 +105,9 @@ void model_hold_back(const struct model *model, const double *theta, const doubl
 double model_derive(const struct model *model, size_t i, const double *theta, double *gradient)
 {
     const struct model_derived *derived = &model->derived[i];
+    if (model->derive) {
+        return model->derive(model, i, theta, gradient);
+    }
     const double under = theta[derived->under];
     const double over = derived->over == MODEL_ONE ? 1.0 : theta[derived->over];
     memset(gradient, 0, model->parameter_count * sizeof gradient[0]);
@@ -173,7 +176,7 @@ static void derive_rates(const struct mover *m, const struct state *s, struct st
     }
     m->model->forward(m->model, m->theta, pose, s->nu, effort, rate->nu);
     if (m->poses > 0) {
-        m->model->kinematics(s->pose, s->nu, rate->pose);
+        m->model->kinematics(m->model, s->pose, s->nu, rate->pose);
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -42,7 +43,9 @@ enum { MODEL_ONE = -1 };
  * constant. Its standard error follows from their covariance through the gradient. */
 struct model_derived {
     const char *name, *symbol, *unit, *help;
-    int over; /* the quotient of two parameters, by their indices; MODEL_ONE: of 1 */
+    /* The quotient of two parameters, by their indices; MODEL_ONE: of 1. A model that derives
+     * its quantities by itself has neither. */
+    int over;
     size_t under;
 };
 
@@ -79,6 +82,11 @@ struct model_limits {
     double (*form_of)(const double *theta);
 };
 
+/* Entries of phi that are not always zero; that are not where nu_dot is. */
+enum model_entry { MODEL_ENTRY = 1, MODEL_ENTRY_STILL = 2 };
+
+struct model_program;
+
 struct model {
     const char *name;
     const struct model_axis *axes;
@@ -106,6 +114,16 @@ struct model {
     /* The parameter, > 0, whose entries of phi are for an effort of one on their axis: friction
      * that grows with it. 0: none. */
     size_t by_effort;
+    /* What multiplies nu_dot depends on the motion or the pose: weak forms, which move the
+     * derivative to their window, do not hold. */
+    bool varying_inertia;
+    /* [axis_count x parameter_count] of enum model_entry: what is known of phi whatever the
+     * motion; NULL: it is found by trying. */
+    const unsigned char *pattern;
+    /* Of a model from a file: its program (twin/models/model_program.h), and the hash of its
+     * text. NULL and 0: it is built in. */
+    const struct model_program *program;
+    uint64_t hash;
     /* The same with one parameter more each; NULL: no more of them. */
     const struct model *richer[MODEL_RICHER_MAX];
 
@@ -117,7 +135,7 @@ struct model {
     /* The same of a whole block, by columns [axis_count] and [axis_count x parameter_count];
      * entries that are always zero are left alone. For models that do not need the pose, where
      * a million samples are usual; NULL: one by one. */
-    void (*rows_many)(const double (*restrict nu)[MODEL_STRIDE],
+    void (*rows_many)(const struct model *model, const double (*restrict nu)[MODEL_STRIDE],
                       const double (*restrict nu_dot)[MODEL_STRIDE],
                       double (*restrict phi)[MODEL_STRIDE]);
     /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
@@ -139,7 +157,8 @@ struct model {
     void (*hold)(const struct model *model, const double *theta, const double *nu,
                  const double *tau, double *phi, double *passes);
     /* Rate of the pose. */
-    void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
+    void (*kinematics)(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot);
     /* Where there is a closed form, however short its time constants are beside h_s: nu,
      * in/out, over h_s > 0 under tau, which changes by tau_dot a second (NULL: not), and what
      * the pose changes by, out; and the tau that changes nu by gain over h_s. NULL, both: by
@@ -148,6 +167,11 @@ struct model {
                   const double *tau_dot, double h_s, double *nu, double *pose_gain);
     void (*push)(const struct model *model, const double *theta, const double *nu,
                  const double *gain, double h_s, double *tau);
+    /* Value of derived quantity i, and gradient [parameter_count], out. NULL: all are
+     * quotients.
+     */
+    double (*derive)(const struct model *model, size_t i, const double *theta,
+                     double *gradient);
 };
 
 /* forward and inverse of a model whose parameter i is the inertia of axis i, and no other. */

@@ -251,7 +251,7 @@ static enum status prefer_regression(const struct estimate_job *job, enum dynami
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s: what output_error leaves is not white, and dry "
                         "friction or a controller would mislead it",
-                        dynamics_method_name(method));
+                        dynamics_method_name(fit->method));
     }
     return st;
 }
@@ -378,9 +378,9 @@ static enum status regress_late(const struct contest *c, const struct estimate_j
     if (st == STATUS_OK) {
         add_delay(c, whole, slope, fit);
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "auto chose weak_iv for %zu samples, and output_error for the delay "
+                        "auto chose %s for %zu samples, and output_error for the delay "
                         "alone, on %zu of them: --method output_error takes all, and longer",
-                        whole->set->n, c->job->set->n);
+                        dynamics_method_name(fit->method), whole->set->n, c->job->set->n);
     }
     return st;
 }
@@ -416,7 +416,7 @@ static enum status choose_fast(const struct estimate_job *job, struct dynamics_f
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s for %zu samples: --method output_error takes longer",
-                        dynamics_method_name(method), job->set->n);
+                        dynamics_method_name(fit->method), job->set->n);
     }
     return st;
 }

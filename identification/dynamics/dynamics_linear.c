@@ -662,11 +662,20 @@ static bool options_fit(const struct dynamics_options *o, enum dynamics_method m
            isfinite(o->ridge);
 }
 
+enum dynamics_method dynamics_linear_method(const struct model *model,
+                                            enum dynamics_method asked)
+{
+    return model->varying_inertia && (asked == DYNAMICS_WEAK || asked == DYNAMICS_WEAK_IV)
+               ? DYNAMICS_OLS_SG
+               : asked;
+}
+
 enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
-                                enum dynamics_method method,
+                                enum dynamics_method asked,
                                 const struct dynamics_options *options,
                                 struct dynamics_fit *fit)
 {
+    const enum dynamics_method method = dynamics_linear_method(model, asked);
     struct row_source rows;
     struct dynamics_fit out;
     struct fitter f;

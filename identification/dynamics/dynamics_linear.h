@@ -26,6 +26,12 @@ MUST_USE enum status dynamics_linear_fit(const struct model *model, const struct
                                          const struct dynamics_options *options,
                                          struct dynamics_fit *fit);
 
+/* What dynamics_linear_fit() does when it is asked for a method: weak forms move the derivative
+ * to their window, which an inertia that depends on the motion or the pose does not allow;
+ * such a model gets ols_sg, and its fit says so. */
+enum dynamics_method dynamics_linear_method(const struct model *model,
+                                            enum dynamics_method asked);
+
 /* Loads [axes] rows of [n], in: efforts whose size friction by load takes, out: the efforts
  * that the motion asks for by theta [p], biases included, under these. Slopes are those of a
  * parabola over half samples to either side. STATUS_E_MATH when that cannot be told. */

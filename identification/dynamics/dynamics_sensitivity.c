@@ -6,6 +6,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_linear.h"
 
 /* Of a longer recording the beginning tells as much, and costs less. */
 enum { SAMPLES_MAX = 20000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
@@ -90,6 +91,7 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
     const bool late = isfinite(delay_s) && fabs(delay_s) > 0.0;
     found.method =
         method == DYNAMICS_OLS_SG || method == DYNAMICS_WEAK ? method : DYNAMICS_WEAK_IV;
+    found.method = dynamics_linear_method(model, found.method);
     if (method == DYNAMICS_OLS_CENTRAL || part.run_count == 0 ||
         !may_go_on(options, found.method, 0)) {
         *out = (struct dynamics_sensitivity){.known = false};

@@ -32,7 +32,7 @@ static const double REACH_MAX = 0.4;
 /* Of its value: what moves by more is wrong, however wide its interval. */
 static const double SHIFT_MAX = 0.05;
 /* At its largest, of the root mean square of the efforts: less is worth no more than a note. */
-static const double SIZE_MAX = 0.05;
+static const double MISSED_MAX = 0.05;
 
 enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };
 
@@ -339,7 +339,7 @@ enum status missing_term_try(const struct model *model, const struct dynamics_fi
 /* It makes an interval wrong, or is an effort that whoever uses the model would miss. */
 static bool makes_difference(const struct missing_friction *one)
 {
-    return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > SIZE_MAX;
+    return one->reach > REACH_MAX || fabs(one->shift) > SHIFT_MAX || one->size > MISSED_MAX;
 }
 
 /* One that matters before one that does not; then the one with which the motion explains most

@@ -36,7 +36,10 @@ static void find_active(const struct model *model, bool with_nu_dot, bool *activ
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     const size_t size = model->axis_count * model->parameter_count;
     memset(active, 0, size * sizeof *active);
-    for (size_t k = 0; k < 2 * (1 + model->axis_count); k++) {
+    for (size_t i = 0; i < size && model->pattern; i++) {
+        active[i] = model->pattern[i] & (with_nu_dot ? MODEL_ENTRY : MODEL_ENTRY_STILL);
+    }
+    for (size_t k = 0; k < 2 * (1 + model->axis_count) && !model->pattern; k++) {
         const int sign = k % 2 == 0 ? -1 : 1;
         for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
             pose[a] = 0.6 + 0.23 * (double)a;
@@ -357,7 +360,7 @@ static void derivative_rows(struct row_source *rows)
         smooth_rows(rows, &motion);
     }
     if (rows->model->rows_many) {
-        rows->model->rows_many((const double(*)[MODEL_STRIDE])motion.nu,
+        rows->model->rows_many(rows->model, (const double(*)[MODEL_STRIDE])motion.nu,
                                (const double(*)[MODEL_STRIDE])motion.nu_dot,
                                (double(*)[MODEL_STRIDE])rows->values->data);
     } else {
@@ -376,7 +379,7 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
         for (size_t a = 0; a < set->axes; a++) {
             memcpy(nu[a], set->nu[a] + k, n * sizeof nu[a][0]);
         }
-        rows->model->rows_many((const double(*)[MODEL_STRIDE])nu, none, phi);
+        rows->model->rows_many(rows->model, (const double(*)[MODEL_STRIDE])nu, none, phi);
         return;
     }
     for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/model_file.h"
 #include "service/experiments/experiment_lists.h"
 #include "twin/models/models.h"
 #include "twin/models/usv3.h"
@@ -364,13 +365,35 @@ static void fill_trial(const struct option_reading *reading, struct follow_value
     memcpy(t->shadow.theta, v->file.reference.theta, sizeof t->shadow.theta);
 }
 
+/* A name, or a file beside the experiment; NULL, with a fault, when it is neither. */
+static const struct model *find_experiment_model(struct option_reader *r, uint32_t node,
+                                                 const char *name)
+{
+    char path[LAB_PATH_MAX];
+    const struct model_row *row = NULL;
+    struct err_list errors = {0};
+    if (!model_file_is_path(name)) {
+        const struct model *model = model_find(name);
+        if (!model) {
+            option_fault(r, node, "model: '%.40s' is not known", name);
+        }
+        return model;
+    }
+    if (!text_file_beside(r->file, name, path, sizeof path) ||
+        model_file_take(path, &row, &errors) != STATUS_OK) {
+        option_fault(r, node, "model: '%.60s', line %u: %.160s", name, errors.items[0].line,
+                     errors.items[0].text);
+        return NULL;
+    }
+    return row->model;
+}
+
 static void finish_experiment(const struct option_reading *reading, void *values)
 {
     struct follow_values *v = values;
     struct option_reader *r = reading->r;
-    v->file.model = model_find(v->model);
+    v->file.model = find_experiment_model(r, option_node(reading, "model"), v->model);
     if (!v->file.model) {
-        option_fault(r, option_node(reading, "model"), "model: '%.40s' is not known", v->model);
         return;
     }
     if (v->file.input_path[0] == '\0') {

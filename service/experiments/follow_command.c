@@ -6,6 +6,7 @@
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
 #include "service/cli/json_file.h"
+#include "service/cli/model_argument.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
 #include "service/experiments/arm_study.h"
@@ -121,7 +122,10 @@ int command_follow(int argc, char **argv)
     struct places to = {0};
     int runs = 0;
     const char *recording = NULL;
+    const char *model = NULL;
     const struct argument rows[] = {
+        {"model", 0, ARGUMENT_TEXT, &model, 0, 0, "FILE.yaml",
+         "a model from a file, for an experiment that names it"},
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
          "so many runs instead of the file's"},
         {"recording", 0, ARGUMENT_TEXT, &recording, 0, 0, "FILE.csv",
@@ -168,6 +172,9 @@ int command_follow(int argc, char **argv)
     struct err err = {0};
     if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (model && !model_argument_take("follow", &model)) {
         return EXIT_USAGE;
     }
     return run_file(argv[1], runs, recording, &to);

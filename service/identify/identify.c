@@ -68,9 +68,9 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
                                   struct err *err)
 {
     char models[64] = "";
-    for (size_t i = 0; i < model_row_count; i++) {
-        if (model_rows[i]->data == MODEL_OF_MOTION) {
-            names_append_new(models, sizeof models, model_rows[i]->name);
+    for (size_t i = 0; model_row_at(i); i++) {
+        if (model_row_at(i)->data == MODEL_OF_MOTION) {
+            names_append_new(models, sizeof models, model_row_at(i)->name);
         }
     }
     return err_set(err, STATUS_E_PARSE, path, 0, 0,

@@ -8,6 +8,7 @@
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
+#include "service/cli/model_argument.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
 #include "service/identify/identify.h"
@@ -53,6 +54,9 @@ static bool show_progress(void *context, const char *stage, double share)
 
 static int run_model(struct identify_request *request)
 {
+    if (request->model && !model_argument_take("identify", &request->model)) {
+        return EXIT_USAGE;
+    }
     const char *name = request->model;
     const struct model_row *row = name ? model_row_find(name) : NULL;
     struct progress progress;

@@ -343,6 +343,12 @@ enum status identify_dynamics_check(const struct model_row *row,
                        "ols_central and ols_sg are known",
                        method);
     }
+    if (row->model->varying_inertia && strncmp(method, "weak", 4) == 0) {
+        return err_set(err, STATUS_E_ARG, "method", 0, 0,
+                       "%s: weak forms need a constant inertia, that of %s depends on the "
+                       "motion or the pose: use output_error or ols_central",
+                       method, row->name);
+    }
     if (request->hold && names_value(&effort_hold_names, request->hold) == EFFORT_HOLD_COUNT) {
         return err_set(err, STATUS_E_ARG, "hold", 0, 0,
                        "hold is '%s', it must be zoh, linear or auto", request->hold);

@@ -12,6 +12,7 @@
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
 #include "service/cli/json_file.h"
+#include "service/cli/model_argument.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
 #include "service/cli/version.h"
@@ -241,8 +242,8 @@ static bool is_asked(const char *asked, const char *name)
 
 static void run_models(struct cases *cases)
 {
-    for (size_t i = 0; i < model_row_count && !cases->failed; i++) {
-        const struct model_row *row = model_rows[i];
+    for (size_t i = 0; model_row_at(i) && !cases->failed; i++) {
+        const struct model_row *row = model_row_at(i);
         struct selftest_result result;
         if (!row->model || !is_asked(cases->options->model, row->name)) {
             continue;
@@ -423,6 +424,23 @@ static int run_cases(const struct selftest_options *options)
     return fflush(stdout) == 0 && cases.well ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* A model from a file is tested with the robot that the file has. */
+static bool take_model(const char **model)
+{
+    if (!model_argument_take("selftest", model)) {
+        return false;
+    }
+    const struct model_row *row = model_row_find(*model);
+    if (row && row->model && row->trial.samples == 0) {
+        (void)fprintf(stderr,
+                      "tandem: selftest: the file of %s has no robot to test it with: trial, "
+                      "with parameters, efforts and noise_sd\n",
+                      *model);
+        return false;
+    }
+    return true;
+}
+
 int command_selftest(int argc, char **argv)
 {
     struct selftest_options options = {.runs = 20, .seed = 1};
@@ -470,6 +488,9 @@ int command_selftest(int argc, char **argv)
     const int code = arguments_parse(&arguments, argc, argv);
     if (code != ARGUMENTS_TAKEN) {
         return code;
+    }
+    if (options.model && !take_model(&options.model)) {
+        return EXIT_USAGE;
     }
     stop_signal_install();
     return run_cases(&options);

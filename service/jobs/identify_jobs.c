@@ -160,8 +160,8 @@ static enum status refuse_model(const char *name, struct err *err)
     char names[ERR_TEXT_MAX] = "";
     char guess[EDIT_GUESS_MAX];
     size_t used = 0;
-    for (size_t i = 0; i < model_row_count && used < sizeof names; i++) {
-        const int n = snprintf(names + used, sizeof names - used, " %s", model_rows[i]->name);
+    for (size_t i = 0; model_row_at(i) && used < sizeof names; i++) {
+        const int n = snprintf(names + used, sizeof names - used, " %s", model_row_at(i)->name);
         used += n > 0 ? (size_t)n : 0;
     }
     return name ? err_set(err, STATUS_E_ARG, "model", 0, 0,

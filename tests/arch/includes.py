@@ -27,7 +27,7 @@ identification/arm: base identification/numeric identification twin/arm
 identification/simulation: base identification/numeric identification/data identification
 identification/dynamics: base identification/numeric identification/data identification identification/simulation
 identification/online: base identification/data identification
-twin/models: base identification/data
+twin/models: base base/expression identification/data
 twin/pair: base logger/message identification identification/travel twin/efsm twin/models twin/arm
 twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
   twin/pair
@@ -43,13 +43,13 @@ twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew
 logger/storage: base logger/message
-config: base logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline twin
+config: base base/expression logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline twin
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/pair twin/team twin/crew twin/report web/http
   web/stream
 web/server: base logger/storage web/http web/stream web/resources
-service/cli: base logger/message twin config
+service/cli: base base/expression logger/message twin/models twin config
 service/mqtt: base logger/storage config service/cli
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
 service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire

@@ -338,6 +338,7 @@ static void test_print(void)
         {"! (p && q) || !p", "!(p && q) || !p"},
         {"1e300*0.30000000000000004", "1e+300*0.30000000000000004"},
         {"after(2) && defined(v) && true", "after(2) && defined(v) && true"},
+        {"(!p) == q && p == !q", "(!p) == q && p == (!q)"},
         {"a % b", "a % b"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

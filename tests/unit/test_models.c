@@ -91,8 +91,8 @@ static void check_many(const struct model *model)
             nu_dot[a][k] = uniform(-2.0, 2.0);
         }
     }
-    model->rows_many((const double(*)[MODEL_STRIDE])nu, (const double(*)[MODEL_STRIDE])nu_dot,
-                     phi);
+    model->rows_many(model, (const double(*)[MODEL_STRIDE])nu,
+                     (const double(*)[MODEL_STRIDE])nu_dot, phi);
     for (size_t k = 0; k < MODEL_BLOCK; k++) {
         double velocity[MODEL_AXES_MAX];
         double rate[MODEL_AXES_MAX];

@@ -37,8 +37,10 @@ static void slope(const struct model *model, const double *theta, const double *
     jacobian[0] = -theta[1] / theta[0];
 }
 
-static void kinematics(const double *pose, const double *nu, double *pose_dot)
+static void kinematics(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot)
 {
+    (void)model;
     (void)pose;
     pose_dot[0] = nu[0];
 }

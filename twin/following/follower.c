@@ -126,7 +126,7 @@ static void pose_error(const struct follower_params *p, const struct follower_ta
         double unit[MODEL_AXES_MAX] = {0};
         double rate[MODEL_AXES_MAX] = {0};
         unit[j] = 1.0;
-        model->kinematics(pose, unit, rate);
+        model->kinematics(model, pose, unit, rate);
         error[j] = 0.0;
         for (size_t i = 0; i < model_pose_count(model); i++) {
             error[j] += rate[i] * follower_pose_step(model, i, pose[i], target->pose[i]);

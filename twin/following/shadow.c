@@ -53,11 +53,11 @@ static void drift_pose(const struct shadow_params *p, const double *nu, double *
 {
     double middle[MODEL_AXES_MAX] = {0};
     double rate[MODEL_AXES_MAX] = {0};
-    p->model->kinematics(pose, nu, rate);
+    p->model->kinematics(p->model, pose, nu, rate);
     for (size_t i = 0; i < count_poses(p); i++) {
         middle[i] = pose[i] + 0.5 * dt_s * rate[i];
     }
-    p->model->kinematics(middle, nu, rate);
+    p->model->kinematics(p->model, middle, nu, rate);
     for (size_t i = 0; i < count_poses(p); i++) {
         pose[i] += dt_s * rate[i];
     }

@@ -48,8 +48,10 @@ static void fill_arm_slope(const struct model *model, const double *theta, const
     }
 }
 
-static void move_arm(const double *pose, const double *nu, double *pose_dot)
+static void move_arm(const struct model *model, const double *pose, const double *nu,
+                     double *pose_dot)
 {
+    (void)model;
     (void)pose;
     memcpy(pose_dot, nu, JOINTS * sizeof nu[0]);
 }

@@ -335,8 +335,10 @@ static void hold_diffdrive(const struct model *model, const double *theta, const
 }
 
 /* The axle does not slip sideways. */
-static void turn_diffdrive_pose(const double *pose, const double *nu, double *pose_dot)
+static void turn_diffdrive_pose(const struct model *model, const double *pose, const double *nu,
+                                double *pose_dot)
 {
+    (void)model;
     pose_dot[0] = nu[0] * cos(pose[2]);
     pose_dot[1] = nu[0] * sin(pose[2]);
     pose_dot[2] = nu[1];

@@ -67,8 +67,10 @@ static void fill_channel_slope(const struct model *model, const double *theta,
     }
 }
 
-static void move_channel(const double *pose, const double *nu, double *pose_dot)
+static void move_channel(const struct model *model, const double *pose, const double *nu,
+                         double *pose_dot)
 {
+    (void)model;
     (void)pose;
     pose_dot[0] = nu[0];
 }

@@ -111,8 +111,10 @@ static void fill_joint_slope(const struct model *model, const double *theta, con
                   theta[JOINT_INERTIA];
 }
 
-static void move_joint(const double *pose, const double *nu, double *pose_dot)
+static void move_joint(const struct model *model, const double *pose, const double *nu,
+                       double *pose_dot)
 {
+    (void)model;
     (void)pose;
     pose_dot[0] = nu[0];
 }

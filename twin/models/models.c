@@ -141,11 +141,38 @@ const struct model_row *const model_rows[] = {
 
 const size_t model_row_count = COUNT(model_rows);
 
+/* Models that were loaded: written before there are threads. */
+static struct {
+    size_t count;
+    const struct model_row *rows[MODELS_LOADED_MAX];
+} loaded;
+
+enum status models_add(const struct model_row *row)
+{
+    if (model_row_find(row->name)) {
+        return STATUS_E_ARG;
+    }
+    if (loaded.count == MODELS_LOADED_MAX) {
+        return STATUS_E_FULL;
+    }
+    loaded.rows[loaded.count++] = row;
+    return STATUS_OK;
+}
+
+const struct model_row *model_row_at(size_t index)
+{
+    if (index < model_row_count) {
+        return model_rows[index];
+    }
+    return index - model_row_count < loaded.count ? loaded.rows[index - model_row_count] : NULL;
+}
+
 const struct model_row *model_row_find(const char *name)
 {
-    for (size_t i = 0; i < model_row_count; i++) {
-        if (strcmp(model_rows[i]->name, name) == 0) {
-            return model_rows[i];
+    const struct model_row *row = NULL;
+    for (size_t i = 0; (row = model_row_at(i)); i++) {
+        if (strcmp(row->name, name) == 0) {
+            return row;
         }
     }
     return NULL;
@@ -154,17 +181,18 @@ const struct model_row *model_row_find(const char *name)
 const char *model_row_guess(const char *name, char out[EDIT_GUESS_MAX])
 {
     struct edit_guess guess = {0};
-    for (size_t i = 0; i < model_row_count; i++) {
-        edit_guess_try(&guess, name, model_rows[i]->name);
+    for (size_t i = 0; model_row_at(i); i++) {
+        edit_guess_try(&guess, name, model_row_at(i)->name);
     }
     return edit_guess_text(&guess, out);
 }
 
 const struct model *model_at(size_t index)
 {
-    for (size_t i = 0; i < model_row_count; i++) {
-        if (model_rows[i]->model && index-- == 0) {
-            return model_rows[i]->model;
+    const struct model_row *row = NULL;
+    for (size_t i = 0; (row = model_row_at(i)); i++) {
+        if (row->model && index-- == 0) {
+            return row->model;
         }
     }
     return NULL;

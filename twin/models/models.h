@@ -19,6 +19,18 @@ enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };
 extern const struct model_row *const model_rows[]; /* [model_row_count] */
 extern const size_t model_row_count;
 
+/* Models of motion that came from files, behind those of the table. They are taken in when a
+ * program begins, before there are threads, and stay: nobody who looks one up has to give it
+ * back. */
+enum { MODELS_LOADED_MAX = 32 };
+
+/* One more; row is borrowed for ever. STATUS_E_ARG when there is one of its name already,
+ * STATUS_E_FULL. */
+MUST_USE enum status models_add(const struct model_row *row);
+
+/* All of them, built in and loaded; NULL beyond the last. */
+const struct model_row *model_row_at(size_t index);
+
 /* NULL when there is none of this name. */
 const struct model_row *model_row_find(const char *name);
 

@@ -45,10 +45,12 @@ static void fill_usv3_rows(const struct model *model, const double *pose, const 
     fill_rows(nu, nu_dot, phi, 1);
 }
 
-static void fill_usv3_block(const double (*restrict nu)[MODEL_STRIDE],
+static void fill_usv3_block(const struct model *model,
+                            const double (*restrict nu)[MODEL_STRIDE],
                             const double (*restrict nu_dot)[MODEL_STRIDE],
                             double (*restrict phi)[MODEL_STRIDE])
 {
+    (void)model;
     for (size_t k = 0; k < MODEL_BLOCK; k++) {
         const double velocity[USV3_AXES] = {nu[0][k], nu[1][k], nu[2][k]};
         const double rate[USV3_AXES] = {nu_dot[0][k], nu_dot[1][k], nu_dot[2][k]};
@@ -92,8 +94,10 @@ static void fill_usv3_slope(const struct model *model, const double *theta, cons
     jacobian[8] = -(d[D8] + 2.0 * d[D9] * fabs(r)) / d[D3];
 }
 
-static void turn_usv3_pose(const double *pose, const double *nu, double *pose_dot)
+static void turn_usv3_pose(const struct model *model, const double *pose, const double *nu,
+                           double *pose_dot)
 {
+    (void)model;
     const double c = cos(pose[2]);
     const double s = sin(pose[2]);
     pose_dot[0] = nu[0] * c - nu[1] * s;
