@@ -185,7 +185,7 @@ struct event_connection {
 
 struct event_echo {
     int64_t probe;              /* its number */
-    int64_t sent_us;            /* lab time when the probe left, echoed by the robot */
+    int64_t sent_us;            /* lab time when the probe left, as the robot tells it again */
     int64_t source_received_us; /* robot's clock */
     int64_t source_us;          /* robot's clock when the echo left */
 };

@@ -1,5 +1,6 @@
 #include "logger/message/payload.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,12 +44,64 @@ static bool scan_id(struct json_scan *s, char *out, size_t size, const char *exp
     return true;
 }
 
-/* A robot's stamp: seconds as a number, or null for none. */
+/* A whole number within +-limit, which *once marks as seen. */
+static bool scan_count_of(struct json_scan *s, double from, double limit, bool *once,
+                          int64_t *value)
+{
+    double number = 0.0;
+    if (*once) {
+        return json_scan_fail(s, "each member may be given once only");
+    }
+    *once = true;
+    if (!json_scan_number(s, &number)) {
+        return false;
+    }
+    if (!(number >= from && number <= limit && !(number > floor(number)))) {
+        return json_scan_fail(s, "whole \"sec\", and \"nanosec\" of 0 to 999999999 were "
+                                 "expected");
+    }
+    *value = (int64_t)number;
+    return true;
+}
+
+/* A stamp as ROS 2 has it: {"sec", "nanosec"}. */
+static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
+{
+    struct json_text key;
+    int64_t sec = 0, nanosec = 0;
+    bool has_sec = false, has_nanosec = false;
+    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
+        return false;
+    }
+    while (json_scan_next_member(s, &key)) {
+        const bool fine =
+            json_text_is(&key, "sec")
+                ? scan_count_of(s, -LAB_TIME_S_LIMIT, LAB_TIME_S_LIMIT, &has_sec, &sec)
+            : json_text_is(&key, "nanosec")
+                ? scan_count_of(s, 0.0, 999999999.0, &has_nanosec, &nanosec)
+                : json_scan_skip(s, NULL, NULL);
+        if (!fine) {
+            return false;
+        }
+    }
+    *us = sec * 1000000 + (nanosec + 500) / 1000;
+    return !s->error && ((has_sec && has_nanosec) ||
+                         json_scan_fail(s, "\"sec\" and \"nanosec\" were expected"));
+}
+
+/* A robot's stamp: seconds as a number, {"sec", "nanosec"}, or null for none. */
 static bool scan_stamp(struct json_scan *s, int64_t *us)
 {
     double seconds = 0.0;
-    if (json_scan_peek(s) == JSON_KIND_NULL) {
+    const enum json_kind kind = json_scan_peek(s);
+    if (kind == JSON_KIND_NULL) {
         return json_scan_null(s);
+    }
+    if (kind == JSON_KIND_OBJECT) {
+        return scan_ros_stamp(s, us);
+    }
+    if (kind == JSON_KIND_TEXT) {
+        return json_scan_fail(s, "a number, or {\"sec\", \"nanosec\"}, was expected");
     }
     if (!json_scan_number(s, &seconds)) {
         return false;

@@ -19,7 +19,7 @@ enum { PAYLOAD_DEPTH_MAX = 8, PAYLOAD_BATCH_MAX = 256 };
 enum payload_type {
     PAYLOAD_WORD,  /* char[size]; longer ones are refused */
     PAYLOAD_ID,    /* char[size]; a number's text is taken, null leaves it */
-    PAYLOAD_STAMP, /* seconds to int64_t microseconds; null leaves it */
+    PAYLOAD_STAMP, /* seconds, or {"sec","nanosec"}, to int64_t us; null leaves it */
     PAYLOAD_SIM,   /* the same, and a bool that tells whether it is there */
     PAYLOAD_REAL,  /* double; min .. max when `expected` is set */
     PAYLOAD_WHOLE, /* uint32_t or int64_t, min .. max; a fraction is cut off */

@@ -409,7 +409,7 @@ static void emit_probe(struct daemon *d, const struct effect *effect)
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    native_write_probe(&w, effect->probe, inbox_now_us(d->inbox));
+    native_write_probe(&w, effect->probe, effect->t_us); /* which the pair remembers */
     if (json_write_end(&w)) {
         send_out(d, effect->pair, CODEC_PROBE, effect->side, json, w.used, GATEWAY_NOW);
     }

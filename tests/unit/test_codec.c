@@ -146,7 +146,21 @@ static void test_malformed(void)
         {"ack", "tandem/v1/r1/virtual/parameters/ack", "{\"version\":-1}", 0, "0 or more"},
         {"echo", "tandem/v1/r1/real/echo", "{\"probe\":1}", 0, "were expected"},
         {"echo null", "tandem/v1/r1/real/echo",
-         "{\"probe\":1,\"sent\":null,\"t_received\":1,\"t\":1}", 0, "must be numbers"},
+         "{\"probe\":1,\"sent\":null,\"t_received\":null,\"t\":1}", 0, "must be times"},
+        {"stamp as text", "tandem/v1/r1/real/telemetry", "{\"t\":\"12:30\"}", 0,
+         "or {\"sec\", \"nanosec\"}, was"},
+        {"no nanosec", "tandem/v1/r1/real/telemetry", "{\"t\":{\"sec\":1}}", 0,
+         "\"nanosec\" were expected"},
+        {"nanosec too many", "tandem/v1/r1/real/telemetry",
+         "{\"t\":{\"sec\":1,\"nanosec\":1000000000}}", 0, "0 to 999999999"},
+        {"nanosec below 0", "tandem/v1/r1/real/telemetry", "{\"t\":{\"sec\":1,\"nanosec\":-1}}",
+         0, "0 to 999999999"},
+        {"part of a second", "tandem/v1/r1/real/telemetry",
+         "{\"t\":{\"sec\":1.5,\"nanosec\":0}}", 0, "whole"},
+        {"sec too far", "tandem/v1/r1/real/telemetry", "{\"t\":{\"sec\":1e12,\"nanosec\":0}}",
+         0, "whole"},
+        {"sec twice", "tandem/v1/r1/real/telemetry",
+         "{\"t\":{\"sec\":1,\"sec\":2,\"nanosec\":0}}", 0, "once only"},
     };
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -189,6 +203,28 @@ static void test_command_fields(void)
     CHECK_NEAR("displacement", c->displacement_m, 0.5, 0, 0);
     CHECK_INT("t", c->source_us, 1763617674123456);
     CHECK("hash", seen.event[0].hash != 0);
+}
+
+/* As ROS 2 has it, wherever a number of seconds may stand. */
+static void test_ros_stamps(void)
+{
+    static struct seen seen;
+    (void)decode(
+        "tandem/v1/r1/real/reply",
+        "{\"status\":\"done\",\"t_start\":{\"nanosec\":999999499,\"sec\":-3,\"x\":[1]},"
+        "\"t\":{\"sec\":1763617674,\"nanosec\":123456500},"
+        "\"sim_t\":{\"sec\":0,\"nanosec\":0}}",
+        &seen);
+    const struct event_reply *r = &seen.event[0].reply;
+    CHECK_INT("kind", seen.event[0].kind, EVENT_REPLY);
+    CHECK_INT("start", r->source_start_us, -2000001);
+    CHECK_INT("t", r->source_us, 1763617674123457);
+    CHECK("simulated", r->has_sim && r->sim_us == 0);
+    (void)decode("tandem/v1/r1/real/echo",
+                 "{\"probe\":7,\"t_received\":{\"sec\":1,\"nanosec\":0},\"t\":2}", &seen);
+    CHECK_INT("echo", seen.event[0].kind, EVENT_ECHO);
+    CHECK_INT("received", seen.event[0].echo.source_received_us, 1000000);
+    CHECK("sent was not told", seen.event[0].echo.sent_us == LAB_TIME_NONE);
 }
 
 /* What an arm is told is read of its operations, wherever "op" stands; of others the same names
@@ -677,6 +713,7 @@ int main(void)
     CU_add_test(suite, "arm members", test_arm_members);
     CU_add_test(suite, "arm malformed", test_arm_malformed);
     CU_add_test(suite, "command", test_command_fields);
+    CU_add_test(suite, "stamps of ROS 2", test_ros_stamps);
     CU_add_test(suite, "reply", test_reply_values);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "two codecs", test_two_codecs);

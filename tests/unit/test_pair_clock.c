@@ -275,15 +275,34 @@ static void test_probes(void)
     script_tick(&s, AT(10));
     CHECK_INT("no robot was seen yet", s.count, 0);
     send_telemetry(&s, AT(10), LAB_TIME_NONE, 1, "x");
-    script_tick(&s, AT(17));
+    script_tick(&s, AT(16.001));
     CHECK_INT("every 2 s", s.count, 3);
     CHECK_INT("at the deadline", s.effect[1].t_us, AT(14));
     CHECK_INT("number", s.effect[1].probe, 2);
-    struct event e = script_event("r1", AT(17.020), EVENT_ECHO, SIDE_REAL);
-    e.echo = (struct event_echo){3, AT(17), AT(117.01), AT(117.01)};
+    struct event e = script_event("r1", AT(16.020), EVENT_ECHO, SIDE_REAL);
+    e.echo = (struct event_echo){3, AT(16), AT(116.01), AT(116.01)};
     lab_step(s.lab, &e, &s.fx);
-    CHECK_INT("round trip", lab_pair(s.lab, 0)->side[SIDE_REAL].clock.rtt_us, 20000);
-    e = script_event("", AT(18.5), EVENT_STOP, SIDE_COUNT);
+    const struct clock_map *clock = &lab_pair(s.lab, 0)->side[SIDE_REAL].clock;
+    CHECK_INT("round trip", clock->rtt_us, 20000);
+    /* Told in single precision, or not at all: the probe's number says when it left. */
+    script_tick(&s, AT(24.001)); /* probes 4 to 7, of 18, 20, 22 and 24 s */
+    const int64_t told[] = {LAB_TIME_NONE, AT(23), AT(300), AT(24.004)};
+    for (size_t i = 0; i < COUNT(told); i++) {
+        e = script_event("r1", AT(24.005), EVENT_ECHO, SIDE_REAL);
+        e.echo = (struct event_echo){7, told[i], AT(124), AT(124) + (int64_t)i};
+        lab_step(s.lab, &e, &s.fx);
+        CHECK_INT("taken", clock->probes, 2 + i);
+        CHECK_INT("whatever it told", clock->rtt_us, 5000 - (int64_t)i);
+    }
+    CHECK_INT("none was refused", clock->refused, 0);
+    /* One that was never asked, or is forgotten: what it tells is all there is. */
+    e.echo = (struct event_echo){70, LAB_TIME_NONE, AT(124), AT(124)};
+    lab_step(s.lab, &e, &s.fx);
+    CHECK_INT("nobody knows when it left", clock->refused, 1);
+    e.echo = (struct event_echo){70, AT(24.004), AT(124), AT(124)};
+    lab_step(s.lab, &e, &s.fx);
+    CHECK_INT("as it tells", clock->rtt_us, 1000);
+    e = script_event("", AT(25), EVENT_STOP, SIDE_COUNT);
     lab_step(s.lab, &e, &s.fx);
     CHECK("stopped", lab_next_deadline(s.lab) == LAB_TIME_MAX && lab_stopped(s.lab));
     script_close(&s);

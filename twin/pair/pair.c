@@ -646,8 +646,14 @@ static void on_echo(const struct pair_run *run)
 {
     const struct event_echo *c = &run->event->echo;
     const enum side s = run->event->side;
+    struct pair_side *side = &run->pair->side[s];
+    /* Who counts in single precision cannot tell again when the probe left. Probes of before
+     * are another's, in a recording: what their echoes tell is all there is. */
+    const bool known =
+        c->probe > 0 && c->probe <= side->probe && c->probe > side->probe - PAIR_PROBES;
+    const int64_t sent_us = known ? side->probe_sent_us[c->probe % PAIR_PROBES] : c->sent_us;
     note_clock_jump(run, s,
-                    clock_map_probe(&run->pair->side[s].clock, &run->p->clock, c->sent_us,
+                    clock_map_probe(&side->clock, &run->p->clock, sent_us,
                                     c->source_received_us, c->source_us, run->t_us));
 }
 
@@ -749,6 +755,7 @@ void pair_fire_probes(const struct pair_run *run)
         }
         side->next_probe_us = run->t_us + run->p->probe_interval_us;
         side->probe++;
+        side->probe_sent_us[side->probe % PAIR_PROBES] = run->t_us;
         pair_emit(run, (struct effect){.kind = EFFECT_PROBE, .side = s, .probe = side->probe});
     }
 }

@@ -23,6 +23,7 @@
 enum {
     PAIR_RECENT = 50,     /* verdicts remembered */
     PAIR_CLOSED_MAX = 32, /* closed commands remembered, to name odd replies */
+    PAIR_PROBES = 8,      /* the last ones, when they left */
     PAIR_VALUES_MAX = 16, /* values of the first reply compared */
     /* The virtual robot's moves under what is in force; fewer are no fit to be built upon. */
     PAIR_VIRTUAL_MOVES_MIN = 10,
@@ -112,7 +113,8 @@ struct pair_side {
     struct clock_map clock;
     struct pace pace;
     struct efsm dispatch; /* link mode: READY or BUSY */
-    int64_t probe;
+    int64_t probe;        /* number of the last one, and when the last ones left: */
+    int64_t probe_sent_us[PAIR_PROBES];
     uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
     struct travel_kalman kalman;
 };
