@@ -10,6 +10,7 @@
 #include "service/cli/commands.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/arm_links_file.h"
+#include "service/robots/check.h"
 #include "service/robots/fleet.h"
 #include "service/robots/map_file.h"
 #include "service/robots/robot_file.h"
@@ -36,6 +37,8 @@ struct given {
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
+    const char *check, *go; /* another's robot, and how far it is to move */
+    struct check_options checked;
 };
 
 static bool find_kind(const struct given *g, struct fleet_options *o)
@@ -217,8 +220,47 @@ static int list_kinds(void)
     return EXIT_FINE;
 }
 
-static int run_robot(const struct given *g, struct fleet_options *o)
+/* PAIR/SIDE, and the size of a move. */
+static bool read_check(struct given *g, const struct fleet_options *o)
 {
+    struct check_options *c = &g->checked;
+    const char *slash = strrchr(g->check, '/');
+    const char *at = g->go;
+    double *const sizes[] = {&c->rotation_rad, &c->displacement_m};
+    const size_t bytes = slash ? (size_t)(slash - g->check) : 0;
+    for (c->side = SIDE_REAL; slash && c->side < SIDE_COUNT; c->side++) {
+        if (strcmp(slash + 1, side_name(c->side)) == 0) {
+            break;
+        }
+    }
+    if (!slash || bytes == 0 || bytes >= sizeof c->pair || c->side == SIDE_COUNT) {
+        (void)fprintf(stderr, "tandem: --check %s: PAIR/real or PAIR/virtual was expected\n",
+                      g->check);
+        return false;
+    }
+    memcpy(c->pair, g->check, bytes);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const char *end = number_scan(at, at + strlen(at), sizes[i]);
+        if (end == at || !(*sizes[i] >= 0.05 && *sizes[i] <= (i == 0 ? 1.5 : 100.0)) ||
+            *end != (i == 0 ? ',' : '\0')) {
+            (void)fprintf(stderr,
+                          "tandem: --go %s: RAD,M was expected, 0.05 to 1.5 rad and 0.05 to "
+                          "100 m\n",
+                          g->go);
+            return false;
+        }
+        at = end + 1;
+    }
+    c->broker = broker_arguments_options(&o->broker, NULL);
+    c->link = strcmp(g->mode, "link") == 0;
+    return session_names_fit(o->broker.prefix, c->pair, 0);
+}
+
+static int run_robot(struct given *g, struct fleet_options *o)
+{
+    if (g->check) {
+        return read_check(g, o) ? check_run(&g->checked) : EXIT_USAGE;
+    }
     if (g->list) {
         return list_kinds();
     }
@@ -245,18 +287,27 @@ static const char *const description =
     "  state machines, obey PAIR/SIDE/control where the kind takes efforts and, on the "
     "virtual\n"
     "  side, PAIR/virtual/parameters and pose.\n"
-    "  With --count one connection serves all robots; its last will is the first robot's.\n";
+    "  With --count one connection serves all robots; its last will is the first robot's.\n"
+    "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"
+    "  one while it is at work, halts, probes and, on the virtual side, parameters (then what\n"
+    "  was in force before), and what it answers is held against docs/protocol.md, point by\n"
+    "  point. In observe mode PAIR/command moves both robots of the pair.\n";
 
 static const char *const examples =
     "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
     "  tandem robot --side virtual --telemetry-rate 20\n"
     "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
     "  tandem robot --kind diffdrive --count 100\n"
-    "  tandem robot --kind arm6 --side both --telemetry-rate 25\n";
+    "  tandem robot --kind arm6 --side both --telemetry-rate 25\n"
+    "  tandem robot --check r1/real\n";
 
 int command_robot(int argc, char **argv)
 {
-    struct given g = {.kind = "kinematic", .mode = "observe", .period_s = nan("")};
+    struct given g = {.kind = "kinematic",
+                      .mode = "observe",
+                      .period_s = nan(""),
+                      .go = "0.7,0.3",
+                      .checked = {.timeout_s = 10.0}};
     struct broker_group broker;
     struct fleet_options o = {.broker = broker_arguments_defaults(),
                               .pair = "r1",
@@ -310,6 +361,10 @@ int command_robot(int argc, char **argv)
          "beyond loopback: whoever can reach the port may also move the arm"},
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
+        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "see whether another robot keeps to the protocol; it moves"},
+        {"go", 0, ARGUMENT_TEXT, &g.go, 0, 0, "RAD,M", "so far, with --check (0.7,0.3)"},
+        {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
+        {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},
     };
     /* clang-format on */
     const struct arguments arguments = {.command = "robot",
@@ -318,6 +373,7 @@ int command_robot(int argc, char **argv)
                                         .examples = examples,
                                         .exit_status =
                                             "there was never a connection to the broker",
+                                        .exit_as_asked = "--check found something wrong",
                                         .rows = rows,
                                         .row_count = COUNT(rows),
                                         .more = &broker.group};

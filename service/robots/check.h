@@ -1,0 +1,22 @@
+/* service/robots/check.h - `tandem robot --check`: somebody's robot on the broker is commanded,
+ * halted, probed and told parameters, and what it says is held against docs/protocol.md. */
+#ifndef SERVICE_ROBOTS_CHECK_H
+#define SERVICE_ROBOTS_CHECK_H
+
+#include "logger/message/event.h"
+#include "service/mqtt/mqtt_client.h"
+
+struct check_options {
+    struct mqtt_client_options broker;
+    char pair[EVENT_PAIR_MAX];
+    enum side side;
+    bool link; /* it hears PAIR/SIDE/command */
+    bool json;
+    double rotation_rad, displacement_m; /* of a move, both above 0 */
+    double timeout_s;                    /* for a reply */
+};
+
+/* Returns what the command ends with: EXIT_AS_ASKED when something is wrong. */
+int check_run(const struct check_options *options);
+
+#endif
