@@ -683,16 +683,27 @@ const struct codec codec_native = {
 
 /* ---- payloads out ---- */
 
+static const struct payload_kind *const part_kinds[EVENT_KIND_COUNT] = {
+    [EVENT_COMMAND] = &command_kind,       [EVENT_REPLY] = &reply_kind,
+    [EVENT_TELEMETRY] = &telemetry_kind,   [EVENT_ECHO] = &echo_kind,
+    [EVENT_CONNECTION] = &connection_kind,
+};
+
+void native_clear(struct event *e, enum event_kind kind)
+{
+    payload_clear(e, part_kinds[kind]);
+}
+
+uint64_t native_value_place(const char *name)
+{
+    return hash_bytes(hash_bytes(HASH_START, &MEMBER_MARK, 1), name, strlen(name));
+}
+
 void native_write(struct json_writer *w, enum event_kind kind, const void *part)
 {
-    static const struct payload_kind *const rows[EVENT_KIND_COUNT] = {
-        [EVENT_COMMAND] = &command_kind,       [EVENT_REPLY] = &reply_kind,
-        [EVENT_TELEMETRY] = &telemetry_kind,   [EVENT_ECHO] = &echo_kind,
-        [EVENT_CONNECTION] = &connection_kind,
-    };
     const struct event_reply *reply = kind == EVENT_REPLY ? part : NULL;
     json_write_object(w, NULL);
-    payload_write(w, rows[kind], part);
+    payload_write(w, part_kinds[kind], part);
     if (reply && reply->value_count > 0) {
         json_write_object(w, "values");
         for (size_t i = 0; i < reply->value_count; i++) {

@@ -127,7 +127,13 @@ bool json_scan_next_item(struct json_scan *s)
 
 bool json_scan_next_member(struct json_scan *s, struct json_text *key)
 {
-    if (!step_next(s, '}') || !json_scan_text(s, key)) {
+    if (!step_next(s, '}')) {
+        return false;
+    }
+    if (skip_space(s) && (s->at == s->end || *s->at != '"')) {
+        return json_scan_fail(s, "expecting property name enclosed in double quotes");
+    }
+    if (!json_scan_text(s, key)) {
         return false;
     }
     (void)skip_space(s);

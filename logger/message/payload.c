@@ -219,8 +219,7 @@ static size_t find_member(const struct json_text *key, const struct payload_memb
     return k;
 }
 
-/* The kind's part of the event as it is when nothing is said. */
-static void clear_part(struct event *e, const struct payload_kind *kind)
+void payload_clear(struct event *e, const struct payload_kind *kind)
 {
     static const int64_t none_us = LAB_TIME_NONE;
     memset(&e->command, 0, kind->bytes); /* all parts begin there */
@@ -277,7 +276,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
 
 static bool scan_part(struct json_scan *s, struct event *e, const struct payload_kind *kind)
 {
-    clear_part(e, kind);
+    payload_clear(e, kind);
     return scan_object(s, e, kind);
 }
 
@@ -294,8 +293,8 @@ bool payload_scan_more(struct json_scan *s, struct event *e, const struct payloa
 
 /* ---- messages ---- */
 
-static void begin_event(struct event *e, const struct message *m, enum event_kind kind,
-                        enum side side)
+void payload_begin(struct event *e, const struct message *m, enum event_kind kind,
+                   enum side side)
 {
     e->t_us = m->t_us;
     e->kind = kind;
@@ -320,7 +319,7 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
                                            : e->team.id,
                sizeof id);
     }
-    begin_event(e, m, EVENT_MALFORMED, e->side);
+    payload_begin(e, m, EVENT_MALFORMED, e->side);
     memcpy(e->malformed.id, id, sizeof id);
     if (column > 0) {
         (void)snprintf(place, sizeof place, ", column %zu", column);
@@ -373,13 +372,13 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
 {
     struct json_scan s;
     size_t count = 0;
-    begin_event(e, m, kind->kind, side);
+    payload_begin(e, m, kind->kind, side);
     if (!kind->members) {
         emit(context, e);
         return 1;
     }
     if (m->payload_bytes > m->kept_bytes) {
-        clear_part(e, kind);
+        payload_clear(e, kind);
         emit_malformed(kind, m, 0, "a payload of at most 65536 bytes was expected", e, emit,
                        context);
         return 1;

@@ -76,6 +76,13 @@ struct payload_kind {
 #define PAYLOAD_PART(part, rows)                                                               \
     .members = (rows), .count = COUNT(rows), .bytes = sizeof((struct event *)0)->part
 
+/* What every event of a message says beside its part and its pair: when it came, and how. */
+void payload_begin(struct event *e, const struct message *m, enum event_kind kind,
+                   enum side side);
+
+/* The kind's part of the event as it is when nothing is said. */
+void payload_clear(struct event *e, const struct payload_kind *kind);
+
 /* Decode the payload of a message into events of the kind and side; e->pair is set by the
  * caller, and e is otherwise overwritten. Telemetry may be a list of samples. Returns the
  * number of events: what is not of the protocol is EVENT_MALFORMED, never silence. */
