@@ -161,6 +161,7 @@ static const struct {
 } codec_keys[] = {
     {"real", "vda5050"},
     {"virtual", "vda5050"},
+    {"mapping", "mapping"},
 };
 
 static bool is_among(const char *names, const char *name)

@@ -2,14 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/names.h"
+#include "logger/message/codecs.h"
 
 void lab_file_free(struct lab_file *lab)
 {
     if (lab) {
         free(lab->pairs);
         team_file_free(&lab->teams);
+        mapping_table_free(lab->tables);
         *lab = (struct lab_file){0};
     }
 }
@@ -20,6 +23,7 @@ struct pair_list {
     struct pair_params *items;
     uint32_t *nodes; /* where each was written */
     size_t count, capacity;
+    struct mapping_table **tables; /* of the lab */
 };
 
 static bool append_pair(struct pair_list *list, const struct pair_params *params, uint32_t node)
@@ -51,6 +55,17 @@ static void fault_at_key(struct option_reader *r, uint32_t node, const char *tex
     r->failed = true;
 }
 
+/* What a table cannot do for this pair. */
+static void check_mapping(struct option_reader *r, uint32_t node, const struct lab_pair *pair)
+{
+    const struct pair_params *p = &pair->params;
+    char why[OPTION_WHY_MAX];
+    if (p->speaks.mapping && codec_find(p->codec) == &codec_mapping &&
+        mapping_table_lacks(p->speaks.mapping, p->id, p->mode == PAIR_LINK, why)) {
+        fault_at_key(r, node, why);
+    }
+}
+
 /* r with count 3 becomes r1, r2 and r3. */
 static enum status add_pairs(struct option_reader *r, struct pair_list *list, uint32_t node,
                              struct lab_pair *pair)
@@ -67,6 +82,8 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
             fault_at_key(r, node, "with its number the id is longer than 31 characters");
             return STATUS_OK;
         }
+        (void)snprintf(pair->params.speaks.pair, sizeof pair->params.speaks.pair, "%s", to);
+        check_mapping(r, node, pair);
         if (list->count == LAB_PAIRS_MAX) {
             fault_at_key(r, node, "the lab has more than 10000 pairs");
             return STATUS_E_FULL;
@@ -78,9 +95,60 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
     return STATUS_OK;
 }
 
+/* --- tables ----------------------------------------------------------------------------- */
+
+/* A file that several pairs name is read once. It stands beside the lab file, or where the
+ * daemon runs. */
+static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
+                                        const char *shown, struct mapping_table **tables)
+{
+    const char *path = tree_text(r->tree, node);
+    char beside[2 * LAB_PATH_MAX];
+    if (!text_file_beside(r->file, path, beside, sizeof beside) || access(beside, R_OK) != 0) {
+        (void)snprintf(beside, sizeof beside, "%s", path);
+    }
+    for (struct mapping_table *t = *tables; t; t = t->next) {
+        if (t->file && strcmp(t->file, beside) == 0) {
+            return t;
+        }
+    }
+    struct mapping_table *table = mapping_table_load(beside, r->errors);
+    if (!table) {
+        option_fault(r, node, "%smapping: %.160s cannot be used", shown, beside);
+    } else {
+        table->next = *tables;
+        *tables = table;
+    }
+    return table;
+}
+
+/* False when there is one that is not right. */
+static bool read_table(struct option_reader *r, uint32_t node, const char *shown,
+                       struct lab_pair *pair, struct mapping_table **tables)
+{
+    char below[OPTION_PREFIX_MAX];
+    struct mapping_table *table = NULL;
+    if (node == TREE_NONE || r->tree->nodes[node].kind == TREE_SKIPPED) {
+        return true;
+    }
+    if (r->tree->nodes[node].kind == TREE_SCALAR && !option_is_empty(r->tree, node)) {
+        table = load_table(r, node, shown, tables);
+    } else {
+        (void)snprintf(below, sizeof below, "%smapping.", shown);
+        table = mapping_table_read(r, node, below,
+                                   strcmp(shown, "defaults.") != 0 && pair->count == 0);
+        if (table) {
+            table->next = *tables;
+            *tables = table;
+        }
+    }
+    pair->params.speaks.mapping = table ? &table->mapping : NULL;
+    return table != NULL;
+}
+
 /* The options of a pair, or of all that do not set them themselves. */
 static void read_options(struct option_reader *r, uint32_t node, const char *shown,
-                         struct lab_pair *pair)
+                         struct lab_pair *pair, struct mapping_table **tables)
 {
     uint32_t given[OPTION_ROWS_MAX] = {0};
     const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
@@ -88,7 +156,9 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
     (void)snprintf(pair->params.following.arm, sizeof pair->params.following.arm, "%s",
                    pair->params.arm);
     lab_check_following(&reading, &pair->params.following);
-    lab_check_pair(&reading, pair);
+    if (read_table(r, option_node(&reading, "mapping"), shown, pair, tables)) {
+        lab_check_pair(&reading, pair);
+    }
 }
 
 static enum status read_pair(struct option_reader *r, uint32_t node,
@@ -106,7 +176,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
-    read_options(r, node, shown, &pair);
+    read_options(r, node, shown, &pair, list->tables);
     return add_pairs(r, list, node, &pair);
 }
 
@@ -193,7 +263,7 @@ static void finish_lab(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;
     struct lab_file *lab = values;
-    struct pair_list list = {0};
+    struct pair_list list = {.tables = &lab->tables};
     struct lab_pair pair = {0};
     const uint32_t defaults = option_node(reading, "defaults");
     const uint32_t pairs = option_node(reading, "pairs");
@@ -206,7 +276,7 @@ static void finish_lab(const struct option_reading *reading, void *values)
     lab_check_file(reading, lab);
     if (defaults != TREE_NONE) {
         pair.params = lab->defaults;
-        read_options(r, defaults, "defaults.", &pair);
+        read_options(r, defaults, "defaults.", &pair, &lab->tables);
         lab->defaults = pair.params;
     }
     if (pairs != TREE_NONE) {

@@ -7,6 +7,7 @@
 #ifndef CONFIG_LAB_FILE_H
 #define CONFIG_LAB_FILE_H
 
+#include "config/mapping_file.h"
 #include "config/model_file.h"
 #include "config/option_file.h"
 #include "config/team_file.h"
@@ -98,6 +99,7 @@ struct lab_file { /* all zero is empty and may be freed */
     /* Models from files, as they are written: taken in when the file is read. */
     size_t model_count;
     char models[MODELS_LOADED_MAX][LAB_PATH_MAX];
+    struct mapping_table *tables; /* owned; what pairs speak by */
 };
 
 /* The tables: values are a struct lab_file and a struct lab_pair. */

@@ -144,6 +144,9 @@ static const struct option_row pair_rows[] = {
      "Who the real robot is in the words of its codec."},
     {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
      "The same of the virtual robot."},
+    {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
+     "Of codec mapping: the path of a file with rows (beside this file, else from the working directory), or the rows "
+     "themselves: [docs/robots/mapping.md](robots/mapping.md)."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},
@@ -321,6 +324,7 @@ void lab_pair_defaults(struct pair_params *out, const char *id)
     struct lab_pair pair = {0};
     option_defaults(&lab_pair_options, &pair);
     (void)snprintf(pair.params.id, sizeof pair.params.id, "%s", id);
+    (void)snprintf(pair.params.speaks.pair, sizeof pair.params.speaks.pair, "%s", id);
     *out = pair.params;
 }
 
@@ -331,6 +335,7 @@ uint64_t lab_fingerprint(const struct lab_params *p)
         const char *id = p->pairs[i].id;
         hash = hash_bytes(hash, id, strlen(id) + 1);
         hash = option_hash(&lab_pair_options, &p->pairs[i], hash);
+        hash = mapping_table_hash(p->pairs[i].speaks.mapping, hash);
     }
     for (size_t i = 0; i < p->team_count; i++) {
         hash = team_params_hash(&p->teams[i], hash);

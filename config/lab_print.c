@@ -64,8 +64,23 @@ static bool print_rows(const struct option_table *table, const void *values, con
     return before[0] != '\0';
 }
 
+/* The table of a pair that is not the one of all. */
+static bool print_mapping(const struct pair_params *pair, const struct mapping *others,
+                          size_t depth, FILE *out)
+{
+    const bool own = pair->speaks.mapping && pair->speaks.mapping != others;
+    if (own && out) {
+        indent_line(out, depth);
+        (void)fputs("mapping: ", out);
+        mapping_table_print(pair->speaks.mapping, out);
+        (void)fputc('\n', out);
+    }
+    return own;
+}
+
 void lab_file_print(const struct lab_file *lab, FILE *out)
 {
+    const struct mapping *mapping = lab->defaults.speaks.mapping;
     (void)print_rows(&lab_options, lab, NULL, 0, out);
     for (size_t i = 0; i < lab->model_count; i++) {
         static const struct option_row path = {.type = OPTION_TEXT, .size = LAB_PATH_MAX};
@@ -75,15 +90,18 @@ void lab_file_print(const struct lab_file *lab, FILE *out)
     }
     (void)fputs("defaults:\n", out);
     (void)print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
+    (void)print_mapping(&lab->defaults, NULL, 1, out);
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
-        const bool own = print_rows(&lab_pair_options, pair, &lab->defaults, 0, NULL);
+        const bool own = print_rows(&lab_pair_options, pair, &lab->defaults, 0, NULL) ||
+                         print_mapping(pair, mapping, 0, NULL);
         const bool plain = isalpha((unsigned char)pair->id[0]) && !option_is_no_text(pair->id);
         const char *mark = plain ? "" : "\"";
         (void)fprintf(out, "  %s%s%s:%s\n", mark, pair->id, mark, own ? "" : " {}");
         if (own) {
             (void)print_rows(&lab_pair_options, pair, &lab->defaults, 2, out);
+            (void)print_mapping(pair, mapping, 2, out);
         }
     }
     team_file_print(&lab->teams, out);
@@ -211,6 +229,15 @@ static const char *help_of(const char *path)
     return row ? row->help : "";
 }
 
+/* Rows of a mapping are checked when they are read. */
+static int add_mapping(json_t *pair)
+{
+    const struct option_row *row = option_find(&lab_pair_options, "mapping");
+    return json_object_set_new(json_object_get(pair, "properties"), "mapping",
+                               json_pack("{s:s, s:[s,s,s]}", "description", row->help, "type",
+                                         "string", "object", "array"));
+}
+
 static int add_pairs(json_t *schema)
 {
     json_t *defaults = option_map_schema();
@@ -223,6 +250,7 @@ static int add_pairs(json_t *schema)
     failed |= json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
     failed |= option_add_schema(defaults, &lab_pair_options, "count");
+    failed |= add_mapping(defaults) | add_mapping(pair);
     json_t *pairs = json_pack("{s:s, s:s, s:i, s:{s:s}, s:o}", "description", help_of("pairs"),
                               "type", "object", "minProperties", 1, "propertyNames", "pattern",
                               "^[A-Za-z0-9_-]{1,31}$", "additionalProperties", pair);

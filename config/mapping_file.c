@@ -422,10 +422,13 @@ static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table
     option_read(r, &row_options, "", node, below, &rr->values, rr->given);
     bool fine = !r->failed;
     r->failed = failed || r->failed;
+    if (!fine) {
+        return false;
+    }
     const bool topic = read_topic(rr, node);
     const bool about = read_event(rr, node) && read_format(rr, node);
-    if (topic && about && fine) {
-        fine = read_fields(rr, node) && fine;
+    if (topic && about) {
+        fine = read_fields(rr, node);
         fine = read_whose(rr, node) && fine;
     }
     return read_only(rr, table) && topic && about && fine;
@@ -618,30 +621,24 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
     return NULL;
 }
 
-/* ---- what a table cannot do for a pair ---- */
+_Static_assert(offsetof(struct mapping_table, mapping) == 0, "a table begins with it");
 
-/* The topic of what is sent, members left open. */
-static void fill_topic(const struct mapping_send *send, const char *pair, enum side side,
-                       char topic[MESSAGE_TOPIC_MAX])
+void mapping_table_print(const struct mapping *mapping, FILE *out)
 {
-    size_t used = 0;
-    topic[0] = '\0';
-    for (size_t k = 0; k < send->topic_count && used < MESSAGE_TOPIC_MAX; k++) {
-        const struct mapping_part *part = &send->topic[k];
-        const char *text = part->kind == MAPPING_LITERAL ? part->text
-                           : part->kind == MAPPING_PAIR  ? pair
-                                                         : "x";
-        for (size_t i = 0; part->kind == MAPPING_SIDE && i <= send->side_count; i++) {
-            const bool own = i == send->side_count;
-            if (own || strcmp(send->sides[i].to, side_name(side)) == 0) {
-                text = own ? side_name(side) : send->sides[i].from;
-                break;
-            }
-        }
-        const int n = snprintf(topic + used, MESSAGE_TOPIC_MAX - used, "%s", text);
-        used += n > 0 ? (size_t)n : 0;
+    const struct mapping_table *table = (const void *)mapping;
+    if (table->file) {
+        write_scalar(table->file, false, out);
+    } else {
+        (void)fputs(table->text, out);
     }
 }
+
+uint64_t mapping_table_hash(const struct mapping *mapping, uint64_t hash)
+{
+    return mapping ? hash_bytes(hash, &mapping->hash, sizeof mapping->hash) : hash;
+}
+
+/* ---- what a table cannot do for a pair ---- */
 
 /* The row that takes what is sent under the topic for something said; row_count: none does. */
 static size_t find_echo(const struct mapping *mapping, const char *pair, const char *topic)
@@ -688,7 +685,7 @@ const char *mapping_table_lacks(const struct mapping *mapping, const char *pair,
     for (size_t k = 0; k < mapping->send_count; k++) {
         for (int s = 0; s < SIDE_COUNT; s++) {
             const struct mapping_send *send = &mapping->sends[k];
-            fill_topic(send, pair, (enum side)s, topic);
+            mapping_send_filter(send, pair, (enum side)s, topic);
             const size_t row = find_echo(mapping, pair, topic);
             if ((send->side == SIDE_COUNT || send->side == (enum side)s) &&
                 row < mapping->row_count) {

@@ -28,6 +28,12 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
 /* A file with a table, every fault of it in *errors; NULL then. */
 struct mapping_table *mapping_table_load(const char *path, struct err_list *errors);
 
+/* As a lab file says it: the path of its file, or the rows, as flow YAML. */
+void mapping_table_print(const struct mapping *mapping, FILE *out);
+
+/* Mixed into hash; NULL: as it is. */
+uint64_t mapping_table_hash(const struct mapping *mapping, uint64_t hash);
+
 /* What the pair could not do with its table, in words; NULL: it can do all. link: Tandem
  * commands its robots. */
 const char *mapping_table_lacks(const struct mapping *mapping, const char *pair, bool link,

@@ -135,8 +135,7 @@ enum { UNITS_TOLD = 11 };
 
 static bool takes_number(const struct mapping_member *member)
 {
-    return !member || !(member->type == MAPPING_PLAIN || member->type == MAPPING_NOTE ||
-                        member->type == MAPPING_NAME);
+    return !member || !(member->type == MAPPING_PLAIN || member->type == MAPPING_NAME);
 }
 
 static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_t node,

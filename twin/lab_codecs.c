@@ -46,6 +46,9 @@ static const struct codec *find_spoken(const void *context, const struct event *
     const bool command =
         event->kind == EVENT_COMMAND ||
         (event->kind == EVENT_MALFORMED && strcmp(event->malformed.what, "command") == 0);
+    if (codec->too) {
+        return codec->too;
+    }
     return codec->hear && command && lab_pair_params(lab, (size_t)index)->mode == PAIR_LINK
                ? &codec_native
                : codec;
@@ -66,8 +69,9 @@ static bool is_spoken(const struct lab *lab, const struct codec *codec)
     bool spoken = false;
     for (size_t i = 0; i < lab_pair_count(lab) && !spoken; i++) {
         const struct codec *of = lab_codec(lab, i);
-        spoken = of == codec || (codec == &codec_native && of->hear &&
-                                 lab_pair_params(lab, i)->mode == PAIR_LINK);
+        spoken =
+            of == codec || of->too == codec ||
+            (codec == &codec_native && of->hear && lab_pair_params(lab, i)->mode == PAIR_LINK);
     }
     return spoken;
 }

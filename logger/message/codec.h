@@ -33,6 +33,7 @@ enum {
 };
 
 struct codec;
+struct mapping;
 
 /* What goes out to a pair. */
 enum codec_kind {
@@ -49,7 +50,9 @@ enum codec_kind {
 /* What the lab file says of a pair's robots for its codec. Each codec reads its own; a row in
  * config/lab_options.c each, and one in codec_keys of config/lab_check.c. */
 struct codec_options {
+    char pair[EVENT_PAIR_MAX];                   /* whose they are */
     char address[SIDE_COUNT][CODEC_ADDRESS_MAX]; /* "acme/amr-01"; "": none */
+    const struct mapping *mapping; /* a table, of mapping.h; borrowed; NULL: none */
 };
 
 /* The pair that a foreign codec speaks for. */
@@ -141,7 +144,8 @@ struct codec {
      * EVENT_MALFORMED. */
     bool (*hear)(const struct codec_pair *pair, const struct message *message,
                  const struct codec_ear *ear);
-    size_t state_bytes; /* of each pair */
+    size_t state_bytes;      /* of each pair */
+    const struct codec *too; /* what its robots may speak as well; NULL: nothing else */
     /* The k-th topic of a pair's robots; false when there are no more. */
     bool (*place)(const struct codec_options *options, size_t k, struct codec_place *place);
     /* Is it, by its topic, a sample of this pair's? Any thread. NULL: it has none. */

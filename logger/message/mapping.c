@@ -32,7 +32,7 @@ const struct mapping_member mapping_members[] = {
     {EVENT_REPLY, "status", MAPPING_NAME, IN(reply.status), .required = true, .names = &reply_status_names},
     {EVENT_REPLY, "t", MAPPING_TIME, IN(reply.source_us), .quantity = MAPPING_SECONDS},
     {EVENT_REPLY, "t_start", MAPPING_TIME, IN(reply.source_start_us), .quantity = MAPPING_SECONDS},
-    {EVENT_REPLY, "detail", MAPPING_NOTE, .size = MAPPING_WORD_MAX},
+    {EVENT_REPLY, "detail", MAPPING_PLAIN, IN(reply.detail)},
     {EVENT_REPLY, "values", MAPPING_NAMED, .size = MAPPING_WORD_MAX},
     {EVENT_TELEMETRY, "t", MAPPING_TIME, IN(telemetry.source_us), .quantity = MAPPING_SECONDS},
     {EVENT_TELEMETRY, "seq", MAPPING_WHOLE, IN(telemetry.seq)},
@@ -41,14 +41,15 @@ const struct mapping_member mapping_members[] = {
     {EVENT_TELEMETRY, "pose", MAPPING_AXIS, TOLD(telemetry.pose, telemetry.pose_count)},
     {EVENT_TELEMETRY, "nu", MAPPING_AXIS, TOLD(telemetry.nu, telemetry.nu_count)},
     {EVENT_TELEMETRY, "tau", MAPPING_AXIS, TOLD(telemetry.tau, telemetry.tau_count)},
-    {EVENT_CONNECTION, "state", MAPPING_NAME, IN(connection.online), .required = true, .names = &connection_state_names},
+    {EVENT_CONNECTION, "state", MAPPING_NAME, IN(connection.online), .required = true,
+        .names = &connection_state_names},
     {EVENT_CONNECTION, "boot", MAPPING_PLAIN, IN(connection.boot)},
     {EVENT_CONNECTION, "t", MAPPING_TIME, IN(connection.source_us), .quantity = MAPPING_SECONDS},
 };
 /* clang-format on */
 const size_t mapping_member_count = COUNT(mapping_members);
 _Static_assert((int)EVENT_ID_MAX <= (int)MAPPING_WORD_MAX &&
-                   (int)EVENT_BOOT_MAX <= (int)MAPPING_WORD_MAX,
+                   (int)EVENT_DETAIL_MAX <= (int)MAPPING_WORD_MAX,
                "a word holds each text");
 
 /* The axis behind "pose."; false when there is none. */
@@ -226,8 +227,7 @@ static bool take_number(struct reading *r, const struct mapping_field *f,
 
 static bool takes_text(const struct mapping_member *member)
 {
-    return member->type == MAPPING_PLAIN || member->type == MAPPING_NOTE ||
-           member->type == MAPPING_NAME;
+    return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
 }
 
 /* What one source says of a field. */
@@ -375,10 +375,8 @@ static bool put_field(struct reading *r, const struct mapping_field *f,
     case MAPPING_NAMED:
         put_value(r, f, value);
         return true;
-    case MAPPING_NOTE:
-        break;
     }
-    return true;
+    return false;
 }
 
 /* The same in the words of the native protocol: what L1 and the other robot get. */

@@ -93,7 +93,6 @@ struct mapping_node {
 
 enum mapping_type {
     MAPPING_PLAIN, /* char[size] */
-    MAPPING_NOTE,  /* a text that is told on, and kept nowhere */
     MAPPING_NAME,  /* by names: enum or bool */
     MAPPING_TIME,  /* seconds to int64_t microseconds */
     MAPPING_SIM,   /* the same, and a bool that tells of it */
@@ -255,6 +254,10 @@ enum mapping_outcome mapping_encode(const struct mapping *mapping, const struct 
 /* The filter of a row's topic, as MQTT has it; pair stands for {pair}. */
 void mapping_row_filter(const struct mapping_row *row, const char *pair,
                         char filter[MESSAGE_TOPIC_MAX]);
+
+/* The same of a topic that is written to: '+' for members of what is sent. */
+void mapping_send_filter(const struct mapping_send *send, const char *pair, enum side side,
+                         char filter[MESSAGE_TOPIC_MAX]);
 
 /* Do messages under a topic come in a stream, of which nobody waits for a single one? */
 bool mapping_is_sample(const struct mapping *mapping, const char *topic);

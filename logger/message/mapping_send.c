@@ -120,15 +120,15 @@ static bool add_plain(struct filling *f, const char *text, bool in_topic)
     return (text[0] || !in_topic) && add_bytes(f, text, strlen(text));
 }
 
-static const char *call_side(const struct filling *f)
+static const char *call_side(const struct mapping_send *send, enum side side)
 {
-    const char *side = side_name(f->out->side);
-    for (size_t k = 0; k < f->send->side_count; k++) {
-        if (strcmp(f->send->sides[k].to, side) == 0) {
-            return f->send->sides[k].from;
+    const char *name = side_name(side);
+    for (size_t k = 0; k < send->side_count; k++) {
+        if (strcmp(send->sides[k].to, name) == 0) {
+            return send->sides[k].from;
         }
     }
-    return side;
+    return name;
 }
 
 static bool add_part(struct filling *f, const struct mapping_part *part, bool in_topic)
@@ -140,7 +140,7 @@ static bool add_part(struct filling *f, const struct mapping_part *part, bool in
     case MAPPING_PAIR:
         return add_plain(f, f->out->pair, in_topic);
     case MAPPING_SIDE:
-        return add_plain(f, call_side(f), in_topic);
+        return add_plain(f, call_side(f->send, f->out->side), in_topic);
     case MAPPING_FILLED:
         return take_found(f, part->source, &word) && add_plain(f, word.text, in_topic);
     case MAPPING_QUOTED:
@@ -219,4 +219,20 @@ enum mapping_outcome mapping_encode(const struct mapping *mapping, const struct 
         }
     }
     return MAPPING_NOBODY;
+}
+
+void mapping_send_filter(const struct mapping_send *send, const char *pair, enum side side,
+                         char filter[MESSAGE_TOPIC_MAX])
+{
+    size_t used = 0;
+    filter[0] = '\0';
+    for (size_t k = 0; k < send->topic_count && used < MESSAGE_TOPIC_MAX; k++) {
+        const struct mapping_part *part = &send->topic[k];
+        const char *text = part->kind == MAPPING_LITERAL ? part->text
+                           : part->kind == MAPPING_PAIR  ? pair
+                           : part->kind == MAPPING_SIDE  ? call_side(send, side)
+                                                         : "+";
+        const int n = snprintf(filter + used, MESSAGE_TOPIC_MAX - used, "%s", text);
+        used += n > 0 ? (size_t)n : 0;
+    }
 }

@@ -187,7 +187,7 @@ static void print_party(const struct acl *a, const struct pair_params *pair, enu
     const struct codec *codec = codec_find(pair->codec);
     if (codec->hear) {
         print_places(pair, side);
-        codec = side == SIDE_COUNT ? &codec_native : codec;
+        codec = side == SIDE_COUNT ? &codec_native : codec->too ? codec->too : codec;
     }
     const struct codec_right *rights = codec->rights;
     for (size_t i = 0; i < CODEC_RIGHTS_MAX && rights[i].topic; i++) {

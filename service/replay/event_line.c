@@ -74,6 +74,7 @@ static void write_reply(struct json_writer *w, const struct event_reply *r)
     write_time(w, "t", r->source_us);
     write_time(w, "t_start", r->source_start_us);
     json_write_text(w, "status", reply_status_name(r->status));
+    write_told(w, "detail", r->detail);
     if (r->value_count > 0) {
         json_write_object(w, "values");
         for (size_t k = 0; k < r->value_count; k++) {
@@ -111,9 +112,19 @@ static void write_part(struct json_writer *w, const struct event *e)
         write_told(w, "boot", e->connection.boot);
         write_time(w, "t", e->connection.source_us);
         write_told(w, "reason", e->connection.reason);
+    } else if (e->kind == EVENT_FAULT) {
+        json_write_text(w, "type", fault_kind_name(e->fault.kind));
+        write_told(w, "level", e->fault.level);
+        json_write_text(w, "detail", e->fault.detail);
+        write_told(w, "id", e->fault.id);
+        write_told(w, "about", e->fault.about);
+    } else if (e->kind == EVENT_NOTE) {
+        json_write_text(w, "type", note_kind_name(e->note.kind));
+        write_told(w, "id", e->note.id);
+        write_told(w, "detail", e->note.detail);
+        write_told(w, "status", e->note.status);
     } else if (e->kind == EVENT_MALFORMED) {
         json_write_text(w, "what", e->malformed.what);
-        write_told(w, "id", e->malformed.id);
         json_write_text(w, "detail", e->malformed.detail);
     }
 }

@@ -151,7 +151,7 @@ static void test_rows(void)
                      "detail: {path: /why}}"),
          "a/r1/real/z", "{\"s\":\"halted\",\"a\":1,\"b\":2,\"why\":\"a \\\"wall\\\"\"}",
          "{\"event\": \"reply\", \"pair\": \"r1\", \"side\": \"real\", \"status\": \"halted\", "
-         "\"values\": {\"b\": 2, \"a\": 1}}",
+         "\"detail\": \"a \\\"wall\\\"\", \"values\": {\"b\": 2, \"a\": 1}}",
          "{\"status\":\"halted\",\"detail\":\"a \\\"wall\\\"\",\"values\":{\"b\":2,\"a\":1}}"},
         {"number as map", ROW("connection, format: text, fields: {state: {at: 1, map: {\"1\": online}}, boot: {at: 2}}"),
          "a/r1/real/z", "1 b7",

@@ -1,0 +1,208 @@
+/* service/replay/codec_command.c - `tandem codec try`: what a lab makes of recorded messages,
+ * one by one, or why it makes nothing of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "logger/message/mapping.h"
+#include "logger/storage/journal.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
+#include "service/replay/event_line.h"
+#include "service/replay/replay.h"
+
+struct attempt {
+    const struct lab_file *file;
+    const char *pair; /* NULL: all */
+    struct codec_set codecs;
+    size_t told; /* events of this message */
+    char line[MESSAGE_LINE_MAX + 64];
+    char scratch[MESSAGE_PAYLOAD_MAX + 1];
+};
+
+static void tell_event(void *context, const struct event *event)
+{
+    struct attempt *a = context;
+    if (!a->pair || strcmp(a->pair, event->pair) == 0) {
+        event_line_print(event, NULL, stdout);
+        a->told++;
+    }
+}
+
+/* ---- why not ---- */
+
+static void drop_event(void *context, const struct event *event)
+{
+    (void)context;
+    (void)event;
+}
+
+static const char *explain_silence(const struct attempt *a, const struct message *m)
+{
+    const char *why = "no codec of the lab has this topic";
+    for (size_t i = 0; i < a->file->pair_count; i++) {
+        const struct pair_params *p = &a->file->pairs[i];
+        if ((a->pair && strcmp(p->id, a->pair) != 0) || !p->speaks.mapping) {
+            continue;
+        }
+        const enum mapping_outcome outcome =
+            mapping_decode(p->speaks.mapping, p->id, false, m, drop_event, NULL);
+        if (outcome == MAPPING_PASSED) {
+            return "the mappings with this topic are for other payloads (only)";
+        }
+        why = outcome == MAPPING_TAKEN ? "it takes an earlier message back: nothing happened"
+                                       : "no mapping has this topic";
+    }
+    return why;
+}
+
+/* ---- lines ---- */
+
+/* A line without "tst" came at "t" seconds, or at some time. */
+static size_t stamp_line(struct attempt *a, size_t bytes)
+{
+    char stamp[28];
+    char head[48];
+    const char *brace = memchr(a->line, '{', bytes);
+    if (!brace || journal_line_us(a->line, bytes) != LAB_TIME_NONE) {
+        return bytes;
+    }
+    json_t *line = json_loadb(a->line, bytes, JSON_DISABLE_EOF_CHECK, NULL);
+    const json_t *t = json_object_get(line, "t");
+    const int64_t t_us = json_is_number(t) ? lab_us(json_number_value(t)) : 0;
+    json_decref(line);
+    message_format_time(t_us == LAB_TIME_NONE ? 0 : t_us, stamp);
+    const int n = snprintf(head, sizeof head, "{\"tst\":\"%s\",", stamp);
+    const size_t rest = bytes - (size_t)(brace + 1 - a->line);
+    memmove(a->line + n, brace + 1, rest);
+    memcpy(a->line, head, (size_t)n);
+    return rest + (size_t)n;
+}
+
+/* False: it is no message. */
+static bool try_line(struct attempt *a, size_t bytes, const char *path, unsigned number)
+{
+    struct message m;
+    struct err err = {0};
+    bytes = stamp_line(a, bytes);
+    const enum status status = message_parse(a->line, bytes, a->scratch, &m, &err);
+    if (status == STATUS_E_EMPTY) {
+        return true;
+    }
+    if (status != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s:%u: %s\n", path, number, err.text);
+        return false;
+    }
+    a->told = 0;
+    (void)codec_decode(&a->codecs, a->file->broker.prefix, &m, tell_event, a);
+    if (a->told == 0) {
+        event_line_print(NULL, explain_silence(a, &m), stdout);
+    }
+    return true;
+}
+
+static int try_stream(struct attempt *a, FILE *in, const char *path)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int exit_status = EXIT_FINE;
+    unsigned number = 0;
+    for (ssize_t n = getline(&line, &room, in); n >= 0; n = getline(&line, &room, in)) {
+        number++;
+        if ((size_t)n > MESSAGE_LINE_MAX) {
+            (void)fprintf(stderr, "tandem: %s:%u: longer than %d bytes\n", path, number,
+                          MESSAGE_LINE_MAX);
+            exit_status = EXIT_FAILED;
+            continue;
+        }
+        memcpy(a->line, line, (size_t)n);
+        exit_status = try_line(a, (size_t)n, path, number) ? exit_status : EXIT_FAILED;
+    }
+    free(line);
+    return fflush(stdout) == 0 && !ferror(in) ? exit_status : EXIT_FAILED;
+}
+
+/* ---- the command ---- */
+
+static int try_file(const struct lab_file *file, const char *pair, const char *path)
+{
+    const struct lab_params params = lab_file_params(file);
+    const bool standard = strcmp(path, "-") == 0;
+    FILE *in = standard ? stdin : fopen(path, "re");
+    if (!in) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    struct attempt *a = calloc(1, sizeof *a);
+    struct lab *lab = lab_memory_create(&params);
+    int exit_status = EXIT_FAILED;
+    if (a && lab) {
+        a->file = file;
+        a->pair = pair;
+        lab_codecs(lab, &a->codecs);
+        exit_status = try_stream(a, in, path);
+    } else {
+        (void)fputs("tandem: not enough memory\n", stderr);
+    }
+    lab_memory_destroy(lab);
+    free(a);
+    if (!standard) {
+        (void)fclose(in);
+    }
+    return exit_status;
+}
+
+static bool is_pair(const struct lab_file *file, const char *pair)
+{
+    return lab_find_params(file->pairs, file->pair_count, pair) != NULL;
+}
+
+int command_codec(int argc, char **argv)
+{
+    const char *path = NULL;
+    const char *pair = NULL;
+    struct lab_file file = {0};
+    const struct argument rows[] = {
+        {"lab", 'c', ARGUMENT_TEXT, &path, 0, 0, "LAB.yaml", "the lab file"},
+        {"pair", 0, ARGUMENT_TEXT, &pair, 0, 0, "ID", "of this pair only"},
+    };
+    const struct arguments arguments = {
+        .command = "codec",
+        .operands = "try FILE|-",
+        .description =
+            "  For each recorded message, a line: the event that the lab makes of it, or why "
+            "it\n"
+            "  makes none. Lines are those of a journal, of mosquitto_sub -F %J or %j, or of\n"
+            "  {\"topic\": ..., \"payload\": ...} alone; - is the standard input. Nothing is "
+            "sent and\n"
+            "  nothing is judged: for that there is tandem replay.\n",
+        .examples = "  mosquitto_sub -t '#' -F %J | tandem codec try -c lab.yaml --pair r1 -\n",
+        .exit_status = "a line is no message, or the output could not be written",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (!argv[1] || strcmp(argv[1], "try") != 0 || !argv[2] || argv[3]) {
+        (void)fputs(
+            "tandem: codec: 'try FILE' or 'try -' is wanted, see 'tandem codec --help'\n",
+            stderr);
+        return EXIT_USAGE;
+    }
+    if (!lab_argument_load("codec", path, &file)) {
+        return EXIT_USAGE;
+    }
+    if (pair && !is_pair(&file, pair)) {
+        (void)fprintf(stderr, "tandem: codec: the lab has no pair '%s'\n", pair);
+        exit_status = EXIT_USAGE;
+    } else {
+        exit_status = try_file(&file, pair, argv[2]);
+    }
+    lab_file_free(&file);
+    return exit_status;
+}
