@@ -1,6 +1,5 @@
 #include "base/unit.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static const struct unit units[] = {
     {"rad", UNIT_ANGLE, 1.0},
     {"deg", UNIT_ANGLE, RAD_PER_DEG},
     {"turn", UNIT_ANGLE, 2.0 * PI},
-    {"iso8601", UNIT_TIME, 0.0},
+    {"iso8601", UNIT_STAMP, 0.0},
 };
 
 const struct unit *unit_find(const char *name)
@@ -31,18 +30,26 @@ const struct unit *unit_find(const char *name)
     return NULL;
 }
 
-const char *unit_list(enum unit_kind kind)
+bool unit_fits(const struct unit *unit, enum unit_kind measured)
 {
-    static const char *const lists[] = {
-        [UNIT_TIME] = "s, ms, us, ns, iso8601",
-        [UNIT_LENGTH] = "m, cm, mm",
-        [UNIT_ANGLE] = "rad, deg, turn",
-        [UNIT_OTHER] = "s, ms, us, ns, m, cm, mm, rad, deg, turn, iso8601",
-    };
-    return lists[kind];
+    return unit->kind == measured || (measured == UNIT_STAMP && unit->kind == UNIT_TIME) ||
+           (measured == UNIT_UNKNOWN && unit->kind != UNIT_STAMP);
 }
 
-bool unit_of_name(const char *name, enum unit_kind *kind)
+const char *unit_list(enum unit_kind measured)
+{
+    static const char *const lists[] = {
+        [UNIT_TIME] = "s, ms, us, ns",
+        [UNIT_STAMP] = "s, ms, us, ns, iso8601",
+        [UNIT_LENGTH] = "m, cm, mm",
+        [UNIT_ANGLE] = "rad, deg, turn",
+        [UNIT_OTHER] = "",
+        [UNIT_UNKNOWN] = "s, ms, us, ns, m, cm, mm, rad, deg, turn",
+    };
+    return lists[measured];
+}
+
+enum unit_kind unit_of_name(const char *name)
 {
     static const struct {
         const char *end;
@@ -53,11 +60,13 @@ bool unit_of_name(const char *name, enum unit_kind *kind)
         {"radps2", UNIT_ANGLE}, {"n", UNIT_OTHER},   {"nm", UNIT_OTHER},  {"a", UNIT_OTHER},
     };
     const char *last = strrchr(name, '_');
+    if (strcmp(name, "t") == 0 || strcmp(name, "t_s") == 0) {
+        return UNIT_STAMP;
+    }
     for (size_t i = 0; last && i < COUNT(ends); i++) {
         if (strcmp(last + 1, ends[i].end) == 0) {
-            *kind = ends[i].kind;
-            return true;
+            return ends[i].kind;
         }
     }
-    return false;
+    return UNIT_UNKNOWN;
 }

@@ -10,26 +10,32 @@
 
 /* What is measured. */
 enum unit_kind {
-    UNIT_TIME,   /* s */
+    UNIT_TIME,   /* a duration, s */
+    UNIT_STAMP,  /* a time of day, s */
     UNIT_LENGTH, /* m */
     UNIT_ANGLE,  /* rad */
-    UNIT_OTHER   /* none of these */
+    UNIT_OTHER,  /* something that none of these measures */
+    UNIT_UNKNOWN
 };
 
 struct unit {
     const char *name;
-    enum unit_kind kind;
-    double factor; /* to s, m or rad; 0: it is a text, an ISO 8601 time */
+    enum unit_kind kind; /* UNIT_STAMP: a text, an ISO 8601 time */
+    double factor;       /* to s, m or rad; 0 of a text */
 };
 
 /* NULL: there is none of this name. */
 const struct unit *unit_find(const char *name);
 
-/* "s, ms, us ...", those of a kind; UNIT_OTHER: all of them. */
-const char *unit_list(enum unit_kind kind);
+/* May what measures this stand in such a unit? A stamp may also be a number of seconds, and
+ * what is not known anything that is a number. */
+bool unit_fits(const struct unit *unit, enum unit_kind measured);
 
-/* The unit of ours that a name ends with, as names of quantities do in this program: of "lap_s"
- * time, of "v_mps" length, of "tau_u_n" another one. False when it ends with none. */
-bool unit_of_name(const char *name, enum unit_kind *kind);
+/* "s, ms, us ...": those that fit; "" of UNIT_OTHER. */
+const char *unit_list(enum unit_kind measured);
+
+/* By what a name ends with, as names of quantities do in this program: "lap_s" is a duration,
+ * "v_mps" of length; "t" and "t_s" are stamps. */
+enum unit_kind unit_of_name(const char *name);
 
 #endif

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lab_time.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "logger/message/message.h"
 
 /* How much of a field an error shows. */
 enum { SHOWN_MAX = 40 };
@@ -83,8 +85,11 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
             snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", csv_name(csv, i));
         used += wrote > 0 ? (size_t)wrote : 0;
     }
+    const char *colon = strrchr(name, ':');
     return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                   "there is no column '%.*s', the columns are: %s", SHOWN_MAX, name, list);
+                   "there is no column '%.*s'%s%s%s, the columns are: %s", SHOWN_MAX, name,
+                   colon ? " and no unit '" : "", colon ? colon + 1 : "", colon ? "'" : "",
+                   list);
 }
 
 static bool plain_number(const struct csv *csv, size_t column, double *value)
@@ -125,12 +130,67 @@ enum status csv_number(const struct csv *csv, size_t column, double *value, stru
     return csv_error(csv, column, err, what);
 }
 
+enum status csv_unit_split(const struct csv *csv, const char *text, enum unit_kind measured,
+                           char *name, const struct unit **unit, struct err *err)
+{
+    const char *colon = strrchr(text, ':');
+    *unit = colon && csv_find(csv, text) < 0 ? unit_find(colon + 1) : NULL;
+    if (*unit && !unit_fits(*unit, measured)) {
+        const char *list = unit_list(measured);
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "'%.*s': %s%s was expected, not '%s'", SHOWN_MAX, text,
+                       *list ? "one of the units " : "no unit of time, length or angle", list,
+                       (*unit)->name);
+    }
+    const size_t n = *unit ? (size_t)(colon - text) : strlen(text);
+    if (n >= CSV_NAME_MAX) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "'%.*s...' is longer than the %d bytes of a name", SHOWN_MAX, text,
+                       CSV_NAME_MAX - 1);
+    }
+    memcpy(name, text, n);
+    name[n] = '\0';
+    return STATUS_OK;
+}
+
+enum status csv_quantity_find(const struct csv *csv, const char *text, enum unit_kind measured,
+                              double factor, struct csv_quantity *quantity, struct err *err)
+{
+    char name[CSV_NAME_MAX];
+    const struct unit *unit = NULL;
+    size_t column = 0;
+    enum status st = csv_unit_split(csv, text, measured, name, &unit, err);
+    st = st == STATUS_OK ? csv_require(csv, name, &column, err) : st;
+    if (st == STATUS_OK) {
+        *quantity = (struct csv_quantity){(int)column, unit ? unit->factor : factor};
+    }
+    return st;
+}
+
+enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us, struct err *err)
+{
+    const char *text = csv_text(csv, column);
+    const int64_t time_us = message_parse_time(text, strlen(text));
+    if (time_us == LAB_TIME_NONE) {
+        return csv_error(csv, column, err,
+                         "an ISO 8601 time was expected, such as 2026-11-20T05:55:55.6Z");
+    }
+    *us = time_us;
+    return STATUS_OK;
+}
+
 enum status csv_quantity_read(const struct csv *csv, struct csv_quantity quantity,
                               double *value, struct err *err)
 {
     double number = 0.0;
+    int64_t us = 0;
     if (quantity.column < 0 || *csv_text(csv, (size_t)quantity.column) == '\0') {
         return STATUS_OK;
+    }
+    if (!(quantity.factor > 0.0)) {
+        const enum status st = csv_stamp(csv, (size_t)quantity.column, &us, err);
+        *value = st == STATUS_OK ? (double)us * 1e-6 : *value;
+        return st;
     }
     const enum status st = csv_number(csv, (size_t)quantity.column, &number, err);
     if (st == STATUS_OK) {

@@ -16,9 +16,15 @@
 
 #include "base/err.h"
 #include "base/status.h"
+#include "base/unit.h"
 
 /* Longer lines, longer headers and more columns are errors. */
-enum { CSV_LINE_MAX = 65536, CSV_HEADER_MAX = 16384, CSV_COLUMNS_MAX = 512 };
+enum {
+    CSV_LINE_MAX = 65536,
+    CSV_HEADER_MAX = 16384,
+    CSV_COLUMNS_MAX = 512,
+    CSV_NAME_MAX = 128
+};
 
 struct csv;
 
@@ -84,11 +90,29 @@ const char *csv_text(const struct csv *csv, size_t column);
 MUST_USE enum status csv_number(const struct csv *csv, size_t column, double *value,
                                 struct err *err);
 
+/* An ISO 8601 time of the current row, in microseconds since 1970. STATUS_E_PARSE. */
+MUST_USE enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us,
+                               struct err *err);
+
+/* Text that names a quantity, perhaps with a unit behind it: "lap:ms", unless a column is
+ * called just so. What stands before the unit goes into name[CSV_NAME_MAX], *unit is NULL where
+ * there is none. STATUS_E_PARSE for a unit that what is measured cannot have, or a name too
+ * long. */
+MUST_USE enum status csv_unit_split(const struct csv *csv, const char *text,
+                                    enum unit_kind measured, char *name,
+                                    const struct unit **unit, struct err *err);
+
 /* A quantity that stands in a column of its own unit. */
 struct csv_quantity {
     int column;    /* -1: the table does not have it */
-    double factor; /* to its SI unit */
+    double factor; /* to its SI unit; 0: an ISO 8601 time, to Unix seconds */
 };
+
+/* The column that such a text names, which has to be there; factor is that of a text without a
+ * unit. STATUS_E_PARSE. */
+MUST_USE enum status csv_quantity_find(const struct csv *csv, const char *text,
+                                       enum unit_kind measured, double factor,
+                                       struct csv_quantity *quantity, struct err *err);
 
 /* Of the current row in its SI unit; *value stays as it is where there is nothing. */
 MUST_USE enum status csv_quantity_read(const struct csv *csv, struct csv_quantity quantity,

@@ -8,8 +8,6 @@
 
 /* --- quantities ------------------------------------------------------------------------ */
 
-enum { NAME_MAX_BYTES = 128 };
-
 /* What a logger writes when it has no value. */
 static bool is_missing(const char *text)
 {
@@ -43,26 +41,18 @@ static enum status take_factor(const struct csv *csv, const char *name,
     return csv_require(csv, name, &product->column[product->count++], err);
 }
 
-enum status csv_product_find(const struct csv *csv, const char *text,
-                             struct csv_product *product, struct err *err)
+/* A whole product, without its sign and unit. */
+static enum status take_factors(const struct csv *csv, const char *text,
+                                struct csv_product *product, struct err *err)
 {
-    *product = (struct csv_product){.scale = 1.0};
-    if (text[0] == '-' && csv_find(csv, text) < 0) {
-        product->scale = -1.0;
-        text++;
-    }
     if (csv_find(csv, text) >= 0 || !strchr(text, '*')) {
         product->count = 1;
         return csv_require(csv, text, &product->column[0], err);
     }
     for (const char *at = text; at;) {
-        char name[NAME_MAX_BYTES];
+        char name[CSV_NAME_MAX];
         const char *star = strchr(at, '*');
         const size_t n = star ? (size_t)(star - at) : strlen(at);
-        if (n >= sizeof name) {
-            return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                           "a name in '%s' is too long", text);
-        }
         memcpy(name, at, n);
         name[n] = '\0';
         const enum status st = take_factor(csv, name, product, err);
@@ -76,14 +66,84 @@ enum status csv_product_find(const struct csv *csv, const char *text,
                                         "there is no column in '%s'", text);
 }
 
-enum status csv_product_value(const struct csv *csv, const struct csv_product *product,
-                              bool strict, double *value, struct err *err)
+enum status csv_product_find(const struct csv *csv, const char *text, enum unit_kind measured,
+                             struct csv_product *product, struct err *err)
+{
+    char name[CSV_NAME_MAX];
+    const struct unit *unit = NULL;
+    enum status st = csv_unit_split(csv, text, measured, name, &unit, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const bool turned = name[0] == '-' && csv_find(csv, name) < 0;
+    *product = (struct csv_product){.scale = turned ? -1.0 : 1.0};
+    st = take_factors(csv, name + turned, product, err);
+    const bool alone = !turned && csv_find(csv, name) >= 0;
+    product->stamp = unit && measured == UNIT_STAMP && alone ? unit : NULL;
+    if (st == STATUS_OK && unit && unit->kind == UNIT_STAMP && !alone) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "'%s': an ISO 8601 time is a column of its own, no product", text);
+    }
+    product->scale *= unit && !product->stamp ? unit->factor : 1.0;
+    return st;
+}
+
+/* A number as whole ones and what is left: of nanoseconds since 1970 a double keeps each 256th.
+ */
+static enum status split_number(const struct csv *csv, size_t column, int64_t *whole,
+                                double *rest, struct err *err)
+{
+    double number = 0.0;
+    const enum status st = csv_number(csv, column, &number, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (!(fabs(number) < (double)(INT64_MAX / 2))) {
+        return csv_error(csv, column, err, "a time of fewer digits was expected");
+    }
+    const char *text = csv_text(csv, column);
+    const size_t digits = strspn(text, "+-0123456789");
+    if (text[digits + strspn(text + digits, ".0123456789")] != '\0') { /* an exponent */
+        *whole = (int64_t)number;
+        *rest = number - (double)*whole;
+        return STATUS_OK;
+    }
+    *whole = strtoll(text, NULL, 10);
+    *rest = 0.0;
+    (void)number_scan(text + digits, text + strlen(text), rest);
+    *rest = text[0] == '-' ? -*rest : *rest;
+    return STATUS_OK;
+}
+
+static enum status read_stamp(const struct csv *csv, struct csv_product *product, double *value,
+                              struct err *err)
+{
+    const bool is_text = product->stamp->kind == UNIT_STAMP;
+    const size_t column = product->column[0];
+    int64_t whole = 0;
+    double rest = 0.0;
+    const enum status st = is_text ? csv_stamp(csv, column, &whole, err)
+                                   : split_number(csv, column, &whole, &rest, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    product->origin = product->begun ? product->origin : whole;
+    product->begun = true;
+    *value =
+        ((double)(whole - product->origin) + rest) * (is_text ? 1e-6 : product->stamp->factor);
+    return STATUS_OK;
+}
+
+enum status csv_product_value(const struct csv *csv, struct csv_product *product, bool strict,
+                              double *value, struct err *err)
 {
     double all = product->scale;
     for (size_t i = 0; i < product->count; i++) {
         double factor = (double)NAN;
         if (strict || !is_missing(csv_text(csv, product->column[i]))) {
-            const enum status st = csv_number(csv, product->column[i], &factor, err);
+            const enum status st = product->stamp
+                                       ? read_stamp(csv, product, &factor, err)
+                                       : csv_number(csv, product->column[i], &factor, err);
             if (st != STATUS_OK) {
                 return st;
             }
@@ -145,6 +205,16 @@ bool table_offers(const struct table *table, const struct csv *csv, size_t chann
     return c->given || csv_find(csv, find_name(c, csv)) >= 0;
 }
 
+/* What a channel measures, as its names tell. */
+static enum unit_kind channel_kind(const struct table_channel *channel)
+{
+    enum unit_kind kind = UNIT_UNKNOWN;
+    for (const char *const *name = channel->names; *name && kind == UNIT_UNKNOWN; name++) {
+        kind = unit_of_name(*name);
+    }
+    return kind;
+}
+
 static enum status find_columns(void *context, const struct csv *csv, struct err *err)
 {
     struct table *table = context;
@@ -152,7 +222,8 @@ static enum status find_columns(void *context, const struct csv *csv, struct err
     for (size_t c = 0; c < table->channels && st == STATUS_OK; c++) {
         struct table_channel *channel = &table->channel[c];
         if (!channel->absent) {
-            st = csv_product_find(csv, find_name(channel, csv), &channel->from, err);
+            st = csv_product_find(csv, find_name(channel, csv), channel_kind(channel),
+                                  &channel->from, err);
         }
     }
     return st;
@@ -163,7 +234,7 @@ static enum status take_values(void *context, const struct csv *csv, struct err 
     struct table *table = context;
     enum status st = table_expect(table, csv->name, csv->line, err);
     for (size_t c = 0; c < table->channels && st == STATUS_OK; c++) {
-        const struct table_channel *channel = &table->channel[c];
+        struct table_channel *channel = &table->channel[c];
         if (!channel->absent) {
             st = csv_product_value(csv, &channel->from, table->strict,
                                    &channel->values[table->count], err);

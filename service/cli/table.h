@@ -8,24 +8,31 @@
 
 #include "service/cli/csv_file.h"
 
-/* A quantity made of columns: "tau_nm", "35.15*u_v", "duty*vin_v", "-right_ticks". */
+/* A quantity made of columns: "tau_nm", "35.15*u_v", "duty*vin_v", "-right_ticks", "yaw:deg".
+ */
 enum { CSV_PRODUCT_MAX = 4 };
 
 struct csv_product {
-    double scale;
+    double scale;             /* to SI */
+    const struct unit *stamp; /* of one column of times with a unit, which count from the first
+                               * of them to the last digit; NULL: it is none */
+    bool begun;               /* there was a first one: whole units since origin */
+    int64_t origin;
     size_t count;
     size_t column[CSV_PRODUCT_MAX];
 };
 
-/* Names and numbers with '*' between them, a minus before the whole turns its sign; a column of
- * just that name comes first. Returns STATUS_E_PARSE with err for a column that is not there,
- * more than CSV_PRODUCT_MAX columns or none. */
+/* Names and numbers with '*' between them, a minus before the whole turns its sign, a unit
+ * stands behind it after a ':'; a column of just that name comes first. Returns STATUS_E_PARSE
+ * with err for a column that is not there, more than CSV_PRODUCT_MAX columns or none, and for a
+ * unit that what is measured cannot have. */
 MUST_USE enum status csv_product_find(const struct csv *csv, const char *text,
-                                      struct csv_product *product, struct err *err);
+                                      enum unit_kind measured, struct csv_product *product,
+                                      struct err *err);
 
 /* Of the current row; NaN where a field is empty or says that there is no value, unless strict.
  * Returns STATUS_E_PARSE with err for a field that is no number. */
-MUST_USE enum status csv_product_value(const struct csv *csv, const struct csv_product *product,
+MUST_USE enum status csv_product_value(const struct csv *csv, struct csv_product *product,
                                        bool strict, double *value, struct err *err);
 
 enum { TABLE_CHANNELS_MAX = 28 };

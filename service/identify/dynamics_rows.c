@@ -249,7 +249,7 @@ static void name_channels(struct rows_in *in)
         in->names[c][0] = role_of(in->row, c);
         in->names[c][1] = usual_name(in->row, c);
         table->channel[c].names = in->names[c];
-        table->channel[c].given = identify_column(in->request, in->names[c][0]);
+        table->channel[c].given = column_map_find(&in->request->columns, in->names[c][0]);
     }
 }
 

@@ -12,20 +12,6 @@ static const struct identify_way *const ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_JOINTS] = &identify_arm_friction, [MODEL_OF_POSES] = &identify_arm_kinematics,
 };
 
-static enum status check_role(const struct model_row *row, const char *role, struct err *err)
-{
-    char roles[ERR_TEXT_MAX] = "";
-    for (const char *const *known = row->roles; *known; known++) {
-        const size_t used = strlen(roles);
-        (void)snprintf(roles + used, sizeof roles - used, " %s", *known);
-        if (strcmp(*known, role) == 0) {
-            return STATUS_OK;
-        }
-    }
-    return err_set(err, STATUS_E_ARG, "columns", 0, 0, "unknown role '%s', %s has%s", role,
-                   row->name, roles);
-}
-
 /* Something is asked that is not for this sort of model. */
 static enum status refuse_others(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
@@ -57,9 +43,7 @@ enum status identify_check(const struct model_row *row, const struct identify_re
     const struct identify_way *way = ways[row->data];
     enum status st = refuse_others(row, request, err);
     st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
-    for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
-        st = check_role(row, request->columns[i].role, err);
-    }
+    st = st == STATUS_OK ? column_map_check(&request->columns, row->roles, row->name, err) : st;
     return st == STATUS_OK && way->check ? way->check(row, request, err) : st;
 }
 

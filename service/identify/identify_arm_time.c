@@ -31,19 +31,20 @@ static const struct {
 struct loader {
     struct move_list list; /* first: it is what header and rows are called with */
     const struct csv *csv; /* the table at hand */
-    int at[COLUMNS];       /* -1: it is not there */
+    struct csv_quantity at[COLUMNS];
     int op, status;
 };
 
 static enum status find_column(const struct loader *loader, const char *role, bool needed,
-                               int *column, struct err *err)
+                               struct csv_quantity *column, struct err *err)
 {
-    const char *named = identify_column(loader->list.request, role);
-    const char *name = named ? named : role;
-    size_t ignored = 0;
-    *column = csv_find(loader->csv, name);
-    return *column >= 0 || !(needed || named) ? STATUS_OK
-                                              : csv_require(loader->csv, name, &ignored, err);
+    const char *named = column_map_find(&loader->list.request->columns, role);
+    if (named || needed) {
+        return csv_quantity_find(loader->csv, named ? named : role, unit_of_name(role), 1.0,
+                                 column, err);
+    }
+    *column = (struct csv_quantity){csv_find(loader->csv, role), 1.0};
+    return STATUS_OK;
 }
 
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
@@ -57,8 +58,9 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     }
     loader->op = csv_find(csv, "op");
     loader->status = csv_find(csv, real ? "real_status" : "virtual_status");
-    loader->at[LAP] = csv_find(csv, real ? "real_lap_s" : "virtual_lap_s");
-    return st == STATUS_OK && loader->at[LAP] < 0
+    loader->at[LAP] =
+        (struct csv_quantity){csv_find(csv, real ? "real_lap_s" : "virtual_lap_s"), 1.0};
+    return st == STATUS_OK && loader->at[LAP].column < 0
                ? find_column(loader, columns[LAP].role, true, &loader->at[LAP], err)
                : st;
 }
@@ -69,11 +71,8 @@ static enum status read_numbers(const struct loader *loader, double value[COLUMN
 {
     enum status st = STATUS_OK;
     for (size_t c = 0; c < COLUMNS && st == STATUS_OK; c++) {
-        const int at = loader->at[c];
         value[c] = columns[c].usual;
-        if (at >= 0 && *csv_text(loader->csv, (size_t)at) != '\0') {
-            st = csv_number(loader->csv, (size_t)at, &value[c], err);
-        }
+        st = csv_quantity_read(loader->csv, loader->at[c], &value[c], err);
     }
     return st;
 }

@@ -21,7 +21,10 @@ static const char purpose[] =
     "\n"
     "  Tables are CSV with a header line, SI units, decimal points. A unit in brackets is "
     "part\n"
-    "  of a column's name: lap1[s] is lap1_s. Lines that begin with '#' are remarks. Models "
+    "  of a column's name: lap1[s] is lap1_s. Columns of other names and units are told by\n"
+    "  --columns: t=stamp:ns,theta=yaw:deg with s ms us ns, m cm mm, rad deg turn and\n"
+    "  iso8601, which are per second of a speed; --columns @FILE reads them from a file, a\n"
+    "  line each. Lines that begin with '#' are remarks. Models "
     "of\n"
     "  motion also take journals, as `mosquitto_sub -F %J` and the daemon write them: the\n"
     "  telemetry of one robot, with nu[0], nu[1] ... and tau[0] ... in the order of the\n"
@@ -33,13 +36,13 @@ static const char examples[] =
 
 static int report_status(enum status st, const struct err *err)
 {
-    if (st == STATUS_E_ARG) {
+    if (st == STATUS_E_ARG && err->line == 0) {
         (void)fprintf(stderr, "tandem: identify: %s\n", err->text);
         return EXIT_USAGE;
     }
     if (st != STATUS_OK) {
         csv_file_complain(err);
-        return EXIT_FAILED;
+        return st == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
     }
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
@@ -144,9 +147,9 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     for (size_t i = 0; i < request.held_out.count; i++) {
         request.validate[request.validate_count++].path = held_out[i];
     }
-    const enum status st = request.column_words
-                               ? identify_take_columns(request.column_words, &request, &err)
-                               : STATUS_OK;
+    const enum status st = request.column_words ? column_map_read(request.column_words, true,
+                                                                  &request.columns, &err)
+                                                : STATUS_OK;
     return st == STATUS_OK ? run_model(&request) : report_status(st, &err);
 }
 

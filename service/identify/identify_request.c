@@ -77,7 +77,8 @@ const struct identify_option identify_options[] = {
     {{"method", 0, ARGUMENT_TEXT, NULL, 0, 0, "METHOD",
      "how to fit; each model has its own (auto)"}, "method", WORD, MOTION | MOVES, AT(method)},
     {{"columns", 0, ARGUMENT_TEXT, NULL, 0, 0, "ROLE=NAME,...",
-     "columns to read, where they are not called as the roles"}, "columns", LIST, ALL, AT(column_words)},
+     "columns to read, where they are not called as the roles, with their unit where it is not SI: t=stamp:ns, "
+     "theta=yaw:deg; @FILE holds them"}, "columns", LIST, ALL, AT(column_words)},
     {{"side", 0, ARGUMENT_TEXT, NULL, 0, 0, "real|virtual",
      "whose laps or telemetry to take where there are both (real)"}, "side", WORD, ALL, AT(side)},
     {{"journal", 0, ARGUMENT_FLAG, NULL, 0, 0, NULL,
@@ -163,43 +164,6 @@ bool identify_option_given(const struct identify_option *option,
         break;
     }
     return *(const double *)value > *(const double *)usual;
-}
-
-enum status identify_take_columns(const char *text, struct identify_request *request,
-                                  struct err *err)
-{
-    while (*text) {
-        const size_t n = strcspn(text, ",");
-        const char *equals = memchr(text, '=', n);
-        if (request->column_count == IDENTIFY_COLUMNS_MAX) {
-            return err_set(err, STATUS_E_ARG, "columns", 0, 0,
-                           "too many columns at '%s', 32 are the limit", text);
-        }
-        struct identify_column *column = &request->columns[request->column_count];
-        const size_t role = equals ? (size_t)(equals - text) : 0;
-        if (role == 0 || role >= sizeof column->role || n - role - 1 == 0 ||
-            n - role - 1 >= sizeof column->column) {
-            return err_set(err, STATUS_E_ARG, "columns", 0, 0,
-                           "columns cannot be read at '%s', write role=name,role=name", text);
-        }
-        memcpy(column->role, text, role);
-        column->role[role] = '\0';
-        memcpy(column->column, equals + 1, n - role - 1);
-        column->column[n - role - 1] = '\0';
-        request->column_count++;
-        text += n + (text[n] == ',');
-    }
-    return STATUS_OK;
-}
-
-const char *identify_column(const struct identify_request *request, const char *role)
-{
-    for (size_t i = 0; i < request->column_count; i++) {
-        if (strcmp(request->columns[i].role, role) == 0) {
-            return request->columns[i].column;
-        }
-    }
-    return NULL;
 }
 
 const char *identify_base_name(const char *path)

@@ -13,16 +13,10 @@
 #include "identification/estimate.h"
 #include "logger/message/json_write.h"
 #include "service/cli/arguments.h"
+#include "service/cli/column_map.h"
 #include "service/cli/table.h"
 
-/* "role=column" from --columns. */
-struct identify_column {
-    char role[64];
-    char column[128];
-};
-
 enum {
-    IDENTIFY_COLUMNS_MAX = 32,
     IDENTIFY_HELD_OUT_MAX = 16,
     IDENTIFY_FILES_MAX = 64 /* as many parts as a recording may have */
 };
@@ -49,7 +43,7 @@ struct identify_request {
     const char *model;
     const char *method;            /* NULL: the model's default */
     const char *side;              /* "real" or "virtual" */
-    const char *column_words;      /* for identify_take_columns() */
+    const char *column_words;      /* for column_map_read() */
     const char *name;              /* of a recording in memory */
     struct argument_list held_out; /* names of files for validate */
     double heading_m;              /* of struct odometry_set; for odometry only */
@@ -72,8 +66,7 @@ struct identify_request {
     /* Recordings that take no part in the fit. */
     struct csv_source validate[IDENTIFY_HELD_OUT_MAX];
     size_t validate_count;
-    struct identify_column columns[IDENTIFY_COLUMNS_MAX];
-    size_t column_count;
+    struct column_map columns;      /* of column_words, read by who asks */
     const struct csv_source *files; /* [file_count] */
     size_t file_count;              /* >= 1 */
     unsigned *outcome;              /* bits 1 << enum identify_outcome; NULL: nobody asks */
@@ -127,13 +120,6 @@ void *identify_option_value(const struct identify_option *option,
 /* Whether something else is asked than if nothing had been said. */
 bool identify_option_given(const struct identify_option *option,
                            const struct identify_request *request);
-
-/* "a=b,c=d" into request->columns. STATUS_E_ARG with err. */
-MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,
-                                           struct err *err);
-
-/* The column that --columns gives to a role, or NULL. */
-const char *identify_column(const struct identify_request *request, const char *role);
 
 /* Read files one after the other into a table; the row at which each begins goes into
  * part_start[count + 1], what they are into *files. As table_read(). */

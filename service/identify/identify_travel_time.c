@@ -18,73 +18,81 @@ static const double M_PER_MM = 1e-3;
 
 struct loader {
     struct move_list list; /* first: it is what header and rows are called with */
-    struct csv_quantity rotation, displacement; /* in the table at hand */
-    int lap;
+    /* In the table at hand; lap1, lap2 and state are those of a smart logger's. */
+    struct csv_quantity rotation, displacement, lap, lap1, lap2, state;
     enum travel_motion motion; /* by the columns of the files so far */
     bool has_motion;           /* there was a file */
-    int lap1, lap2, state;     /* a smart logger's table; -1: it is none */
     int op, status;        /* what it was and how it ended on this side, in our own entries */
     const struct csv *csv; /* the table at hand */
 };
 
-/* A role by the name that --columns gives it (which must be there), else by its own. */
-static enum status find_role(const struct loader *loader, const char *role, int *column,
-                             struct err *err)
+static const char *find_given(const struct loader *loader, const char *role)
 {
-    const char *name = identify_column(loader->list.request, role);
+    return column_map_find(&loader->list.request->columns, role);
+}
+
+/* A role by the name that --columns gives it (which must be there), else by its own, in its own
+ * unit. */
+static enum status find_role(const struct loader *loader, const char *role, double factor,
+                             struct csv_quantity *quantity, struct err *err)
+{
+    const char *name = find_given(loader, role);
+    *quantity = (struct csv_quantity){-1, factor};
     if (name && strcmp(name, NONE) == 0) {
-        *column = -1;
         return STATUS_OK;
     }
-    *column = csv_find(loader->csv, name ? name : role);
-    size_t ignored = 0;
-    return name ? csv_require(loader->csv, name, &ignored, err) : STATUS_OK;
+    if (name) {
+        return csv_quantity_find(loader->csv, name, unit_of_name(role), factor, quantity, err);
+    }
+    quantity->column = csv_find(loader->csv, role);
+    return STATUS_OK;
 }
 
 /* The same quantity in either of two units; its column is -1 when the table has neither. */
 static enum status find_either(const struct loader *loader, const char *si, const char *other,
                                double factor, struct csv_quantity *quantity, struct err *err)
 {
-    int column[2] = {-1, -1};
-    enum status st = find_role(loader, si, &column[0], err);
-    st = st == STATUS_OK ? find_role(loader, other, &column[1], err) : st;
+    struct csv_quantity in_si = {-1, 1.0};
+    struct csv_quantity in_other = {-1, factor};
+    enum status st = find_role(loader, si, 1.0, &in_si, err);
+    st = st == STATUS_OK ? find_role(loader, other, factor, &in_other, err) : st;
     if (st != STATUS_OK) {
         return st;
     }
     const bool use_other =
-        column[1] >= 0 && (column[0] < 0 || (identify_column(loader->list.request, other) &&
-                                             !identify_column(loader->list.request, si)));
-    *quantity =
-        (struct csv_quantity){use_other ? column[1] : column[0], use_other ? factor : 1.0};
+        in_other.column >= 0 &&
+        (in_si.column < 0 || (find_given(loader, other) && !find_given(loader, si)));
+    *quantity = use_other ? in_other : in_si;
     return STATUS_OK;
 }
 
 static enum status find_lap(struct loader *loader, struct err *err)
 {
     const bool real = strcmp(loader->list.request->side, "real") == 0;
-    int sided = -1;
+    struct csv_quantity sided = {-1, 1.0};
     const struct {
         const char *role;
-        int *column;
+        struct csv_quantity *quantity;
     } roles[] = {{"lap_s", &loader->lap},
                  {real ? "real_lap_s" : "virtual_lap_s", &sided},
                  {"lap1_s", &loader->lap1},
                  {"lap2_s", &loader->lap2},
                  {"state", &loader->state}};
     for (size_t i = 0; i < COUNT(roles); i++) {
-        const enum status st = find_role(loader, roles[i].role, roles[i].column, err);
+        const enum status st = find_role(loader, roles[i].role, 1.0, roles[i].quantity, err);
         if (st != STATUS_OK) {
             return st;
         }
     }
-    const bool ours = loader->lap < 0;
+    const bool ours = loader->lap.column < 0;
     loader->lap = ours ? sided : loader->lap;
     loader->op = ours ? csv_find(loader->csv, "op") : -1;
     loader->status = ours ? csv_find(loader->csv, real ? "real_status" : "virtual_status") : -1;
-    const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
+    const bool pair =
+        loader->lap1.column >= 0 && loader->lap2.column >= 0 && loader->state.column >= 0;
     size_t ignored = 0;
-    return loader->lap >= 0 || pair ? STATUS_OK
-                                    : csv_require(loader->csv, "lap_s", &ignored, err);
+    return loader->lap.column >= 0 || pair ? STATUS_OK
+                                           : csv_require(loader->csv, "lap_s", &ignored, err);
 }
 
 /* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
@@ -92,10 +100,9 @@ static enum status find_lap(struct loader *loader, struct err *err)
 static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
                      const char *other_unit)
 {
-    const char *name = identify_column(loader->list.request, si);
-    return (name && strcmp(name, NONE) == 0) ||
-           identify_column(loader->list.request, other_si) ||
-           identify_column(loader->list.request, other_unit);
+    const char *name = find_given(loader, si);
+    return (name && strcmp(name, NONE) == 0) || find_given(loader, other_si) ||
+           find_given(loader, other_unit);
 }
 
 /* A table without one of the two is that of a joint, or of a slide; all files must agree. */
@@ -137,14 +144,14 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     return st == STATUS_OK ? find_motion(loader, err) : st;
 }
 
-/* Which column holds this side's lap in this row; -1 when the move has none. AHEAD: the virtual
+/* This side's lap in this row; its column is -1 when the move has none. AHEAD: the virtual
  * robot answered first; SYNC: the laps are as good as equal. */
-static int lap_column(const struct loader *loader)
+static struct csv_quantity choose_lap(const struct loader *loader)
 {
-    if (loader->lap >= 0) {
+    if (loader->lap.column >= 0) {
         return loader->lap;
     }
-    const char *state = csv_text(loader->csv, (size_t)loader->state);
+    const char *state = csv_text(loader->csv, (size_t)loader->state.column);
     const bool real = strcmp(loader->list.request->side, "real") == 0;
     if (strcmp(state, "AHEAD") == 0) {
         return real ? loader->lap2 : loader->lap1;
@@ -152,7 +159,7 @@ static int lap_column(const struct loader *loader)
     if (strcmp(state, "BEHIND") == 0 || strcmp(state, "SYNC") == 0) {
         return real ? loader->lap1 : loader->lap2;
     }
-    return -1;
+    return (struct csv_quantity){-1, 1.0};
 }
 
 static bool is_empty(const struct csv *csv, int column)
@@ -163,18 +170,18 @@ static bool is_empty(const struct csv *csv, int column)
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
-    const int lap = lap_column(loader);
+    const struct csv_quantity lap = choose_lap(loader);
     const bool other =
         (loader->op >= 0 && strcmp(csv_text(csv, (size_t)loader->op), "go") != 0) ||
         (loader->status >= 0 && strcmp(csv_text(csv, (size_t)loader->status), "done") != 0);
     struct travel_move move = {.lap_s = 0.0};
 
-    if (other || lap < 0 || is_empty(csv, lap) || is_empty(csv, loader->rotation.column) ||
-        is_empty(csv, loader->displacement.column)) {
+    if (other || lap.column < 0 || is_empty(csv, lap.column) ||
+        is_empty(csv, loader->rotation.column) || is_empty(csv, loader->displacement.column)) {
         loader->list.skipped++;
         return STATUS_OK;
     }
-    enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
+    enum status st = csv_quantity_read(csv, lap, &move.lap_s, err);
     st = st == STATUS_OK ? csv_quantity_read(csv, loader->rotation, &move.rotation_rad, err)
                          : st;
     st = st == STATUS_OK

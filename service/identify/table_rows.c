@@ -26,7 +26,7 @@ enum status table_rows_read(const struct identify_request *request,
     table->context = rows;
     for (size_t c = 0; c < form->channels; c++) {
         table->channel[c].names = form->names + c * form->each;
-        table->channel[c].given = identify_column(request, *table->channel[c].names);
+        table->channel[c].given = column_map_find(&request->columns, *table->channel[c].names);
     }
     return identify_read_tables(table, held_out ? request->validate : request->files,
                                 rows->part_count, rows->part_start, files, err);

@@ -187,8 +187,9 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
         return err_set(err, STATUS_E_ARG, "current", 0, 0,
                        "name=value,name=value was expected");
     }
-    st = request->column_words ? identify_take_columns(request->column_words, request, err)
-                               : STATUS_OK;
+    st = request->column_words
+             ? column_map_read(request->column_words, false, &request->columns, err)
+             : STATUS_OK;
     return st == STATUS_OK ? identify_check(fit->row, request, err) : st;
 }
 

@@ -12,6 +12,7 @@
 #include "service/cli/lab_argument.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
+#include "service/replay/replay_moves.h"
 #include "service/replay/replay_run.h"
 #include "web/http/csv.h"
 
@@ -353,6 +354,44 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* A table of moves: by its name, or as what is said of it makes it one. */
+static bool is_table(const struct replay_options *o, const char *path)
+{
+    const size_t n = strlen(path);
+    return o->pair || o->column_words || (n > 4 && strcmp(path + n - 4, ".csv") == 0);
+}
+
+static enum status read_moves(struct replay_run *run, const char *path, int count,
+                              struct err *err)
+{
+    const struct replay_options *o = &run->options;
+    struct replay_moves moves = {.source = {.path = path}, .pair = o->pair ? o->pair : ""};
+    if (count > 1 || o->speed > 0.0) {
+        return err_set(err, STATUS_E_ARG, "replay", 0, 0,
+                       "a table of moves is replayed alone and without --speed");
+    }
+    const enum status st = o->column_words
+                               ? column_map_read(o->column_words, true, &moves.columns, err)
+                               : STATUS_OK;
+    return st == STATUS_OK ? replay_moves(run->replay, run->file, &moves, err) : st;
+}
+
+static int replay_table(struct replay_run *run, const char *path, int count)
+{
+    struct err err = {0};
+    enum status status = read_moves(run, path, count, &err);
+    if (status != STATUS_OK) {
+        csv_file_complain(&err);
+        return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
+    }
+    replay_end(run->replay);
+    status = write_report(run);
+    if (status != STATUS_OK) {
+        csv_file_complain(&run->err);
+    }
+    return status == STATUS_OK && fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
 static int open_and_run(struct replay_run *run, char **paths, int count)
 {
     struct journal_reader *reader = NULL;
@@ -364,6 +403,8 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     } else if ((run->options.json || run->options.csv_dir) &&
                store_open(&spool, &run->spool, &run->err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
+    } else if (count > 0 && is_table(&run->options, paths[0])) {
+        exit_status = replay_table(run, paths[0], count);
     } else if (journal_reader_open_files((const char *const *)paths, (size_t)count, &reader,
                                          &run->err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
@@ -390,6 +431,10 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
          "take in a line stamped at most so long after the one before it (31; 1000 where the daemon was away)"},
         {"refit", 0, ARGUMENT_FLAG, &o->refit, 0, 0, NULL,
          "make every fit of dynamics anew, whatever a journal says of its own"},
+        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "whose moves, of a table that does not say"},
+        {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
+         "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
+         "@FILE holds them"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
@@ -400,7 +445,9 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
             "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
             "  stands for the journal in it, - for the standard input. Several files are "
             "merged\n"
-            "  by time. Messages to robots are not sent. The same files give the same bytes\n"
+            "  by time. FILE.csv is a table of moves: t, rotation_rad, displacement_m,\n"
+            "  real_lap_s, virtual_lap_s and more, or as --columns says. Messages to robots "
+            "are not sent. The same files give the same bytes\n"
             "  each time. Without --json and --csv: a line for each entry and alarm, and a\n"
             "  summary.\n\n"
             "  A recording that ends while commands are open: they time out. A journal that\n"

@@ -7,7 +7,6 @@
 
 #include "base/constants.h"
 #include "logger/message/json_write.h"
-#include "service/cli/csv_file.h"
 
 enum { MOVES_MAX = 4000000, PAUSE_US = 1000000, GO_ON_EVERY = 256 };
 
@@ -30,8 +29,8 @@ struct part {
 
 /* Where things stand in the table; -1: nowhere. */
 struct columns {
-    int t, pair, op, id, state, lap[SIDE_COUNT], status[SIDE_COUNT];
-    struct csv_quantity rotation, displacement;
+    int pair, op, id, state, status[SIDE_COUNT];
+    struct csv_quantity t, lap[SIDE_COUNT], rotation, displacement;
 };
 
 struct move_table {
@@ -48,55 +47,105 @@ struct move_table {
 
 /* ---- the header ---- */
 
-static int find_any(const struct csv *csv, const char *const *names)
+/* What a column may be called, and what it is in then. */
+struct role {
+    const char *name;
+    double factor;
+};
+
+/* The first of some roles, which end with NULL: that the caller named, else that the table has;
+ * else there is none. */
+static enum status find_role(const struct move_table *t, const struct role *roles,
+                             struct csv_quantity *quantity, struct err *err)
 {
-    int column = -1;
-    for (size_t i = 0; names[i] && column < 0; i++) {
-        column = csv_find(csv, names[i]);
+    *quantity = (struct csv_quantity){-1, 1.0};
+    for (const struct role *role = roles; role->name; role++) {
+        const char *given = column_map_find(&t->wanted->columns, role->name);
+        if (given) {
+            return csv_quantity_find(t->csv, given, unit_of_name(role->name), role->factor,
+                                     quantity, err);
+        }
     }
-    return column;
+    for (const struct role *role = roles; role->name && quantity->column < 0; role++) {
+        *quantity = (struct csv_quantity){csv_find(t->csv, role->name), role->factor};
+    }
+    return STATUS_OK;
+}
+
+static enum status find_text(const struct move_table *t, const char *name, int *column,
+                             struct err *err)
+{
+    const struct role roles[] = {{name, 1.0}, {NULL, 0.0}};
+    struct csv_quantity quantity;
+    const enum status st = find_role(t, roles, &quantity, err);
+    *column = quantity.column;
+    return st;
 }
 
 static enum status find_laps(struct move_table *t, struct err *err)
 {
-    const struct csv *csv = t->csv;
+    static const struct role laps[][2] = {{{"real_lap_s", 1.0}, {NULL, 0.0}},
+                                          {{"virtual_lap_s", 1.0}, {NULL, 0.0}},
+                                          {{"lap1_s", 1.0}, {NULL, 0.0}},
+                                          {{"lap2_s", 1.0}, {NULL, 0.0}}};
     struct columns *at = &t->at;
     size_t ignored = 0;
     at->state = -1;
-    at->lap[SIDE_REAL] = csv_find(csv, "real_lap_s");
-    at->lap[SIDE_VIRTUAL] = csv_find(csv, "virtual_lap_s");
-    if (at->lap[SIDE_REAL] >= 0 || at->lap[SIDE_VIRTUAL] >= 0) {
-        return STATUS_OK;
+    for (size_t k = 0; k < COUNT(laps); k += SIDE_COUNT) {
+        enum status st = find_role(t, laps[k], &at->lap[SIDE_REAL], err);
+        st = st == STATUS_OK ? find_role(t, laps[k + 1], &at->lap[SIDE_VIRTUAL], err) : st;
+        const bool one = at->lap[SIDE_REAL].column >= 0 || at->lap[SIDE_VIRTUAL].column >= 0;
+        if (st != STATUS_OK || (k == 0 && one)) {
+            return st;
+        }
     }
-    at->lap[SIDE_REAL] = csv_find(csv, "lap1_s");
-    at->lap[SIDE_VIRTUAL] = csv_find(csv, "lap2_s");
-    at->state = csv_find(csv, "state");
-    return at->lap[SIDE_REAL] >= 0 && at->lap[SIDE_VIRTUAL] >= 0 && at->state >= 0
+    const enum status st = find_text(t, "state", &at->state, err);
+    return st == STATUS_OK && at->lap[SIDE_REAL].column >= 0 &&
+                   at->lap[SIDE_VIRTUAL].column >= 0 && at->state >= 0
                ? STATUS_OK
-               : csv_require(csv, "real_lap_s", &ignored, err);
+           : st != STATUS_OK ? st
+                             : csv_require(t->csv, "real_lap_s", &ignored, err);
+}
+
+static enum status find_texts(struct move_table *t, struct err *err)
+{
+    struct columns *at = &t->at;
+    const struct {
+        const char *name;
+        int *column;
+    } texts[] = {{"pair", &at->pair},
+                 {"op", &at->op},
+                 {"id", &at->id},
+                 {"real_status", &at->status[SIDE_REAL]},
+                 {"virtual_status", &at->status[SIDE_VIRTUAL]}};
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < COUNT(texts) && st == STATUS_OK; i++) {
+        st = find_text(t, texts[i].name, texts[i].column, err);
+    }
+    return st;
 }
 
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
-    static const char *const times[] = {"t", "t_s", "T", "T_s", NULL};
-    static const char *const turns[] = {"rotation_rad", "rotation_deg", NULL};
-    static const char *const drives[] = {"displacement_m", "displacement_mm", NULL};
+    static const struct role times[] = {
+        {"t", 1.0}, {"t_s", 1.0}, {"T", 1.0}, {"T_s", 1.0}, {NULL, 0.0}};
+    static const struct role turns[] = {
+        {"rotation_rad", 1.0}, {"rotation_deg", RAD_PER_DEG}, {NULL, 0.0}};
+    static const struct role drives[] = {
+        {"displacement_m", 1.0}, {"displacement_mm", M_PER_MM}, {NULL, 0.0}};
     struct move_table *t = context;
     struct columns *at = &t->at;
     size_t ignored = 0;
     t->csv = csv;
-    at->t = find_any(csv, times);
-    at->rotation = (struct csv_quantity){find_any(csv, turns),
-                                         csv_find(csv, turns[0]) >= 0 ? 1.0 : RAD_PER_DEG};
-    at->displacement = (struct csv_quantity){find_any(csv, drives),
-                                             csv_find(csv, drives[0]) >= 0 ? 1.0 : M_PER_MM};
-    at->pair = csv_find(csv, "pair");
-    at->op = csv_find(csv, "op");
-    at->id = csv_find(csv, "id");
-    at->status[SIDE_REAL] = csv_find(csv, "real_status");
-    at->status[SIDE_VIRTUAL] = csv_find(csv, "virtual_status");
+    enum status st = find_role(t, times, &at->t, err);
+    st = st == STATUS_OK ? find_role(t, turns, &at->rotation, err) : st;
+    st = st == STATUS_OK ? find_role(t, drives, &at->displacement, err) : st;
+    st = st == STATUS_OK ? find_texts(t, err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
     if (at->rotation.column < 0 && at->displacement.column < 0) {
-        return csv_require(csv, turns[0], &ignored, err);
+        return csv_require(csv, turns[0].name, &ignored, err);
     }
     if (t->fixed_pair < 0 && at->pair < 0) {
         return err_set(err, STATUS_E_ARG, "pair", 0, 0,
@@ -108,17 +157,17 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
 /* ---- rows ---- */
 
 /* Seconds of the current row in microseconds; LAB_TIME_NONE where there is nothing. */
-static enum status take_seconds(const struct csv *csv, int column, bool may_be_negative,
-                                int64_t *us, struct err *err)
+static enum status take_seconds(const struct csv *csv, struct csv_quantity quantity,
+                                bool may_be_negative, int64_t *us, struct err *err)
 {
     double s = (double)NAN;
     *us = LAB_TIME_NONE;
-    const enum status st = csv_quantity_read(csv, (struct csv_quantity){column, 1.0}, &s, err);
+    const enum status st = csv_quantity_read(csv, quantity, &s, err);
     if (st != STATUS_OK || isnan(s)) {
         return st;
     }
     if (!(fabs(s) < 1e11) || (s < 0.0 && !may_be_negative)) {
-        return csv_error(csv, (size_t)column, err, "a time in seconds was expected");
+        return csv_error(csv, (size_t)quantity.column, err, "a time in seconds was expected");
     }
     *us = (int64_t)llround(s * 1e6);
     return STATUS_OK;
@@ -295,15 +344,15 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
     const struct replay_moves *wanted = t->wanted;
     struct part *parts = calloc((1 + SIDE_COUNT) * t->count + 1, sizeof *parts);
     if (!parts) {
-        return err_set(err, STATUS_E_NOMEM, wanted->name, 0, 0, "no memory for %zu moves",
-                       t->count);
+        return err_set(err, STATUS_E_NOMEM, wanted->source.path, 0, 0,
+                       "no memory for %zu moves", t->count);
     }
     const size_t n = take_apart(t, parts);
     enum status st = STATUS_OK;
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         const double share = 0.3 + 0.6 * (double)i / (double)n;
         if (i % GO_ON_EVERY == 0 && !replay_may_go_on(replay, "replaying", share)) {
-            st = err_set(err, STATUS_E_STALE, wanted->name, 0, 0, "cancelled");
+            st = err_set(err, STATUS_E_STALE, wanted->source.path, 0, 0, "cancelled");
             break;
         }
         st = replay_pause(replay, parts[i].t_us, share, err);
@@ -337,23 +386,39 @@ static enum status choose_pair(struct move_table *t, struct replay *replay, stru
     return STATUS_OK;
 }
 
+static const char *const roles[] = {"t",
+                                    "pair",
+                                    "op",
+                                    "id",
+                                    "rotation_rad",
+                                    "rotation_deg",
+                                    "displacement_m",
+                                    "displacement_mm",
+                                    "real_lap_s",
+                                    "virtual_lap_s",
+                                    "real_status",
+                                    "virtual_status",
+                                    "lap1_s",
+                                    "lap2_s",
+                                    "state",
+                                    NULL};
+
 enum status replay_moves(struct replay *replay, const struct lab_file *file,
                          struct replay_moves *moves, struct err *err)
 {
     struct move_table *t = calloc(1, sizeof *t);
     if (!t) {
-        return err_set(err, STATUS_E_NOMEM, moves->name, 0, 0, "no memory");
+        return err_set(err, STATUS_E_NOMEM, moves->source.path, 0, 0, "no memory");
     }
-    const struct csv_source source = {
-        .path = moves->name, .text = moves->text, .bytes = moves->bytes};
     const struct csv_lines lines = {take_header, take_row, go_on_reading, t};
     t->wanted = moves;
     t->replay = replay;
     t->file = file;
     t->next_us = PAUSE_US;
-    enum status st = choose_pair(t, replay, err);
+    enum status st = column_map_check(&moves->columns, roles, "a table of moves", err);
+    st = st == STATUS_OK ? choose_pair(t, replay, err) : st;
     if (st == STATUS_OK) {
-        st = csv_file_read(&source, &lines, NULL, err);
+        st = csv_file_read(&moves->source, &lines, NULL, err);
     }
     if (st == STATUS_OK) {
         st = feed_all(t, replay, err);

@@ -15,8 +15,9 @@ struct replay_options {
     bool json;
     bool refit;
     const char *csv_dir;
-    double speed;          /* 0: as fast as it goes */
-    double pause_max_days; /* lines stamped farther ahead are not taken in */
+    const char *pair, *column_words; /* of a table of moves; NULL: not said */
+    double speed;                    /* 0: as fast as it goes */
+    double pause_max_days;           /* lines stamped farther ahead are not taken in */
 };
 
 /* The run in progress: where its records go. */

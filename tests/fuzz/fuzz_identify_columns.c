@@ -20,16 +20,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[n] = '\0';
     request = identify_request_defaults();
     request.side = "real";
-    const enum status st = identify_take_columns(text, &request, &err);
+    const struct column_map *map = &request.columns;
+    const enum status st = column_map_read(text, false, &request.columns, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
-    assert(request.column_count <= IDENTIFY_COLUMNS_MAX);
-    for (size_t i = 0; i < request.column_count; i++) {
-        const struct identify_column *column = &request.columns[i];
-        assert(memchr(column->role, '\0', sizeof column->role));
-        assert(memchr(column->column, '\0', sizeof column->column));
-        assert(column->role[0] != '\0' && column->column[0] != '\0');
-        assert(identify_column(&request, column->role));
-        assert(strstr(text, column->role) && strstr(text, column->column));
+    assert(map->count <= COLUMN_MAP_MAX);
+    for (size_t i = 0; i < map->count; i++) {
+        const struct column_row *row = &map->rows[i];
+        assert(memchr(row->role, '\0', sizeof row->role));
+        assert(memchr(row->column, '\0', sizeof row->column));
+        assert(row->role[0] != '\0' && row->column[0] != '\0');
+        assert(column_map_find(map, row->role) == row->column);
+        assert(strstr(text, row->role) && strstr(text, row->column));
     }
     for (size_t i = 0; st == STATUS_OK && i < model_row_count; i++) {
         struct err fault = {0};

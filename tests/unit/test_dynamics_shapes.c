@@ -275,7 +275,7 @@ static char *identify(const struct shape *shape, const char *columns, enum statu
     const struct model_row *model = model_row_find(shape->model);
     FILE *out = open_memstream(&document, &bytes);
     CU_ASSERT_FATAL(out != NULL);
-    *st = identify_take_columns(columns, &request, err);
+    *st = column_map_read(columns, false, &request.columns, err);
     *st = *st == STATUS_OK ? identify_check(model, &request, err) : *st;
     *st = *st == STATUS_OK ? identify_run(model, &request, out, err) : *st;
     CHECK_INT("written", fclose(out), 0);

@@ -60,8 +60,8 @@ static char *identify(const char *model, const struct identify_request *request,
 static void set_columns(struct identify_request *request)
 {
     CHECK_INT("columns",
-              identify_take_columns("tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas",
-                                    request, NULL),
+              column_map_read("tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas", false,
+                              &request->columns, NULL),
               STATUS_OK);
 }
 
@@ -262,7 +262,7 @@ static void test_faults(void)
                                            .file_count = 1};
         struct err err = {0};
         enum status st = STATUS_COUNT;
-        CHECK_INT(rows[i].row, identify_take_columns(rows[i].columns, &request, &err),
+        CHECK_INT(rows[i].row, column_map_read(rows[i].columns, false, &request.columns, &err),
                   STATUS_OK);
         char *text = identify(rows[i].model, &request, &st, &err);
         CHECK_INT(rows[i].row, st, rows[i].st);
@@ -274,8 +274,10 @@ static void test_faults(void)
         free(text);
     }
     struct identify_request request = {.side = "real", .delay_max_s = -1.0};
-    CHECK_INT("no role", identify_take_columns("=u", &request, NULL), STATUS_E_ARG);
-    CHECK_INT("no column", identify_take_columns("u=,v=b", &request, NULL), STATUS_E_ARG);
+    CHECK_INT("no role", column_map_read("=u", false, &request.columns, NULL), STATUS_E_ARG);
+    CHECK_INT("no column", column_map_read("u=,v=b", false, &request.columns, NULL), STATUS_E_ARG);
+    CHECK_INT("no file over HTTP", column_map_read("@x", false, &request.columns, NULL),
+              STATUS_E_ARG);
     CHECK("none", model_row_find("walk") == NULL);
     CHECK_TEXT("base", identify_base_name("/a/b.csv"), "b.csv");
 }
