@@ -32,7 +32,8 @@ static enum status take_header(void *context, const struct csv *table, struct er
     for (size_t c = 0; c < CHANNELS; c++) {
         if (r->columns[c][0]) {
             CHECK_INT(r->columns[c],
-                      csv_product_find(table, r->columns[c], UNIT_UNKNOWN, &r->product[c], err), STATUS_OK);
+                      csv_product_find(table, r->columns[c], UNIT_UNKNOWN, &r->product[c], err),
+                      STATUS_OK);
         }
     }
     return STATUS_OK;
