@@ -10,6 +10,7 @@
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
 #include "logger/message/bar.h"
+#include "logger/message/sparkplug.h"
 #include "service/cli/log.h"
 #include "service/experiments/experiment_file.h"
 #include "service/identify/dynamics_journal.h"
@@ -56,6 +57,7 @@ static const struct {
     TABLE(effort_hold_names),
     TABLE(estimate_verdict_names),
     TABLE(selftest_claim_names),
+    TABLE(sparkplug_kind_names),
     TABLE(stability_cut_names),
     TABLE(event_kind_names),
     TABLE(event_type_names),

@@ -1,0 +1,404 @@
+/* tests/unit/test_sparkplug.c - Sparkplug B: bytes of the official encoder (npm
+ * sparkplug-payload; tests/golden/ sparkplug_in.js says what it was given) to what they mean,
+ * and what is remembered over messages. */
+#include "tests/support/check.h"
+
+#include <jansson.h>
+
+#include "logger/message/sparkplug.h"
+
+struct heard {
+    struct sparkplug_node node;
+    struct sparkplug_device device[2];
+    char text[8192]; /* what was told, a line each */
+    const char *name;
+};
+
+static void add(struct heard *h, const char *format, ...) PRINTF_LIKE(2, 3);
+static void add(struct heard *h, const char *format, ...)
+{
+    const size_t used = strlen(h->text);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(h->text + used, sizeof h->text - used, format, args);
+    va_end(args);
+}
+
+static void add_values(struct heard *h, const struct sparkplug_metrics *metrics)
+{
+    for (size_t k = 0; k < metrics->count; k++) {
+        const struct sparkplug_metric *m = &metrics->metric[k];
+        add(h, "%s\"%.*s\": ", k > 0 ? ", " : "", (int)m->name.bytes, m->name.at);
+        switch (m->value.kind) {
+        case SPARKPLUG_REAL:
+            add(h, "%.15g", m->value.real);
+            break;
+        case SPARKPLUG_WHOLE:
+            add(h, "%lld", (long long)m->value.whole);
+            break;
+        case SPARKPLUG_TRUTH:
+            add(h, "%s", m->value.whole ? "true" : "false");
+            break;
+        case SPARKPLUG_TEXT:
+            add(h, "\"%.*s\"", (int)m->value.text.bytes, m->value.text.at);
+            break;
+        case SPARKPLUG_NULL:
+            add(h, "null");
+        }
+    }
+}
+
+/* As the reference tells it. */
+static void take(void *context, const struct sparkplug_event *e)
+{
+    struct heard *h = context;
+    switch (e->what) {
+    case SPARKPLUG_MALFORMED:
+        add(h, "{\"event\": \"malformed\", \"detail\": \"%s\"}\n", e->fault);
+        return;
+    case SPARKPLUG_UNBORN:
+        add(h, "{\"event\": \"rebirth\"}\n");
+        return;
+    case SPARKPLUG_STALE:
+        add(h, "{\"event\": \"stale\", \"bdSeq\": %llu}\n", (unsigned long long)e->bd_seq);
+        return;
+    case SPARKPLUG_MISSING:
+        add(h, "{\"event\": \"missing\", \"n\": %zu, \"rebirth\": true}\n", e->count);
+        return;
+    case SPARKPLUG_ONLINE:
+    case SPARKPLUG_OFFLINE:
+        add(h, "{\"event\": \"connection\", \"device\": \"%s\", \"state\": \"%s\"}\n", h->name,
+            e->what == SPARKPLUG_ONLINE ? "online" : "offline");
+        return;
+    case SPARKPLUG_UNKNOWN:
+        add(h,
+            "{\"event\": \"malformed\", \"device\": \"%s\", \"what\": \"metric\", \"detail\": "
+            "\"alias %llu was not in "
+            "a birth message\"}\n",
+            h->name, (unsigned long long)e->alias);
+        return;
+    case SPARKPLUG_TOO_MANY:
+        add(h, "{\"event\": \"too many\", \"n\": %zu}\n", e->count);
+        return;
+    case SPARKPLUG_VALUES:
+        add(h, "{\"event\": \"values\", \"device\": \"%s\", \"t\": %.13g, \"values\": {",
+            h->name, (double)e->stamp_ms / 1000.0);
+        add_values(h, e->metrics);
+        add(h, "}}\n");
+    }
+}
+
+static void hear(struct heard *h, const char *topic, const char *payload, size_t bytes)
+{
+    struct sparkplug_topic t;
+    const struct sparkplug_place place = {{h->name, strlen(h->name)}, &h->device[0]};
+    CU_ASSERT_FATAL(sparkplug_topic_read(topic, &t));
+    char *copy = malloc(bytes + 1); /* so that the sanitizer sees what is read beyond it */
+    CU_ASSERT_FATAL(copy != NULL);
+    memcpy(copy, payload, bytes);
+    char *exact = realloc(copy, bytes > 0 ? bytes : 1);
+    sparkplug_take(&h->node, &place, 1, &t, exact ? exact : copy, bytes, take, h);
+    free(exact ? exact : copy);
+}
+
+static size_t from_hex(const char *hex, char *out)
+{
+    size_t n = 0;
+    for (unsigned byte = 0; sscanf(hex + 2 * n, "%2x", &byte) == 1; n++) {
+        out[n] = (char)byte;
+    }
+    return n;
+}
+
+static char *read_golden(const char *name)
+{
+    static char text[8192];
+    FILE *in = fopen(name, "rb");
+    CU_ASSERT_FATAL(in != NULL);
+    text[fread(text, 1, sizeof text - 1, in)] = '\0';
+    (void)fclose(in);
+    return text;
+}
+
+/* The messages of the golden file, one after the other. */
+static size_t golden(char topic[16][128], char payload[16][512], size_t bytes[16])
+{
+    size_t n = 0;
+    for (char *line =
+             strtok(read_golden(TANDEM_SOURCE_DIR "/tests/golden/sparkplug_in.jsonl"), "\n");
+         line && n < 16; line = strtok(NULL, "\n")) {
+        json_t *m = json_loads(line, 0, NULL);
+        (void)snprintf(topic[n], 128, "%s", json_string_value(json_object_get(m, "topic")));
+        bytes[n] = from_hex(json_string_value(json_object_get(m, "hex")), payload[n]);
+        n++;
+        json_decref(m);
+    }
+    return n;
+}
+
+static void test_golden(void)
+{
+    static struct heard h = {.name = "arm-real"};
+    char topic[16][128];
+    char payload[16][512];
+    size_t bytes[16];
+    const size_t n = golden(topic, payload, bytes);
+    CHECK_INT("messages", n, 8);
+    for (size_t k = 0; k < n; k++) {
+        hear(&h, topic[k], payload[k], bytes[k]);
+    }
+    const char *want = read_golden(TANDEM_SOURCE_DIR "/tests/golden/sparkplug_events.jsonl");
+    CHECK_INT("bytes", strlen(h.text), strlen(want));
+    CHECK("byte for byte", strcmp(h.text, want) == 0);
+    if (strcmp(h.text, want) != 0) {
+        (void)fputs(h.text, stderr);
+    }
+}
+
+/* Every beginning of every message, and every message with one bit turned: nothing is read
+ * beyond the end, and a cut message is malformed or a shorter one. */
+static void test_damaged(void)
+{
+    static struct heard h;
+    char topic[16][128];
+    char payload[16][512];
+    size_t bytes[16];
+    const size_t n = golden(topic, payload, bytes);
+    unsigned malformed = 0;
+    for (size_t k = 0; k < n; k++) {
+        for (size_t cut = 0; cut < bytes[k]; cut++) {
+            h = (struct heard){.name = "arm-real", .node = {.born = true}};
+            hear(&h, topic[k], payload[k], cut);
+            malformed += strstr(h.text, "malformed") != NULL;
+        }
+        for (size_t bit = 0; bit < 8 * bytes[k]; bit++) {
+            payload[k][bit / 8] ^= (char)(1U << bit % 8);
+            h = (struct heard){.name = "arm-real", .node = {.born = true}};
+            hear(&h, topic[k], payload[k], bytes[k]);
+            payload[k][bit / 8] ^= (char)(1U << bit % 8);
+        }
+    }
+    CHECK("cut ones are told", malformed > 200);
+}
+
+static void test_topics(void)
+{
+    static const struct {
+        const char *topic, *device;
+        int kind; /* -1: none */
+    } rows[] = {
+        {"spBv1.0/lab/NBIRTH/cell1", "", SPARKPLUG_NBIRTH},
+        {"spBv1.0/lab/DDATA/cell1/arm", "arm", SPARKPLUG_DDATA},
+        {"spBv1.0/lab/NCMD/cell1", "", SPARKPLUG_NCMD},
+        {"spBv1.0/lab/DDATA/cell1", "", -1},
+        {"spBv1.0/lab/NDATA/cell1/arm", "", -1},
+        {"spBv1.0/lab/DDATA/cell1/", "", -1},
+        {"spBv1.0/lab/DDATA/cell1/arm/x", "", -1},
+        {"spBv1.0/lab/DATA/cell1/arm", "", -1},
+        {"spBv1.0/STATE/host", "", -1},
+        {"spAv1.0/lab/DDATA/cell1/arm", "", -1},
+        {"", "", -1},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sparkplug_topic topic = {.kind = SPARKPLUG_KIND_COUNT};
+        CHECK_INT(rows[i].topic, sparkplug_topic_read(rows[i].topic, &topic),
+                  rows[i].kind >= 0);
+        if (rows[i].kind >= 0) {
+            CHECK_INT(rows[i].topic, topic.kind, rows[i].kind);
+            CHECK(rows[i].topic, topic.device.bytes == strlen(rows[i].device));
+            CHECK(rows[i].topic, topic.group.bytes == 3 &&
+                                     strncmp(topic.node.at, "cell1", topic.node.bytes) == 0);
+        }
+    }
+}
+
+/* A message by hand: "1803" is seq 3; m(bytes) a metric of them. */
+static void hear_hex(struct heard *h, const char *topic, const char *hex)
+{
+    char payload[512];
+    hear(h, topic, payload, from_hex(hex, payload));
+}
+
+#define BORN_AS(seq) "120b0a0562645365712008580718" seq /* metric bdSeq: 7 */
+#define DBIRTH_AB                                                                              \
+    "12100a0161"                                                                               \
+    "1001"                                                                                     \
+    "200a"                                                                                     \
+    "690000000000000040"                                                                       \
+    "12090a0162"                                                                               \
+    "1002"                                                                                     \
+    "2003"                                                                                     \
+    "5005"                                                                                     \
+    "1801"
+
+static void test_life(void)
+{
+    static const struct {
+        const char *row, *topic, *hex, *told;
+    } rows[] = {
+        {"before a birth", "spBv1.0/g/DDATA/n/d", "1809", "{\"event\": \"rebirth\"}\n"},
+        {"death before a birth", "spBv1.0/g/NDEATH/n", BORN_AS("00"),
+         "{\"event\": \"stale\", \"bdSeq\": 7}\n"},
+        {"birth", "spBv1.0/g/NBIRTH/n", BORN_AS("00"), ""},
+        {"its device's", "spBv1.0/g/DBIRTH/n/d", DBIRTH_AB,
+         "{\"event\": \"connection\", \"device\": \"d\", \"state\": \"online\"}\n"
+         "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, \"values\": {\"a\": 2, "
+         "\"b\": 5}}\n"},
+        {"another device counts", "spBv1.0/g/DDATA/n/e", "1802", ""},
+        {"a sign by the type of the birth", "spBv1.0/g/DDATA/n/d", "1208100250ffffffff0f1803",
+         "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, \"values\": {\"b\": "
+         "-1}}\n"},
+        {"by name", "spBv1.0/g/DDATA/n/d",
+         "12050a0162500618"
+         "04",
+         "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, \"values\": {\"b\": 6}}\n"},
+        {"a null", "spBv1.0/g/DDATA/n/d", "1204100238011805",
+         "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, \"values\": {\"b\": "
+         "null}}\n"},
+        {"old ones are passed over", "spBv1.0/g/DDATA/n/d", "12061002280150091806", ""},
+        {"a command does not count", "spBv1.0/g/DCMD/n/d", "120410025001",
+         "{\"event\": \"values\", \"device\": \"d\", \"t\": -0.001, \"values\": {\"b\": 1}}\n"},
+        {"missing", "spBv1.0/g/NDATA/n", "1809",
+         "{\"event\": \"missing\", \"n\": 2, \"rebirth\": true}\n"},
+        {"back", "spBv1.0/g/NDATA/n", "1808",
+         "{\"event\": \"missing\", \"n\": 254, \"rebirth\": true}\n"},
+        {"without a count", "spBv1.0/g/NDATA/n", "0801", ""},
+        {"another's death", "spBv1.0/g/NDEATH/n", "120b0a056264536571200858061800",
+         "{\"event\": \"stale\", \"bdSeq\": 6}\n"},
+        {"born again", "spBv1.0/g/NBIRTH/n", BORN_AS("00"), ""},
+        {"and forgotten", "spBv1.0/g/DDATA/n/d",
+         "12041002500118"
+         "01",
+         "{\"event\": \"malformed\", \"device\": \"d\", \"what\": \"metric\", \"detail\": "
+         "\"alias 2 was not in a birth "
+         "message\"}\n"},
+        {"a count beyond", "spBv1.0/g/NDATA/n", "188002",
+         "{\"event\": \"malformed\", \"detail\": \"a seq of 0 to 255 was expected\"}\n"},
+        {"no metric", "spBv1.0/g/NDATA/n", "10011802",
+         "{\"event\": \"malformed\", \"detail\": \"the payload has a field that is none of "
+         "Sparkplug B's\"}\n"},
+        {"no double", "spBv1.0/g/DDATA/n/d", "120368011802",
+         "{\"event\": \"malformed\", \"detail\": \"a metric has a field that is none of "
+         "Sparkplug B's\"}\n"},
+        {"a group", "spBv1.0/g/DDATA/n/d", "0b",
+         "{\"event\": \"malformed\", \"detail\": \"this is no payload of Sparkplug B: there is "
+         "no such wire type\"}\n"},
+        {"its own death", "spBv1.0/g/NDEATH/n", BORN_AS("00"),
+         "{\"event\": \"connection\", \"device\": \"d\", \"state\": \"offline\"}\n"},
+        {"after it", "spBv1.0/g/DDATA/n/d", "1801", "{\"event\": \"rebirth\"}\n"},
+    };
+    static struct heard h = {.name = "d"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        h.text[0] = '\0';
+        hear_hex(&h, rows[i].topic, rows[i].hex);
+        CHECK_TEXT(rows[i].row, h.text, rows[i].told);
+    }
+}
+
+/* 256 messages in a row: the count comes round. */
+static void test_round(void)
+{
+    static struct heard h = {.name = "d"};
+    hear_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
+    for (unsigned seq = 1; seq < 600; seq++) {
+        char hex[8];
+        (void)snprintf(hex, sizeof hex, seq % 256 < 128 ? "18%02x" : "18%02x01",
+                       (seq % 256 & 127) | (seq & 128));
+        hear_hex(&h, "spBv1.0/g/NDATA/n", hex);
+    }
+    CHECK_TEXT("none is missing", h.text, "");
+}
+
+/* What a device held: of data by exception, and of more metrics than there is room for. */
+static void test_held(void)
+{
+    static struct heard h = {.name = "d"};
+    hear_hex(&h, "spBv1.0/g/NBIRTH/n", BORN_AS("00"));
+    hear_hex(&h, "spBv1.0/g/DBIRTH/n/d", DBIRTH_AB);
+    hear_hex(&h, "spBv1.0/g/DDATA/n/d",
+             "120410025007"
+             "1802");
+    hear_hex(&h, "spBv1.0/g/DCMD/n/d", "120410025009");
+    CHECK_NEAR("a", sparkplug_held(&h.device[0], (struct sparkplug_text){"a", 1}).real, 2.0,
+               0.0, 0.0);
+    CHECK_INT("b", sparkplug_held(&h.device[0], (struct sparkplug_text){"b", 1}).whole, 7);
+    CHECK_INT("none", sparkplug_held(&h.device[0], (struct sparkplug_text){"ab", 2}).kind,
+              SPARKPLUG_NULL);
+
+    static char payload[20000];
+    size_t used = 0;
+    for (unsigned k = 0; k < 300; k++) {
+        const unsigned char metric[] = {0x12,
+                                        12,
+                                        0x0a,
+                                        4,
+                                        'm',
+                                        (unsigned char)('0' + k / 100),
+                                        (unsigned char)('0' + k / 10 % 10),
+                                        (unsigned char)('0' + k % 10),
+                                        0x10,
+                                        (unsigned char)((k & 127) | 128),
+                                        (unsigned char)(k >> 7),
+                                        0x20,
+                                        3,
+                                        0};
+        memcpy(payload + used, metric, 13);
+        payload[used + 1] = 11;
+        used += 13;
+    }
+    memcpy(payload + used, "\x18\x03", 2);
+    h.text[0] = '\0';
+    hear(&h, "spBv1.0/g/DBIRTH/n/d", payload, used + 2);
+    CHECK("told", strstr(h.text, "{\"event\": \"too many\", \"n\": 44}") != NULL);
+    CHECK_INT("kept", h.device[0].count, SPARKPLUG_METRICS_MAX);
+    h.text[0] = '\0';
+    hear_hex(&h, "spBv1.0/g/DDATA/n/d", "120510ab0250091804"); /* alias 299 */
+    CHECK_TEXT("not told again and again", h.text, "");
+}
+
+static void test_written(void)
+{
+    static struct heard h = {.name = "d"};
+    char out[256];
+    struct sparkplug_writer w;
+    const struct sparkplug_value truth = {.kind = SPARKPLUG_TRUTH, .whole = 1};
+    const struct sparkplug_value real = {.kind = SPARKPLUG_REAL, .real = -0.25};
+    const struct sparkplug_value whole = {.kind = SPARKPLUG_WHOLE, .whole = -3};
+    const struct sparkplug_value text = {.kind = SPARKPLUG_TEXT, .text = {"go", 2}};
+    sparkplug_begin(&w, out, sizeof out, 1795149880123456);
+    sparkplug_put(&w, "Node Control/Rebirth", &truth);
+    sparkplug_put(&w, "v", &real);
+    sparkplug_put(&w, "n", &whole);
+    sparkplug_put(&w, "op", &text);
+    CHECK("room", !w.failed);
+    hear(&h, "spBv1.0/g/DCMD/n/d", out, w.used);
+    CHECK_TEXT("read back", h.text,
+               "{\"event\": \"values\", \"device\": \"d\", \"t\": 1795149880.123, \"values\": "
+               "{\"Node Control/Rebirth\": "
+               "true, \"v\": -0.25, \"n\": -3, \"op\": \"go\"}}\n");
+    for (size_t room = 0; room < w.used; room++) {
+        struct sparkplug_writer less;
+        sparkplug_begin(&less, out, room, 1795149880123456);
+        sparkplug_put(&less, "Node Control/Rebirth", &truth);
+        sparkplug_put(&less, "v", &real);
+        sparkplug_put(&less, "n", &whole);
+        sparkplug_put(&less, "op", &text);
+        CHECK("no room is told", less.failed && less.used <= room);
+    }
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("sparkplug", NULL, NULL);
+    CU_add_test(suite, "golden", test_golden);
+    CU_add_test(suite, "damaged", test_damaged);
+    CU_add_test(suite, "topics", test_topics);
+    CU_add_test(suite, "births, data, deaths", test_life);
+    CU_add_test(suite, "the count comes round", test_round);
+    CU_add_test(suite, "what is held", test_held);
+    CU_add_test(suite, "what goes out", test_written);
+    return check_run();
+}
