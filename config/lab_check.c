@@ -159,9 +159,9 @@ static void check_codec(const struct option_reading *reading, const char *codec)
 static const struct {
     const char *key, *codecs;
 } codec_keys[] = {
-    {"real", "vda5050"},
-    {"virtual", "vda5050"},
-    {"mapping", "mapping"},
+    {"real", "vda5050, sparkplug"},
+    {"virtual", "vda5050, sparkplug"},
+    {"mapping", "mapping, sparkplug"},
 };
 
 static bool is_among(const char *names, const char *name)

@@ -309,7 +309,8 @@ struct event_fault {
     X(NOTE_ACCEPTED, "accepted") /* the robot has taken an order: id */                        \
     X(NOTE_INSTANT, "instant")   /* an action of one robot alone: detail, status */            \
     X(NOTE_STALE, "stale")       /* a message that was here before, or a later one: count */   \
-    X(NOTE_MISSING, "missing")   /* so many messages never came: count */
+    X(NOTE_MISSING, "missing")   /* so many messages never came: count */                      \
+    X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to tell all of itself again: detail */
 /* clang-format on */
 
 enum note_kind { NOTE_KINDS(NAMES_VALUE) NOTE_KIND_COUNT };

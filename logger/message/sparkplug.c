@@ -548,8 +548,9 @@ static void hear_death(const struct hearing *h, struct sparkplug_node *node)
 /* All that was known of its devices holds no more. */
 static void hear_birth(const struct hearing *h, struct sparkplug_node *node)
 {
-    *node = (struct sparkplug_node){
-        .born = true, .seq = (uint8_t)h->frame.seq, .bd_seq = h->frame.bd_seq};
+    node->born = true;
+    node->seq = (uint8_t)h->frame.seq;
+    node->bd_seq = h->frame.bd_seq;
     for (size_t k = 0; k < h->n; k++) {
         memset(h->places[k].device, 0, sizeof *h->places[k].device);
     }

@@ -78,10 +78,10 @@ struct sparkplug_metric {
 /* ---- what is remembered; all zero at first ---- */
 
 struct sparkplug_node {
-    bool born;
+    bool born, asked; /* asked: for a birth, at asked_us */
     uint8_t seq;      /* of the last message */
     uint64_t bd_seq;  /* of its birth */
-    int64_t asked_us; /* when a birth was asked for last; 0: not since the last one */
+    int64_t asked_us;
 };
 
 /* The metrics that a device was born with, and their values. */

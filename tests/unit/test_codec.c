@@ -479,21 +479,24 @@ static const struct codec *find_spoken(const void *context, const struct event *
     (void)context;
     return strcmp(event->pair, "m1") == 0   ? &codec_minimal
            : strcmp(event->pair, "r1") == 0 ? &codec_native
-                                     : NULL;
+                                            : NULL;
 }
 
 /* "count/<anything>": how many came so far is the reply's id. */
-static bool hear_count(const struct codec_pair *pair, const struct message *m, const struct codec_ear *ear)
+static bool hear_count(const struct codec_pair *pair, const struct message *m,
+                       const struct codec_ear *ear)
 {
     struct event e;
     uint64_t *count = pair->state;
     char text[16];
-    if (strncmp(m->topic, pair->options->address[SIDE_REAL], strlen(pair->options->address[SIDE_REAL])) != 0) {
+    if (strncmp(m->topic, pair->options->address[SIDE_REAL],
+                strlen(pair->options->address[SIDE_REAL])) != 0) {
         return false;
     }
     (*count)++;
     if (m->kept_bytes == 0) {
-        codec_malformed(pair, m, SIDE_REAL, "reply", ear, "a text was expected, not %d bytes", 0);
+        codec_malformed(pair, m, SIDE_REAL, "reply", ear, "a text was expected, not %d bytes",
+                        0);
         return true;
     }
     codec_begin_event(&e, pair, m, EVENT_REPLY, SIDE_REAL);
@@ -531,7 +534,8 @@ static bool foreign_pair(const void *context, size_t k, struct codec_pair *pair)
     return k < COUNT(ids);
 }
 
-static void keep_sent(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+static void keep_sent(void *context, const char *pair, const char *topic, const char *payload,
+                      size_t bytes)
 {
     (void)snprintf(context, 32, "%s %s %.*s", pair, topic, (int)bytes, payload);
 }
@@ -547,9 +551,13 @@ static void test_foreign_codec(void)
 {
     static struct seen seen;
     struct foreign_rig rig = {.options = {{.address = {"count/1"}}, {.address = {"count/2"}}}};
-    struct codec_set set = {
-        .codec = {&codec_native}, .count = 1, .speaks = find_spoken, .foreign = foreign_pair, .context = &rig};
-    struct message m = {.t_us = 7, .topic = "count/1", .payload = "x", .kept_bytes = 1, .payload_bytes = 1};
+    struct codec_set set = {.codec = {&codec_native},
+                            .count = 1,
+                            .speaks = find_spoken,
+                            .foreign = foreign_pair,
+                            .context = &rig};
+    struct message m = {
+        .t_us = 7, .topic = "count/1", .payload = "x", .kept_bytes = 1, .payload_bytes = 1};
     memset(&seen, 0, sizeof seen);
     CHECK_INT("first", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
     CHECK_INT("second", codec_decode(&set, "tandem/v1", &m, collect, &seen), 1);
@@ -569,11 +577,13 @@ static void test_foreign_codec(void)
     CHECK_TEXT("why", seen.event[0].malformed.detail, "a text was expected, not 0 bytes");
     (void)snprintf(m.topic, sizeof m.topic, "other/2");
     CHECK_INT("nobody's", codec_decode(&set, "tandem/v1", &m, collect, &seen), 0);
-    const struct codec_out out = {.kind = CODEC_REPLY, .pair = "f1", .side = SIDE_COUNT, .payload = "{}", .bytes = 2};
+    const struct codec_out out = {
+        .kind = CODEC_REPLY, .pair = "f1", .side = SIDE_COUNT, .payload = "{}", .bytes = 2};
     struct codec_message answer;
     CHECK("to L1", codec_encode(&codec_count_up, &out, &answer) && !answer.whole);
     CHECK_TEXT("natively", answer.topic, "f1/reply");
-    const struct codec_out go = {.kind = CODEC_COMMAND, .pair = "f1", .side = SIDE_REAL, .payload = "{}", .bytes = 2};
+    const struct codec_out go = {
+        .kind = CODEC_COMMAND, .pair = "f1", .side = SIDE_REAL, .payload = "{}", .bytes = 2};
     CHECK("to a robot that takes none", !codec_encode(&codec_count_up, &go, &answer));
 }
 
@@ -629,14 +639,20 @@ static void test_out(void)
     };
     struct codec_message m;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct codec_out out = {
-            .kind = rows[i].kind, .pair = "r1", .side = rows[i].side, .payload = text, .bytes = sizeof text - 1};
+        const struct codec_out out = {.kind = rows[i].kind,
+                                      .pair = "r1",
+                                      .side = rows[i].side,
+                                      .payload = text,
+                                      .bytes = sizeof text - 1};
         CHECK(rows[i].topic, codec_native.encode(&out, &m));
         CHECK_TEXT(rows[i].topic, m.topic, rows[i].topic);
         CHECK(rows[i].topic, m.payload == text && m.bytes == sizeof text - 1);
     }
-    const struct codec_out out = {
-        .kind = CODEC_COMMAND, .pair = "m1", .side = SIDE_REAL, .payload = text, .bytes = sizeof text - 1};
+    const struct codec_out out = {.kind = CODEC_COMMAND,
+                                  .pair = "m1",
+                                  .side = SIDE_REAL,
+                                  .payload = text,
+                                  .bytes = sizeof text - 1};
     CHECK("minimal", codec_minimal.encode(&out, &m));
     CHECK_TEXT("minimal", m.topic, "minimal/m1");
     CHECK("minimal", m.bytes == 2 && memcmp(m.payload, "go", 2) == 0);
