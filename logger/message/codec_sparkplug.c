@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "logger/message/codecs.h"
-#include "logger/message/sparkplug.h"
+#include "logger/message/sparkplug_rows.h"
 
 /* Births are long, and everybody who listens may ask. */
 static const int64_t ASK_AGAIN_US = 5000000;
@@ -101,6 +101,7 @@ struct hearing {
     struct sparkplug_node *node;
     size_t count;
     enum side side[SIDE_COUNT]; /* [count] whose the places are */
+    struct sparkplug_place places[SIDE_COUNT];
 };
 
 static enum side side_of(const struct hearing *h, size_t place)
@@ -157,6 +158,21 @@ static void tell_connection(const struct hearing *h, const struct sparkplug_even
     codec_emit(h->pair, &e, h->ear);
 }
 
+/* What a pair in link mode is told to do comes from here. */
+static void tell_values(const struct hearing *h, const struct sparkplug_event *event)
+{
+    const enum sparkplug_kind kind = h->topic->kind;
+    const struct sparkplug_said said = {.message = h->message,
+                                        .kind = kind,
+                                        .side = side_of(h, event->place),
+                                        .stamp_ms = event->stamp_ms,
+                                        .metrics = event->metrics,
+                                        .device = h->places[event->place].device};
+    if (!h->pair->repeated || (kind != SPARKPLUG_NCMD && kind != SPARKPLUG_DCMD)) {
+        sparkplug_tell_rows(h->pair, &said, h->ear);
+    }
+}
+
 static void tell_event(void *context, const struct sparkplug_event *event)
 {
     const struct hearing *h = context;
@@ -194,7 +210,7 @@ static void tell_event(void *context, const struct sparkplug_event *event)
                         SPARKPLUG_METRICS_MAX, event->count);
         break;
     case SPARKPLUG_VALUES:
-        break;
+        tell_values(h, event);
     }
 }
 
@@ -210,7 +226,6 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
 {
     struct sparkplug_topic topic;
     struct address address[SIDE_COUNT];
-    struct sparkplug_place places[SIDE_COUNT];
     struct sparkplug_state *state = pair->state;
     struct hearing h = {.pair = pair, .message = message, .ear = ear, .topic = &topic};
     if (!state || !sparkplug_topic_read(message->topic, &topic)) {
@@ -218,7 +233,7 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
     }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (is_mine(pair->options, s, &topic, &address[s])) {
-            places[h.count] = (struct sparkplug_place){address[s].device, &state->device[s]};
+            h.places[h.count] = (struct sparkplug_place){address[s].device, &state->device[s]};
             h.side[h.count++] = s;
         }
     }
@@ -235,9 +250,16 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
                         "a payload of at most %d bytes was expected", MESSAGE_PAYLOAD_MAX);
         return true;
     }
-    sparkplug_take(h.node, places, h.count, &topic, message->payload, message->kept_bytes,
+    sparkplug_take(h.node, h.places, h.count, &topic, message->payload, message->kept_bytes,
                    tell_event, &h);
     return true;
+}
+
+static bool encode_sparkplug(const struct codec_out *out, struct codec_message *message)
+{
+    const struct mapping *mapping = out->to->options->mapping;
+    return mapping && mapping_encode(mapping, out, message) == MAPPING_TAKEN &&
+           sparkplug_encode(message, out->t_us);
 }
 
 const struct codec codec_sparkplug = {
@@ -247,4 +269,5 @@ const struct codec codec_sparkplug = {
     .state_bytes = sizeof(struct sparkplug_state),
     .place = place_sparkplug,
     .check = check_addresses,
+    .encode = encode_sparkplug,
 };
