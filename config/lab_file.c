@@ -55,12 +55,29 @@ static void fault_at_key(struct option_reader *r, uint32_t node, const char *tex
     r->failed = true;
 }
 
+/* Rows for metrics are of Sparkplug's pairs alone, and theirs are no others. */
+static bool is_misplaced(const struct pair_params *p)
+{
+    const struct mapping *mapping = p->speaks.mapping;
+    const bool sparkplug = codec_find(p->codec) == &codec_sparkplug;
+    bool misplaced = false;
+    for (size_t k = 0; mapping && k < mapping->row_count; k++) {
+        misplaced = misplaced || (mapping->rows[k].format == MAPPING_SPARKPLUG) != sparkplug;
+    }
+    return misplaced;
+}
+
 /* What a table cannot do for this pair. */
 static void check_mapping(struct option_reader *r, uint32_t node, const struct lab_pair *pair)
 {
     const struct pair_params *p = &pair->params;
     char why[OPTION_WHY_MAX];
-    if (p->speaks.mapping && codec_find(p->codec) == &codec_mapping &&
+    if (is_misplaced(p)) {
+        fault_at_key(
+            r, node,
+            "codec: sparkplug wants rows with format: sparkplug, others want other rows");
+    }
+    if (p->speaks.mapping &&
         mapping_table_lacks(p->speaks.mapping, p->id, p->mode == PAIR_LINK, why)) {
         fault_at_key(r, node, why);
     }

@@ -30,7 +30,7 @@ static const struct option_row row_rows[] = {
     {"pair", TEXT_AT(pair), "Of which pair."},
     {"side", TEXT_AT(side), "Of which robot: real or virtual."},
     {"sides", BY_HAND, "What the level {side} calls them: {bt: real, sim: virtual}."},
-    {"format", TEXT_AT(format), "What the payload is: json, text or csv."},
+    {"format", TEXT_AT(format), "What the payload is: json, text, csv or sparkplug."},
     {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
     {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", OPTION_AT(struct row_values, columns),
      "So many columns, no more and no fewer."},
@@ -158,7 +158,7 @@ static bool read_event(struct row_reading *rr, uint32_t node)
 
 static bool read_format(struct row_reading *rr, uint32_t node)
 {
-    static const char *const names[MAPPING_FORMAT_COUNT] = {"json", "text", "csv"};
+    static const char *const names[MAPPING_FORMAT_COUNT] = {"json", "text", "csv", "sparkplug"};
     struct mapping_row *row = rr->row;
     const char *format = rr->values.format;
     const char *separator = rr->values.separator;
@@ -168,8 +168,8 @@ static bool read_format(struct row_reading *rr, uint32_t node)
     }
     if (k == COUNT(names)) {
         option_fault(rr->b->r, find_given(rr, "format", node),
-                     "%s.format: one of json, text, csv was expected, not '%s'", rr->shown,
-                     format);
+                     "%s.format: one of json, text, csv, sparkplug was expected, not '%s'",
+                     rr->shown, format);
         return false;
     }
     row->format = (enum mapping_format)k;
@@ -178,7 +178,7 @@ static bool read_format(struct row_reading *rr, uint32_t node)
                      : separator[0]                ? mapping_keep(rr->b, separator)
                      : row->format == MAPPING_CSV  ? ","
                                                    : "";
-    if (row->format == MAPPING_JSON && (separator[0] || row->columns > 0)) {
+    if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
         option_fault(rr->b->r, find_given(rr, separator[0] ? "separator" : "columns", node),
                      "%s.%s: it needs format: text or csv", rr->shown,
                      separator[0] ? "separator" : "columns");

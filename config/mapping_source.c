@@ -175,7 +175,7 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
                       const char *shown, const char *path)
 {
     const size_t k = to->count;
-    if (to->format != MAPPING_JSON) {
+    if (!mapping_is_json(to->format)) {
         option_fault(b->r, node,
                      "%s.path: a JSON pointer needs format: json; in %s a column is 'at: 1 …'",
                      shown, to->format == MAPPING_CSV ? "csv" : "text");
@@ -203,7 +203,7 @@ static bool read_column(struct mapping_build *b, struct mapping_sources *to, uin
     struct mapping_source *s = &to->source[to->count];
     char place[32];
     int64_t column = 0;
-    if (to->format == MAPPING_JSON) {
+    if (mapping_is_json(to->format)) {
         option_fault(b->r, node,
                      "%s.at: a column needs format: text or csv; in json a value is at a "
                      "'path: /…'",
@@ -288,27 +288,39 @@ static bool read_constant(struct mapping_build *b, struct mapping_sources *to, u
 
 /* ---- one source ---- */
 
-static const char *const keys[] = {"path",   "at",   "topic", "value",    "unit",  "scale",
-                                   "offset", "plus", "map",   "optional", "digits"};
+enum { KEY_PATH, KEY_AT, KEY_TOPIC, KEY_VALUE, KEY_METRIC, KEY_STAMP, WAYS };
+static const char *const keys[] = {"path",  "at",   "topic",    "value", "metric",
+                                   "stamp", "held", "unit",     "scale", "offset",
+                                   "plus",  "map",  "optional", "digits"};
+
+/* Keys that only some rows have. */
+static bool has_key(const struct mapping_sources *to, const char *key)
+{
+    if (strcmp(key, "digits") == 0) {
+        return to->sends;
+    }
+    return to->format == MAPPING_SPARKPLUG ||
+           (strcmp(key, "metric") != 0 && strcmp(key, "stamp") != 0 &&
+            strcmp(key, "held") != 0);
+}
 
 static bool check_keys(struct mapping_build *b, const struct mapping_sources *to, uint32_t node,
                        const char *shown)
 {
     const struct tree *tree = b->r->tree;
-    const size_t known = COUNT(keys) - (to->sends ? 0 : 1);
     bool fine = true;
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
         const char *key = tree_key(tree, i);
         char told[128] = "";
-        size_t k = 0;
-        while (k < known && strcmp(keys[k], key) != 0) {
-            k++;
-        }
-        for (size_t j = 0; j < known; j++) {
-            names_append(told, sizeof told, keys[j]);
+        bool known = false;
+        for (size_t k = 0; k < COUNT(keys); k++) {
+            known = known || (strcmp(keys[k], key) == 0 && has_key(to, key));
+            if (has_key(to, keys[k])) {
+                names_append(told, sizeof told, keys[k]);
+            }
         }
         const bool map = strcmp(key, "plus") == 0 || strcmp(key, "map") == 0;
-        if (k == known) {
+        if (!known) {
             option_fault(b->r, i, "%s: unknown key '%.40s', known: %s", shown, key, told);
             fine = false;
         } else if (tree->nodes[i].kind != (map ? TREE_MAP : TREE_SCALAR)) {
@@ -320,32 +332,90 @@ static bool check_keys(struct mapping_build *b, const struct mapping_sources *to
     return fine;
 }
 
+/* A metric of Sparkplug, or its stamp in milliseconds, by a pointer into what sparkplug_rows.h
+ * makes of a message. */
+static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
+                        const char *shown, const char *object, const char *name)
+{
+    char path[2 * OPTION_TEXT_MAX + 16];
+    char place[OPTION_TEXT_MAX + 16];
+    size_t used = (size_t)snprintf(path, sizeof path, "/%s/", object);
+    for (const char *c = name; *c && used + 3 < sizeof path; c++) {
+        const bool escaped = *c == '/' || *c == '~';
+        path[used++] = escaped ? '~' : *c;
+        if (escaped) {
+            path[used++] = *c == '/' ? '1' : '0';
+        }
+    }
+    path[used] = '\0';
+    if (name[0] == '\0' || strlen(name) >= OPTION_TEXT_MAX ||
+        !read_path(b, to, node, shown, path)) {
+        option_fault(b->r, node, "%s: the name of a metric was expected", shown);
+        return false;
+    }
+    (void)snprintf(place, sizeof place, "%s %s",
+                   strcmp(object, "stamps") == 0 ? "stamp" : "metric", name);
+    to->source[to->count].place = mapping_keep(b, place);
+    return to->source[to->count].place != NULL;
+}
+
+/* A metric of this message, or with `held: true` the last one told. */
+static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
+                       const char *shown, bool stamp)
+{
+    const struct tree *tree = b->r->tree;
+    const uint32_t at = mapping_child(tree, node, stamp ? "stamp" : "metric");
+    const uint32_t held = mapping_child(tree, node, "held");
+    const char *text = held != TREE_NONE ? tree_text(tree, held) : "false";
+    const bool is_held = strcmp(text, "true") == 0;
+    if ((!is_held && strcmp(text, "false") != 0) || (stamp && held != TREE_NONE)) {
+        option_fault(b->r, held, "%s.held: %s", shown,
+                     stamp ? "a stamp is that of this message" : "true or false was expected");
+        return false;
+    }
+    return read_metric(b, to, at, shown,
+                       stamp     ? "stamps"
+                       : is_held ? "held"
+                                 : "metrics",
+                       tree_text(tree, at));
+}
+
 /* Exactly one way to a value. */
 static bool read_way(struct mapping_build *b, struct mapping_sources *to, uint32_t node,
                      const char *shown, const struct mapping_member *member, const char *path)
 {
     const struct tree *tree = b->r->tree;
-    uint32_t at[4];
+    uint32_t at[WAYS];
     size_t ways = 0;
     size_t way = 0;
-    for (size_t k = 0; k < COUNT(at); k++) {
+    for (size_t k = 0; k < WAYS; k++) {
         at[k] = mapping_child(tree, node, keys[k]);
         ways += at[k] != TREE_NONE;
         way = at[k] != TREE_NONE ? k : way;
     }
-    if (to->sends && (ways == 0 || (ways == 1 && way == 0))) {
+    if (to->sends && (ways == 0 || (ways == 1 && way == KEY_PATH))) {
         return ways == 1 ? read_path(b, to, at[0], shown, tree_text(tree, at[0]))
                          : read_path(b, to, node, shown, path);
     }
     if (ways != 1 || to->sends) {
         option_fault(b->r, node, "%s: exactly one of %s was expected", shown,
-                     to->sends ? "path" : "path, at, topic, value");
+                     to->sends                         ? "path"
+                     : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
+                                                       : "path, at, topic, value");
         return false;
     }
-    return way == 0   ? read_path(b, to, at[0], shown, tree_text(tree, at[0]))
-           : way == 1 ? read_column(b, to, at[1], shown)
-           : way == 2 ? read_level(b, to, at[2], shown)
-                      : read_constant(b, to, at[3], shown, member);
+    switch (way) {
+    case KEY_PATH:
+        return read_path(b, to, at[way], shown, tree_text(tree, at[way]));
+    case KEY_AT:
+        return read_column(b, to, at[way], shown);
+    case KEY_TOPIC:
+        return read_level(b, to, at[way], shown);
+    case KEY_VALUE:
+        return read_constant(b, to, at[way], shown, member);
+    default:
+        return read_named(b, to, node, shown, way == KEY_STAMP);
+    }
 }
 
 static bool read_size(struct mapping_build *b, uint32_t node, const char *shown,
@@ -384,6 +454,9 @@ static bool read_sizes(struct mapping_build *b, struct mapping_sources *to, uint
     to->digits[to->count] = (int)places;
     s->numeric = mapping_child(tree, node, "scale") != TREE_NONE ||
                  mapping_child(tree, node, "offset") != TREE_NONE || digits != TREE_NONE;
+    if (unit == TREE_NONE && mapping_child(tree, node, keys[KEY_STAMP]) != TREE_NONE) {
+        s->scale *= 1e-3; /* Sparkplug's are in milliseconds */
+    }
     return unit == TREE_NONE || read_unit(b, s, unit, shown, member);
 }
 

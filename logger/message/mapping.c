@@ -490,7 +490,7 @@ static bool find_values(struct reading *r)
     const struct mapping_row *row = r->row;
     const struct message *m = r->message;
     find_levels(r);
-    return row->format == MAPPING_JSON
+    return mapping_is_json(row->format)
                ? mapping_find_json(row->nodes, m->payload, m->kept_bytes, &r->finding)
                : mapping_find_columns(row->sources, row->source_count, row->separator,
                                       m->payload, m->kept_bytes, &r->finding);

@@ -138,7 +138,19 @@ struct mapping_field {
     size_t source, count; /* its sources: their sum */
 };
 
-enum mapping_format { MAPPING_JSON, MAPPING_WORDS, MAPPING_CSV, MAPPING_FORMAT_COUNT };
+/* MAPPING_SPARKPLUG: metrics, which are put as JSON (sparkplug_rows.h) */
+enum mapping_format {
+    MAPPING_JSON,
+    MAPPING_WORDS,
+    MAPPING_CSV,
+    MAPPING_SPARKPLUG,
+    MAPPING_FORMAT_COUNT
+};
+
+static inline bool mapping_is_json(enum mapping_format format)
+{
+    return format == MAPPING_JSON || format == MAPPING_SPARKPLUG;
+}
 
 struct mapping_row {
     const struct mapping_level *levels; /* [level_count] */

@@ -164,7 +164,7 @@ static void tell_row(const struct codec_pair *pair, struct reading *r,
     struct telling telling = {r->said, ear};
     struct message message = *r->said->message;
     char text[TEXT_MAX];
-    if (r->row->format != MAPPING_JSON ||
+    if (r->row->format != MAPPING_SPARKPLUG ||
         !mapping_topic_fits(r->row->levels, r->row->level_count, message.topic, level) ||
         !is_for_row(r)) {
         return;

@@ -245,7 +245,7 @@ static void test_refused(void)
         {ROW("replies, fields: {status: done}"),
          "mappings[0].event: one of command, reply, telemetry, connection was expected, not 'replies'"},
         {ROW("reply, format: xml, fields: {status: done}"),
-         "mappings[0].format: one of json, text, csv was expected, not 'xml'"},
+         "mappings[0].format: one of json, text, csv, sparkplug was expected, not 'xml'"},
         {ROW("reply, format: text, fields: {status: {path: /a}}"),
          "mappings[0].fields.status.path: a JSON pointer needs format: json; in text a column is 'at: 1 …'"},
         {ROW("reply, fields: {status: {at: 1}}"),
