@@ -145,8 +145,8 @@ static const struct option_row pair_rows[] = {
     {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
      "The same of the virtual robot."},
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Of codec mapping and sparkplug: the path of a file with rows (beside this file, else from the working directory), or the rows "
-     "themselves: [docs/robots/mapping.md](robots/mapping.md)."},
+     "Of codec mapping and sparkplug: the path of a file with rows (beside this file, else from the working "
+     "directory), or the rows themselves: [docs/robots/mapping.md](robots/mapping.md)."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},

@@ -109,8 +109,8 @@ static enum side side_of(const struct hearing *h, size_t place)
     return h->side[place < h->count ? place : 0];
 }
 
-static void note(const struct hearing *h, enum side side, enum note_kind kind, int64_t count,
-                 const char *detail)
+static void tell_note(const struct hearing *h, enum side side, enum note_kind kind,
+                      int64_t count, const char *detail)
 {
     struct event e;
     codec_begin_event(&e, h->pair, h->message, EVENT_NOTE, side);
@@ -132,7 +132,7 @@ static void ask_birth(const struct hearing *h, const char *why)
     }
     node->asked = true;
     node->asked_us = now_us;
-    note(h, h->side[0], NOTE_REBIRTH, 0, why);
+    tell_note(h, h->side[0], NOTE_REBIRTH, 0, why);
     if (ear->send) {
         struct sparkplug_writer w;
         write_topic(topic, h->address, "NCMD", "");
@@ -186,11 +186,11 @@ static void tell_event(void *context, const struct sparkplug_event *event)
         ask_birth(h, "data before a birth");
         break;
     case SPARKPLUG_STALE:
-        note(h, side, NOTE_STALE, (int64_t)event->bd_seq, "NDEATH of another bdSeq");
+        tell_note(h, side, NOTE_STALE, (int64_t)event->bd_seq, "NDEATH of another bdSeq");
         break;
     case SPARKPLUG_MISSING:
         for (size_t k = 0; k < h->count; k++) {
-            note(h, h->side[k], NOTE_MISSING, (int64_t)event->count, "");
+            tell_note(h, h->side[k], NOTE_MISSING, (int64_t)event->count, "");
         }
         ask_birth(h, "messages are missing");
         break;
