@@ -43,7 +43,7 @@ static bool read_address(const char *text, struct address *address)
 
 static bool is_same(struct sparkplug_text a, struct sparkplug_text b)
 {
-    return a.bytes == b.bytes && memcmp(a.at, b.at, a.bytes) == 0;
+    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
 
 static const char *check_addresses(const struct codec_options *options, const char **key)

@@ -17,7 +17,7 @@ static bool is_command(enum sparkplug_kind kind)
 
 static bool is_same(struct sparkplug_text a, struct sparkplug_text b)
 {
-    return a.bytes == b.bytes && memcmp(a.at, b.at, a.bytes) == 0;
+    return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
 
 static struct sparkplug_text text_of(const char *text)
@@ -151,6 +151,7 @@ enum {
     PAYLOAD_TIMESTAMP = 1,
     PAYLOAD_METRIC = 2,
     PAYLOAD_SEQ = 3,
+    PAYLOAD_UUID = 4,
     METRIC_NAME = 1,
     METRIC_ALIAS = 2,
     METRIC_TIMESTAMP = 3,
@@ -396,6 +397,10 @@ static const char *read_frame(const char *payload, size_t bytes, struct frame *f
         const enum wire wire = f.number == PAYLOAD_METRIC ? WIRE_BYTES : WIRE_VARINT;
         if (f.number >= PAYLOAD_TIMESTAMP && f.number <= PAYLOAD_SEQ && f.wire != wire) {
             return "the payload has a field that is none of Sparkplug B's";
+        }
+        if (f.number == PAYLOAD_UUID && f.bytes.at &&
+            is_same(f.bytes, text_of("SPBV1.0_COMPRESSED"))) {
+            return "a payload that is not compressed was expected";
         }
         if (f.number == PAYLOAD_METRIC) {
             if (!read_metric(f.bytes, &m, &s.fault)) {

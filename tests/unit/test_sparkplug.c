@@ -5,7 +5,9 @@
 
 #include <jansson.h>
 
-#include "logger/message/sparkplug.h"
+#include "config/lab_file.h"
+#include "logger/message/codecs.h"
+#include "logger/message/sparkplug_rows.h"
 
 struct heard {
     struct sparkplug_node node;
@@ -387,6 +389,254 @@ static void test_written(void)
     }
 }
 
+/* ---- the codec of a pair ---- */
+
+#define ROW(kind)                                                                              \
+    "{topic: \"spBv1.0/g/" kind "/n/{side}\", sides: {a: real, b: virtual}, format: "          \
+    "sparkplug, "
+static const char lab_text[] =
+    "pairs:\n  r1:\n    codec: sparkplug\n    real: g/n/a\n    virtual: g/n/b\n    mapping:\n  "
+    "    mappings:\n"
+    "        - " ROW(
+        "DDATA") "event: telemetry, fields: {t: {stamp: p/x}, pose.0: {metric: p/x, held: "
+                 "true}, "
+                 "pose.1: {metric: \"p~y\", held: true, unit: mm}}}\n"
+                 "        - " ROW(
+                     "DDATA") "event: reply, fields: {id: {metric: id}, status: {metric: st, "
+                              "held: true, map: {COMPLETE: "
+                              "done}}, values.x: {metric: p/x, optional: true}, t: {path: "
+                              "/timestamp, unit: ms}}}\n"
+                              "        - {topic: spBv1.0/g/DCMD/n/a, event: command, format: "
+                              "sparkplug, fields: {op: go, id: {metric: id}}}\n"
+                              "        - {topic: spBv1.0/g/DCMD/n/b, event: command, format: "
+                              "sparkplug, fields: {op: go, id: {metric: id}}}\n"
+                              "      send:\n"
+                              "        - {event: command, topic: \"spBv1.0/g/TO/n/{side}\", "
+                              "json: {go/m: \"{displacement_m}\", id: \"{id}\", on: "
+                              "true}}\n";
+
+struct ear {
+    char text[4096];
+};
+
+static void add_to(struct ear *ear, const char *format, ...) PRINTF_LIKE(2, 3);
+static void add_to(struct ear *ear, const char *format, ...)
+{
+    const size_t used = strlen(ear->text);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(ear->text + used, sizeof ear->text - used, format, args);
+    va_end(args);
+}
+
+static void hear_event(void *context, const struct event *e)
+{
+    struct ear *ear = context;
+    add_to(ear, "%s %s", event_kind_name(e->kind),
+           e->side < SIDE_COUNT ? side_name(e->side) : "-");
+    if (e->kind == EVENT_TELEMETRY) {
+        add_to(ear, " %lld %g %g", (long long)e->telemetry.source_us, e->telemetry.pose[0],
+               e->telemetry.pose[1]);
+    } else if (e->kind == EVENT_REPLY) {
+        add_to(ear, " %s %s %zu", e->reply.id, reply_status_name(e->reply.status),
+               e->reply.value_count);
+    } else if (e->kind == EVENT_COMMAND) {
+        add_to(ear, " %s", e->command.id);
+    } else if (e->kind == EVENT_CONNECTION) {
+        add_to(ear, " %s", e->connection.online ? "online" : e->connection.reason);
+    } else if (e->kind == EVENT_NOTE) {
+        add_to(ear, " %s %lld", note_kind_name(e->note.kind), (long long)e->note.count);
+    } else if (e->kind == EVENT_MALFORMED) {
+        add_to(ear, " %s: %s", e->malformed.what, e->malformed.detail);
+    }
+    add_to(ear, "\n");
+}
+
+static void hear_sent(void *context, const char *pair, const char *topic, const char *payload,
+                      size_t bytes)
+{
+    static const char asked[] = "Node Control/Rebirth";
+    CHECK("pair", strcmp(pair, "r1") == 0 && bytes > sizeof asked);
+    bool found = false;
+    for (size_t i = 0; i + sizeof asked - 1 <= bytes; i++) {
+        found = found || memcmp(payload + i, asked, sizeof asked - 1) == 0;
+    }
+    add_to(context, "sent %s %d\n", topic, found);
+}
+
+static void read_lab(const char *text, struct lab_file *lab, struct err_list *errors,
+                     enum status want)
+{
+    *errors = (struct err_list){.count = 0};
+    CHECK_INT(text, lab_file_parse(text, strlen(text), "lab", lab, errors), want);
+}
+
+static struct sparkplug_value one_text(const char *text)
+{
+    return (struct sparkplug_value){.kind = SPARKPLUG_TEXT, .text = {text, strlen(text)}};
+}
+
+/* A payload of a few metrics by name: "p/x" and "p~y" numbers, others texts. */
+static size_t write_metrics(char out[512], int64_t t_us, const char *const *names,
+                            const char *const *values)
+{
+    struct sparkplug_writer w;
+    sparkplug_begin(&w, out, 500, t_us);
+    for (size_t k = 0; names[k]; k++) {
+        const struct sparkplug_value number = {.kind = SPARKPLUG_REAL, .real = atof(values[k])};
+        const struct sparkplug_value text = one_text(values[k]);
+        sparkplug_put(&w, names[k], names[k][0] == 'p' ? &number : &text);
+    }
+    return w.used;
+}
+
+static void test_codec(void)
+{
+    static const struct {
+        const char *topic;
+        int64_t t_s;
+        const char *names[5], *values[5];
+        const char *told;
+    } rows[] = {
+        {"DDATA/n/a", 1, {"p/x"}, {"1"}, "note real rebirth 0\nsent spBv1.0/g/NCMD/n 1\n"},
+        {"DDATA/n/a", 2, {"p/x"}, {"1"}, ""},
+        {"DDATA/n/c", 7, {NULL}, {NULL}, "note real rebirth 0\nsent spBv1.0/g/NCMD/n 1\n"},
+        {"NBIRTH/n", 8, {NULL}, {NULL}, ""},
+        {"DBIRTH/n/a",
+         8,
+         {"p/x", "p~y", "st", "id"},
+         {"1", "2000", "COMPLETE", "m0"},
+         "connection real online\n"},
+        {"DBIRTH/n/b",
+         8,
+         {"p/x", "p~y", "st"},
+         {"3", "4000", "LOST"},
+         "connection virtual online\n"},
+        {"DDATA/n/a", 9, {"p~y"}, {"2500"}, "telemetry real 9000000 1 2.5\n"},
+        {"DDATA/n/a", 9, {"id"}, {"m1"}, "reply real m1 done 0\n"},
+        {"DDATA/n/a",
+         9,
+         {"id", "p/x"},
+         {"m2", "1.5"},
+         "telemetry real 9000000 1.5 2.5\nreply real m2 done 1\n"},
+        {"DDATA/n/b",
+         9,
+         {"id"},
+         {"m1"},
+         "malformed virtual reply: metric st (status): one of COMPLETE was expected, not "
+         "'LOST'\n"},
+        {"DDATA/n/b", 9, {"st"}, {"COMPLETE"}, ""},
+        {"DCMD/n/b", 9, {"id"}, {"m3"}, "command virtual m3\n"},
+        {"DCMD/n/a", 9, {"id"}, {"m3"}, "command real m3\n"},
+        {"NDATA/n", 9, {"p/x"}, {"1"}, ""},
+        {"DDEATH/n/b", 10, {NULL}, {NULL}, "connection virtual DDEATH\n"},
+    };
+    static struct lab_file lab;
+    static char room[MESSAGE_PAYLOAD_MAX];
+    struct err_list errors;
+    struct ear told = {""};
+    read_lab(lab_text, &lab, &errors, STATUS_OK);
+    CHECK_TEXT("no fault", errors.count > 0 ? errors.items[0].text : "", "");
+    void *state = calloc(1, codec_sparkplug.state_bytes);
+    CU_ASSERT_FATAL(state != NULL && errors.count == 0);
+    const struct codec_pair pair = {&codec_sparkplug,     "tandem/v1", "r1",
+                                    &lab.pairs[0].speaks, state,       false};
+    const struct codec_ear ear = {hear_event, &told, hear_sent, &told, room, sizeof room};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char payload[512];
+        struct message m = {.t_us = rows[i].t_s * 1000000, .payload = payload};
+        (void)snprintf(m.topic, sizeof m.topic, "spBv1.0/g/%s", rows[i].topic);
+        m.kept_bytes = m.payload_bytes =
+            write_metrics(payload, m.t_us, rows[i].names, rows[i].values);
+        told.text[0] = '\0';
+        CHECK(rows[i].topic, codec_sparkplug.hear(&pair, &m, &ear));
+        CHECK_TEXT(rows[i].topic, told.text, rows[i].told);
+        m.retained = true;
+        told.text[0] = '\0';
+        CHECK("retained", codec_sparkplug.hear(&pair, &m, &ear) && told.text[0] == '\0');
+    }
+    struct message other = {.topic = "spBv1.0/g/NBIRTH/another", .payload = "", .t_us = 1};
+    CHECK("another node", !codec_sparkplug.hear(&pair, &other, &ear));
+
+    static const char go[] = "{\"id\":\"m9\",\"op\":\"go\",\"displacement_m\":0.25}";
+    const struct codec_out out = {.kind = CODEC_COMMAND,
+                                  .pair = "r1",
+                                  .side = SIDE_VIRTUAL,
+                                  .payload = go,
+                                  .bytes = sizeof go - 1,
+                                  .t_us = 1795149880123456,
+                                  .to = &pair};
+    struct codec_message sent;
+    static struct heard h = {.name = "b"};
+    CHECK("encoded", codec_encode(&codec_sparkplug, &out, &sent) && sent.whole);
+    CHECK_TEXT("to", sent.topic, "spBv1.0/g/TO/n/virtual");
+    hear(&h, "spBv1.0/g/DCMD/n/b", sent.payload, sent.bytes);
+    CHECK_TEXT("metrics", h.text,
+               "{\"event\": \"values\", \"device\": \"b\", \"t\": 1795149880.123, \"values\": "
+               "{\"go/m\": 0.25, \"id\": "
+               "\"m9\", \"on\": true}}\n");
+    free(state);
+    lab_file_free(&lab);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g}}",
+         "virtual: group/node/device was expected"},
+        {"pairs: {r1: {codec: sparkplug, real: g/+/a, virtual: g/n/b}}",
+         "real: group/node/device was expected"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a/x, virtual: g/n/b}}",
+         "real: group/node/device was expected"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n//, virtual: g/n/b}}",
+         "real: group/node/device was expected"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g/n/a}}",
+         "another one than the real robot's"},
+        {"pairs: {r1: {codec: sparkplug, virtual: g/n/a}}",
+         "real: group/node/device was expected"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g/n/b, mapping: {mappings: "
+         "[{topic: t, side: real, event: "
+         "connection, format: text, fields: {state: {at: 1}}}]}}}",
+         "codec: sparkplug wants rows with format: sparkplug"},
+        {"pairs: {r1: {codec: mapping, mapping: {mappings: [{topic: t, side: real, event: "
+         "telemetry, format: sparkplug, "
+         "fields: {t: {stamp: x}}}]}}}",
+         "codec: sparkplug wants rows with format: sparkplug"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g/n/b, mapping: {mappings: "
+         "[{topic: t, side: real, event: "
+         "telemetry, format: sparkplug, fields: {t: {stamp: x, held: true}}}]}}}",
+         "fields.t.held: a stamp is that of this message"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g/n/b, mapping: {mappings: "
+         "[{topic: t, side: real, event: "
+         "telemetry, format: sparkplug, fields: {t: {at: 1}}}]}}}",
+         "fields.t.at: a column needs format: text or csv"},
+        {"pairs: {r1: {codec: sparkplug, real: g/n/a, virtual: g/n/b, mapping: {mappings: "
+         "[{topic: t, side: real, event: "
+         "telemetry, format: sparkplug, fields: {pose.0: {metric: x, held: often}}}]}}}",
+         "fields.pose.0.held: true or false was expected"},
+        {"pairs: {r1: {codec: mapping, mapping: {mappings: [{topic: t, side: real, event: "
+         "telemetry, fields: {t: {metric: "
+         "x}}}]}}}",
+         "unknown key 'metric'"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct lab_file lab;
+        struct err_list errors;
+        bool found = false;
+        read_lab(rows[i].text, &lab, &errors, STATUS_E_PARSE);
+        for (size_t k = 0; k < errors.count; k++) {
+            found = found || strstr(errors.items[k].text, rows[i].why);
+        }
+        CHECK(rows[i].text, found);
+        if (!found && errors.count > 0) {
+            (void)fprintf(stderr, "%s\n", errors.items[0].text);
+        }
+        lab_file_free(&lab);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -400,5 +650,7 @@ int main(void)
     CU_add_test(suite, "the count comes round", test_round);
     CU_add_test(suite, "what is held", test_held);
     CU_add_test(suite, "what goes out", test_written);
+    CU_add_test(suite, "the codec of a pair", test_codec);
+    CU_add_test(suite, "what a lab file refuses", test_refused);
     return check_run();
 }
