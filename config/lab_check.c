@@ -162,6 +162,10 @@ static const struct {
     {"real", "vda5050, sparkplug"},
     {"virtual", "vda5050, sparkplug"},
     {"mapping", "mapping, sparkplug"},
+    {"interface", "vda5050"},
+    {"mirror", "vda5050"},
+    {"turns", "vda5050"},
+    {"velocity_frame", "vda5050"},
 };
 
 static bool is_among(const char *names, const char *name)

@@ -147,6 +147,15 @@ static const struct option_row pair_rows[] = {
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Of codec mapping and sparkplug: the path of a file with rows (beside this file, else from the working "
      "directory), or the rows themselves: [docs/robots/mapping.md](robots/mapping.md)."},
+    {"interface", TEXT("uagv", NOT_EMPTY), IN_PAIR(params.speaks.interface),
+     "vda5050: the first level of its vehicles' topics."},
+    {"mirror", TRUTH("false"), IN_PAIR(params.speaks.mirror),
+     "vda5050: the twin gets a copy of each order and instant action of the real vehicle; else its master gives it "
+     "the same orders."},
+    {"turns", CHOICE("on_spot", "none|on_spot"), IN_PAIR(params.speaks.turns),
+     "vda5050: whether a vehicle turns on the spot at the beginning of an edge; else an edge is a way alone."},
+    {"velocity_frame", CHOICE("vehicle", "vehicle|world|speed"), IN_PAIR(params.speaks.velocity_frame),
+     "vda5050: what velocities are told in: the vehicle's own frame, that of the map, or a speed alone."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},

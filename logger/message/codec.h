@@ -29,6 +29,7 @@ enum {
     CODEC_TOPICS_MAX = 16,  /* filters of one codec */
     CODEC_RIGHTS_MAX = 24,  /* rights of one codec */
     CODEC_PREFIX_MAX = 128, /* bytes of a prefix with its NUL */
+    CODEC_INTERFACE_MAX = 64,
     CODEC_ADDRESS_MAX = 128 /* of who a robot is, in the words of its protocol */
 };
 
@@ -47,12 +48,23 @@ enum codec_kind {
     CODEC_KIND_COUNT
 };
 
+/* Does a vehicle turn before it drives along an edge? */
+enum codec_turns { CODEC_TURNS_NONE, CODEC_TURNS_ON_SPOT };
+
+/* What the velocity of a vehicle is told in: its own frame, as VDA 5050 has it, that of the
+ * map, or a speed alone (forwards). */
+enum codec_frame { CODEC_FRAME_VEHICLE, CODEC_FRAME_WORLD, CODEC_FRAME_SPEED };
+
 /* What the lab file says of a pair's robots for its codec. Each codec reads its own; a row in
  * config/lab_options.c each, and one in codec_keys of config/lab_check.c. */
 struct codec_options {
     char pair[EVENT_PAIR_MAX];                   /* whose they are */
     char address[SIDE_COUNT][CODEC_ADDRESS_MAX]; /* "acme/amr-01"; "": none */
-    const struct mapping *mapping; /* a table, of mapping.h; borrowed; NULL: none */
+    const struct mapping *mapping;       /* a table, of mapping.h; borrowed; NULL: none */
+    char interface[CODEC_INTERFACE_MAX]; /* vda5050: first level of its topics */
+    bool mirror;                         /* the twin gets a copy of each order */
+    uint8_t turns;                       /* enum codec_turns */
+    uint8_t velocity_frame;              /* enum codec_frame */
 };
 
 /* The pair that a foreign codec speaks for. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/team_forecast.h"
 #include "logger/message/team_request.h"
@@ -244,6 +245,12 @@ void codec_begin_event(struct event *event, const struct codec_pair *pair,
 {
     *event = (struct event){.t_us = message->t_us, .kind = kind, .side = side};
     event->retained = message->retained;
+    event->dup = message->dup;
+    event->packet_id = message->packet_id;
+    if (kind == EVENT_COMMAND || kind == EVENT_REPLY) {
+        event->hash =
+            hash_bytes(hash_text(message->topic), message->payload, message->kept_bytes);
+    }
     (void)snprintf(event->pair, sizeof event->pair, "%s", pair->id);
     if (kind == EVENT_COMMAND) {
         event->command.source_us = LAB_TIME_NONE;
@@ -266,6 +273,11 @@ void codec_emit(const struct codec_pair *pair, struct event *event, const struct
 {
     char text[1024];
     struct json_writer w;
+    /* One message may tell of several. */
+    if (event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY) {
+        const char *id = event->kind == EVENT_COMMAND ? event->command.id : event->reply.id;
+        event->hash = hash_bytes(event->hash, id, strlen(id));
+    }
     const bool command = event->kind == EVENT_COMMAND && !event->command.raw;
     const bool reply = event->kind == EVENT_REPLY && !event->reply.raw;
     if (pair->repeated && (command || reply)) {

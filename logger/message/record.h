@@ -79,7 +79,7 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     /* a message may have been here before, or a reply belong to several commands */           \
     X(ALARM_AMBIGUOUS, "ambiguous")                                                            \
     X(ALARM_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */     \
-    X(ALARM_ESTOP, "estop")             /* its emergency stop was pressed, or let go */        \
+    X(ALARM_ESTOP, "estop")             /* its emergency stop was pressed */                    \
     X(ALARM_MODE, "mode")               /* who drives it has changed */
 /* clang-format on */
 

@@ -23,7 +23,7 @@
 #include "base/err.h"
 
 enum {
-    MQTT_CLIENT_TOPICS_MAX = 1024, /* subscriptions of one client */
+    MQTT_CLIENT_TOPICS_MAX = 4096, /* subscriptions of one client */
     MQTT_CLIENT_ERROR_MAX = 256, /* bytes of an error's text */
     MQTT_CLIENT_BUFFER_COUNT = 10000,
     MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */

@@ -46,7 +46,7 @@ const ADVICE = {
     lost: "messages are missing, or may be: the alarm says what tells, and whether a broker was killed",
     ambiguous: "give commands and replies ids: then what came again is told from what is alike",
     robot_error: "a robot says what is wrong with it: see its own display, or who runs it",
-    estop: "an emergency stop was pressed, or let go: see that nobody is in its way",
+    estop: "an emergency stop was pressed: see that nobody is in its way",
     mode: "somebody else drives the robot, or drove it: times of then are none of the twin's",
     correction: "the simulator did not take a pose: its answer says why",
 };

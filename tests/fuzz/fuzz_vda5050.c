@@ -1,0 +1,124 @@
+/* Any messages of the vehicles of a pair, one after the other, through the codec that remembers, into a lab: what is emitted
+ * keeps to its limits, what is sent is JSON, and the same messages give the same state once more. */
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/lab_file.h"
+#include "logger/message/json_scan.h"
+#include "twin/lab.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { LABS = 2 };
+
+static struct lab *fuzz_lab[LABS];
+static struct codec_set fuzz_set[LABS];
+static struct pair_params fuzz_pairs[2];
+static char fuzz_room[MESSAGE_PAYLOAD_MAX];
+
+static void fuzz_json(const char *text, size_t bytes)
+{
+    struct json_scan s;
+    json_scan_start(&s, text, bytes, 32);
+    assert(json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s));
+}
+
+static void fuzz_effect(void *context, const struct effect *effect)
+{
+    (void)context;
+    if (effect->kind == EFFECT_COMMAND && effect->message) {
+        fuzz_json(effect->message->payload, effect->message->bytes);
+    }
+}
+
+static void fuzz_event(void *context, const struct event *e)
+{
+    const struct effects fx = {.emit = fuzz_effect};
+    assert(e->kind < EVENT_KIND_COUNT && e->side <= SIDE_COUNT);
+    if (e->kind == EVENT_REPLY) {
+        assert(memchr(e->reply.id, '\0', EVENT_ID_MAX) && memchr(e->reply.detail, '\0', EVENT_DETAIL_MAX));
+        assert(e->reply.status < REPLY_STATUS_COUNT);
+    } else if (e->kind == EVENT_COMMAND) {
+        assert(memchr(e->command.id, '\0', EVENT_ID_MAX) && memchr(e->command.op, '\0', EVENT_OP_MAX));
+    } else if (e->kind == EVENT_FAULT) {
+        assert(e->fault.kind < FAULT_KIND_COUNT && memchr(e->fault.about, '\0', sizeof e->fault.about));
+    } else if (e->kind == EVENT_MALFORMED) {
+        assert(e->malformed.detail[0] && memchr(e->malformed.detail, '\0', sizeof e->malformed.detail));
+    }
+    lab_step(context, e, &fx);
+}
+
+static void fuzz_send(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+{
+    (void)context;
+    assert(pair && strstr(topic, "/m/b/"));
+    fuzz_json(payload, bytes);
+}
+
+static void fuzz_begin(void)
+{
+    static void *memory[LABS];
+    static const char *const ids[] = {"p", "l"};
+    for (size_t i = 0; i < COUNT(fuzz_pairs); i++) {
+        struct codec_options *o = &fuzz_pairs[i].speaks;
+        lab_pair_defaults(&fuzz_pairs[i], ids[i]);
+        (void)snprintf(fuzz_pairs[i].codec, CODEC_NAME_MAX, "vda5050");
+        (void)snprintf(o->address[SIDE_REAL], CODEC_ADDRESS_MAX, "m/a");
+        (void)snprintf(o->address[SIDE_VIRTUAL], CODEC_ADDRESS_MAX, "m/b");
+        (void)snprintf(o->interface, CODEC_INTERFACE_MAX, "u");
+        o->mirror = true;
+    }
+    fuzz_pairs[1].mode = PAIR_LINK;
+    const struct lab_params p = {.pair_count = COUNT(fuzz_pairs), .pairs = fuzz_pairs, .prefix = "t"};
+    for (size_t i = 0; i < LABS; i++) {
+        memory[i] = memory[i] ? memory[i] : malloc(lab_bytes(&p));
+        assert(memory[i]);
+        fuzz_lab[i] = lab_init(memory[i], &p);
+        lab_codecs(fuzz_lab[i], &fuzz_set[i]);
+    }
+    /* One sends, the other is a replay. */
+    fuzz_set[0].ear = (struct codec_ear){.send = fuzz_send, .room = fuzz_room, .room_bytes = sizeof fuzz_room};
+}
+
+/* A line: the vehicle, the kind by a letter, the payload. */
+static void fuzz_line(const char *line, size_t bytes, int64_t t_us)
+{
+    static const char *const kinds[] = {"state", "visualization", "connection", "order", "instantActions", "factsheet"};
+    static const char letters[] = "svcoif";
+    const char *letter = bytes >= 2 ? strchr(letters, line[1]) : NULL;
+    struct message m = {.t_us = t_us, .payload = line + 2, .kept_bytes = bytes - 2, .payload_bytes = bytes - 2};
+    if (!letter || !*letter || bytes - 2 > MESSAGE_PAYLOAD_MAX) {
+        return;
+    }
+    (void)snprintf(m.topic, sizeof m.topic, line[0] == 'C' ? "t/l/command" : "u/v2/m/%c/%s", line[0] == 'a' ? 'a' : 'b',
+                   kinds[letter - letters]);
+    m.retained = line[0] == 'B';
+    for (size_t i = 0; i < LABS; i++) {
+        (void)codec_decode(&fuzz_set[i], "t", &m, fuzz_event, fuzz_lab[i]);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *at = (const char *)data;
+    const char *const end = at + size;
+    int64_t t_us = 1000000;
+    fuzz_begin();
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        fuzz_line(at, (size_t)(stop - at), t_us += 1000);
+        at = stop + (stop < end);
+    }
+    size_t bytes[LABS];
+    const void *state[LABS];
+    for (size_t i = 0; i < LABS; i++) {
+        state[i] = lab_state(fuzz_lab[i], &bytes[i]);
+    }
+    assert(bytes[0] == bytes[1] && memcmp(state[0], state[1], bytes[0]) == 0);
+    return 0;
+}

@@ -1,0 +1,457 @@
+/* Recorded VDA 5050: what each message is to the lab, against the events that an independent
+ * reading of the same recording made (tests/golden/vda5050; the recordings are those of
+ * tests/golden/replay/vda5050_*), byte for byte; and what goes out. */
+#include "tests/support/check.h"
+
+#include <stdarg.h>
+
+#include "base/hash.h"
+#include "config/lab_file.h"
+#include "logger/message/codecs.h"
+#include "logger/message/json_scan.h"
+#include "logger/message/vda5050_parts.h"
+#include "service/replay/replay.h"
+
+enum { TEXT_BYTES = 1 << 16 };
+
+struct rig {
+    struct lab_file file;
+    struct lab *lab;
+    struct codec_set set;
+    char text[TEXT_BYTES], sent[TEXT_BYTES];
+    size_t used, sent_count;
+    struct event last;
+    uint64_t events;
+};
+
+static void say(struct rig *r, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void say(struct rig *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(r->text + r->used, sizeof r->text - r->used, format, args);
+    va_end(args);
+    CU_ASSERT_FATAL(n >= 0 && (size_t)n < sizeof r->text - r->used);
+    r->used += (size_t)n;
+}
+
+/* As Python prints a number of at most six digits behind the point. */
+static void say_real(struct rig *r, const char *before, double value)
+{
+    char text[64];
+    size_t n = (size_t)snprintf(text, sizeof text, "%.6f", value);
+    while (text[n - 1] == '0' && text[n - 2] != '.') {
+        n--;
+    }
+    say(r, "%s%.*s", before, (int)n, text);
+}
+
+static void say_stamp(struct rig *r, const char *before, int64_t us)
+{
+    if (us == LAB_TIME_NONE) {
+        say(r, "%snull", before);
+        return;
+    }
+    char text[64];
+    size_t n = (size_t)snprintf(text, sizeof text, "%lld.%06lld", (long long)(us / 1000000), (long long)(us % 1000000));
+    while (text[n - 1] == '0' && text[n - 2] != '.') {
+        n--;
+    }
+    say(r, "%s%.*s", before, (int)n, text);
+}
+
+static void say_reply(struct rig *r, const struct event_reply *p)
+{
+    say(r, ", \"id\": \"%s\", \"status\": \"%s\"", p->id, reply_status_name(p->status));
+    say_stamp(r, ", \"t_source\": ", p->source_us);
+    if (p->detail[0]) {
+        say(r, ", \"%s\": \"%s\"", p->status == REPLY_DONE ? "node" : "detail", p->detail);
+    }
+    if (p->source_start_us != LAB_TIME_NONE) {
+        say_stamp(r, ", \"t_start\": ", p->source_start_us);
+    }
+    if (p->paused_us > 0) {
+        say_real(r, ", \"paused_s\": ", lab_s(p->paused_us));
+    }
+    say(r, "%s", p->bounded ? ", \"bounded\": true" : "");
+}
+
+/* "nodeId n0, topic order" as an object again. */
+static void say_about(struct rig *r, const char *about)
+{
+    say(r, ", \"about\": {");
+    for (const char *at = about; *at;) {
+        const size_t bytes = strcspn(at, ",");
+        const char *blank = strchr(at, ' ');
+        say(r, "%s\"%.*s\": \"%.*s\"", at > about ? ", " : "", (int)(blank - at), at,
+            (int)(bytes - (size_t)(blank - at) - 1), blank + 1);
+        at += bytes;
+        at += *at ? 2 : 0;
+    }
+    say(r, "}");
+}
+
+static void take_event(void *context, const struct event *e)
+{
+    static const char *const names[EVENT_KIND_COUNT] = {
+        [EVENT_COMMAND] = "command", [EVENT_REPLY] = "reply", [EVENT_CONNECTION] = "connection", [EVENT_FAULT] = "alarm"};
+    struct rig *r = context;
+    r->last = *e;
+    r->events++;
+    if (e->kind == EVENT_TELEMETRY) {
+        return;
+    }
+    say_stamp(r, "{\"t\": ", e->t_us);
+    say(r, ", \"event\": \"%s\"", e->kind == EVENT_NOTE ? note_kind_name(e->note.kind) : names[e->kind]);
+    if (e->side < SIDE_COUNT) {
+        say(r, ", \"side\": \"%s\"", side_name(e->side));
+    }
+    if (e->kind == EVENT_CONNECTION) {
+        say(r, ", \"state\": \"%s\"", e->connection.online ? "online" : "offline");
+        say(r, e->connection.boot[0] ? ", \"boot\": \"%s\"" : "%s", e->connection.boot);
+    } else if (e->kind == EVENT_COMMAND) {
+        say(r, ", \"id\": \"%s\", \"op\": \"%s\"", e->command.id, e->command.op);
+        say_real(r, ", \"rotation_rad\": ", e->command.rotation_rad);
+        say_real(r, ", \"displacement_m\": ", e->command.displacement_m);
+    } else if (e->kind == EVENT_REPLY) {
+        say_reply(r, &e->reply);
+        CHECK_INT(e->reply.id, e->reply.uncalibrated, e->reply.source_start_us == LAB_TIME_NONE && !strchr(e->reply.id, '#'));
+    } else if (e->kind == EVENT_FAULT) {
+        say(r, ", \"type\": \"%s\", \"level\": \"%s\", \"detail\": \"%s\"", fault_kind_name(e->fault.kind), e->fault.level,
+            e->fault.detail);
+        say_about(r, e->fault.about);
+    } else if (e->note.kind == NOTE_ACCEPTED) {
+        say(r, ", \"order\": \"%s\"", e->note.id);
+        say_stamp(r, ", \"t_source\": ", e->note.source_us);
+    } else if (e->note.kind == NOTE_INSTANT) {
+        say(r, ", \"op\": \"%s\", \"status\": \"%s\"", e->note.detail, e->note.status);
+        say_stamp(r, ", \"t_source\": ", e->note.source_us);
+    } else {
+        say(r, ", \"n\": %lld", (long long)e->note.count);
+    }
+    say(r, "}\n");
+}
+
+static void take_sent(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+{
+    struct rig *r = context;
+    (void)snprintf(r->sent, sizeof r->sent, "%s %s %.*s", pair, topic, (int)bytes, payload);
+    r->sent_count++;
+}
+
+static void start_rig(struct rig *r, const char *yaml)
+{
+    struct err_list errors = {0};
+    static char room[MESSAGE_PAYLOAD_MAX];
+    memset(r, 0, sizeof *r);
+    CU_ASSERT_EQUAL_FATAL(lab_file_parse(yaml, strlen(yaml), "lab", &r->file, &errors), STATUS_OK);
+    const struct lab_params params = lab_file_params(&r->file);
+    r->lab = lab_memory_create(&params);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r->lab);
+    lab_codecs(r->lab, &r->set);
+    r->set.ear = (struct codec_ear){.send = take_sent, .send_context = r, .room = room, .room_bytes = sizeof room};
+}
+
+static void end_rig(struct rig *r)
+{
+    lab_memory_destroy(r->lab);
+    lab_file_free(&r->file);
+}
+
+static size_t hear(struct rig *r, const char *topic, const char *payload, int64_t t_us)
+{
+    struct message m = {
+        .t_us = t_us, .payload = payload, .kept_bytes = strlen(payload), .payload_bytes = strlen(payload)};
+    (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
+    r->used = 0;
+    r->text[0] = '\0';
+    return codec_decode(&r->set, "tandem/v1", &m, take_event, r);
+}
+
+static char *read_whole(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    char *text = calloc(1, 1 << 20);
+    CU_ASSERT_FATAL(fread(text, 1, (1 << 20) - 1, f) > 0);
+    (void)fclose(f);
+    return text;
+}
+
+static void test_recordings(void)
+{
+    static const struct {
+        const char *name, *yaml;
+        size_t lines;
+    } rows[] = {
+        {"trace", "pairs: {agv: {codec: vda5050, real: acme/real-01, virtual: acme/virtual-01}}", 71},
+        {"live", "pairs: {agv: {codec: vda5050, real: acme/amr-real, virtual: acme/amr-virtual}}", 80},
+    };
+    static struct rig r;
+    static char scratch[MESSAGE_PAYLOAD_MAX + 1];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char path[256];
+        size_t lines = 0;
+        start_rig(&r, rows[i].yaml);
+        (void)snprintf(path, sizeof path, TANDEM_SOURCE_DIR "/tests/golden/replay/vda5050_%s/input.jsonl", rows[i].name);
+        char *input = read_whole(path);
+        for (char *line = strtok(input, "\n"); line; line = strtok(NULL, "\n")) {
+            struct message m;
+            struct err err;
+            CU_ASSERT_EQUAL_FATAL(message_parse(line, strlen(line), scratch, &m, &err), STATUS_OK);
+            (void)codec_decode(&r.set, "tandem/v1", &m, take_event, &r);
+        }
+        (void)snprintf(path, sizeof path, TANDEM_SOURCE_DIR "/tests/golden/vda5050/%s_events.jsonl", rows[i].name);
+        char *want = read_whole(path);
+        for (const char *c = want; *c; c++) {
+            lines += *c == '\n';
+        }
+        CHECK_INT(rows[i].name, lines, rows[i].lines);
+        CHECK_TEXT(rows[i].name, r.text, want);
+        free(input);
+        free(want);
+        end_rig(&r);
+    }
+}
+
+/* ---- orders that go out ---- */
+
+static const char order[] =
+    "{\"headerId\":7,\"timestamp\":\"2026-11-20T04:44:42.970Z\",\"version\":\"2.0.0\",\"manufacturer\":\"acme\","
+    "\"serialNumber\":\"a\",\"orderId\":\"o1\",\"orderUpdateId\":%d,\"nodes\":["
+    "{\"nodeId\":\"n0\",\"sequenceId\":0,\"released\":true,\"actions\":[]},"
+    "{\"nodeId\":\"n1\",\"sequenceId\":2,\"released\":true,\"actions\":[]}],"
+    "\"edges\":[{\"edgeId\":\"e\",\"sequenceId\":1,\"released\":true,\"length\":2.5,\"actions\":[]}]}";
+
+static const char state[] =
+    "{\"headerId\":%d,\"timestamp\":\"2026-11-20T04:44:%06.3fZ\",\"version\":\"2.1.0\",\"orderId\":\"%s\",\"orderUpdateId\":0,"
+    "\"lastNodeId\":\"%s\",\"lastNodeSequenceId\":%d,\"driving\":%s,\"nodeStates\":[%s],\"edgeStates\":[],"
+    "\"actionStates\":[%s],\"errors\":[],\"operatingMode\":\"AUTOMATIC\",\"safetyState\":{\"eStop\":\"%s\"},"
+    "\"agvPosition\":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\",\"positionInitialized\":true}}";
+
+/* The twin gets each order once, with its own name and numbers. */
+static void test_mirror(void)
+{
+    static struct rig r;
+    char text[2048];
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mirror: true, interface: fleet/x}}");
+    for (int update = 0; update < 2; update++) {
+        (void)snprintf(text, sizeof text, order, update);
+        CHECK_INT("heard", hear(&r, "fleet/x/v2/acme/a/order", text, 1), 1);
+        CHECK_INT("sent once", r.sent_count, update + 1);
+        (void)hear(&r, "fleet/x/v2/acme/a/order", text, 2); /* sent again */
+        CHECK_INT("not twice", r.sent_count, update + 1);
+    }
+    CHECK("to the twin",
+          strncmp(r.sent, "p fleet/x/v2/acme/b/order {\"headerId\":1,\"manufacturer\":\"acme\",\"serialNumber\":\"b\",", 79) == 0);
+    CHECK("what else it says", strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
+    CHECK("one name", !strstr(r.sent, "\"serialNumber\":\"a\""));
+    (void)hear(&r, "fleet/x/v2/acme/b/order", strchr(r.sent, '{'), 3);
+    CHECK_INT("the twin's own is not sent on", r.sent_count, 2);
+    static const char cancel[] = "{\"headerId\":1,\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}";
+    (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 4);
+    (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 5);
+    CHECK_INT("an instant action, once", r.sent_count, 3);
+    CHECK("to the twin", strncmp(r.sent, "p fleet/x/v2/acme/b/instantActions {\"headerId\":0,", 49) == 0);
+    end_rig(&r);
+}
+
+struct outgoing {
+    char topic[MESSAGE_TOPIC_MAX], payload[4096];
+    size_t count;
+};
+
+static void take_effect(void *context, const struct effect *effect)
+{
+    struct outgoing *o = context;
+    if (effect->kind == EFFECT_COMMAND && effect->side == SIDE_REAL) {
+        CU_ASSERT_PTR_NOT_NULL_FATAL(effect->message);
+        (void)snprintf(o->topic, sizeof o->topic, "%s", effect->message->topic);
+        (void)snprintf(o->payload, sizeof o->payload, "%.*s", (int)effect->message->bytes, effect->message->payload);
+        o->count++;
+    }
+}
+
+static void step_lab(void *context, const struct event *event)
+{
+    struct rig *r = ((void **)context)[0];
+    const struct effects fx = {take_effect, ((void **)context)[1]};
+    r->last = *event;
+    lab_step(r->lab, event, &fx);
+}
+
+/* Link mode: a native command is an order of one edge, and its end the command's reply. */
+static void test_link(void)
+{
+    static struct rig r;
+    static struct outgoing out;
+    char text[2048];
+    void *both[] = {&r, &out};
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link, virtual_expected: never}}");
+    struct message m = {.t_us = 1000000, .payload = text};
+#define HEAR(name)                                                                                                     \
+    (m.t_us += 100000, m.kept_bytes = m.payload_bytes = strlen(text), (void)snprintf(m.topic, sizeof m.topic, "%s", name), \
+     codec_decode(&r.set, "tandem/v1", &m, step_lab, both))
+    (void)snprintf(text, sizeof text, state, 0, 1.0, "", "dock", 4, "false", "", "", "NONE");
+    CHECK_INT("state", HEAR("uagv/v2/acme/a/state"), 1);
+    (void)snprintf(text, sizeof text, "{\"id\":\"c7\",\"op\":\"go\",\"rotation_rad\":0.5,\"displacement_m\":2}");
+    CHECK_INT("command", HEAR("tandem/v1/p/command"), 1);
+    CHECK_INT("sent", out.count, 1);
+    CHECK_TEXT("where", out.topic, "uagv/v2/acme/a/order");
+    CHECK("an order of its own", strstr(out.payload, "\"orderId\":\"c7@1\",\"orderUpdateId\":0"));
+    CHECK("from where it stands", strstr(out.payload, "{\"nodeId\":\"dock\",\"sequenceId\":0,\"released\":true,\"nodePosition\""
+                                                      ":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\"}"));
+    CHECK("when", strstr(out.payload, "\"timestamp\":\"1970-01-01T00:00:01.200Z\",\"version\":\"2.1.0\""));
+    CHECK("how far", strstr(out.payload, "\"length\":2,"));
+    (void)snprintf(text, sizeof text, "%s", out.payload);
+    (void)HEAR("uagv/v2/acme/a/order");
+    (void)snprintf(text, sizeof text, state, 1, 1.5, "c7@1", "dock", 0, "true", "{\"nodeId\":\"c7@1\",\"sequenceId\":2}", "",
+                   "NONE");
+    (void)HEAR("uagv/v2/acme/a/state");
+    (void)snprintf(text, sizeof text, state, 2, 2.5, "c7@1", "c7@1", 2, "false", "", "", "NONE");
+    (void)HEAR("uagv/v2/acme/a/state");
+    CHECK_INT("its end", r.last.kind, EVENT_REPLY);
+    CHECK_TEXT("is the command's", r.last.reply.id, "c7");
+    CHECK("put natively for L1", r.last.reply.source_us - r.last.reply.source_start_us == 1000000);
+    (void)snprintf(text, sizeof text, "{\"id\":\"c8\",\"op\":\"halt\"}");
+    (void)HEAR("tandem/v1/p/command");
+    CHECK_TEXT("a halt", out.topic, "uagv/v2/acme/a/instantActions");
+    CHECK("cancels", strstr(out.payload, "\"actions\":[{\"actionId\":\"c8@2\",\"actionType\":\"cancelOrder\""));
+    (void)snprintf(text, sizeof text, state, 3, 2.6, "c7@1", "c7@1", 2, "false", "",
+                   "{\"actionId\":\"c8@2\",\"actionStatus\":\"FINISHED\"}", "NONE");
+    (void)HEAR("uagv/v2/acme/a/state");
+    CHECK_INT("and is answered", r.last.kind, EVENT_REPLY);
+    CHECK_TEXT("by its id", r.last.reply.id, "c8");
+#undef HEAR
+    end_rig(&r);
+}
+
+/* ---- what does not come, and what is wrong ---- */
+
+static void hear_state(struct rig *r, int header, double s, const char *node, int at, bool driving, const char *ahead,
+                       const char *estop)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text, state, header, s, "o1", node, at, driving ? "true" : "false", ahead, "", estop);
+    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+}
+
+static void test_lost_states(void)
+{
+    static const char ahead[] = "{\"nodeId\":\"n1\",\"sequenceId\":2}";
+    static struct rig r;
+    char text[2048];
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+    (void)snprintf(text, sizeof text, order, 0);
+    (void)hear(&r, "uagv/v2/acme/a/order", text, 1);
+    CHECK("opened", strstr(r.text, "\"command\", \"id\": \"o1/1\""));
+    hear_state(&r, 0, 1.0, "n0", 0, false, ahead, "NONE");
+    hear_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
+    CHECK("e-stop", strstr(r.text, "\"type\": \"estop\", \"level\": \"\", \"detail\": \"MANUAL\""));
+    hear_state(&r, 1, 1.6, "n0", 0, true, ahead, "NONE");
+    CHECK("stale", strstr(r.text, "\"stale\""));
+    hear_state(&r, 5, 3.0, "n1", 2, false, "", "MANUAL");
+    CHECK("missing", strstr(r.text, "\"event\": \"missing\", \"side\": \"real\", \"n\": 3"));
+    CHECK("bounded", strstr(r.text, "\"bounded\": true") && !strstr(r.text, "t_start"));
+    CHECK("in no fit", r.last.kind == EVENT_REPLY && r.last.reply.uncalibrated);
+    end_rig(&r);
+}
+
+static void test_malformed(void)
+{
+    static const struct {
+        const char *topic, *payload, *detail; /* "": no event */
+    } rows[] = {
+        {"state", "{", "column 2: "},
+        {"state", "[]", "state: a JSON object was expected"},
+        {"state", "{}", "orderId, lastNodeId, lastNodeSequenceId, driving and timestamp were expected"},
+        {"state", "{\"timestamp\":\"yesterday\"}", "timestamp: an ISO 8601 time with Z or an offset was expected"},
+        {"state", "{\"orderId\":7}", "member 'orderId': "},
+        {"order", "{\"orderId\":\"o\"}", "orderId and orderUpdateId were expected"},
+        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[]}", "nodes: the first one is to be released"},
+        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[{}]}", "nodes: sequenceId and released were expected"},
+        {"instantActions", "{}", "'actions', or 'instantActions', is missing"},
+        {"connection", "{\"connectionState\":\"AWAY\"}", "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or"},
+        {"connection", "", ""},
+        {"factsheet", "{", ""},
+        {"visualization", "{}", ""},
+    };
+    static struct rig r;
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char topic[64];
+        (void)snprintf(topic, sizeof topic, "uagv/v2/acme/b/%s", rows[i].topic);
+        struct message m = {.payload = rows[i].payload,
+                            .kept_bytes = strlen(rows[i].payload),
+                            .payload_bytes = strlen(rows[i].payload)};
+        (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
+        r.last = (struct event){.kind = EVENT_TICK};
+        CHECK_INT(rows[i].payload, codec_decode(&r.set, "tandem/v1", &m, take_event, &r), 1);
+        if (rows[i].detail[0]) {
+            CHECK_INT(rows[i].payload, r.last.kind, EVENT_MALFORMED);
+            CHECK(r.last.malformed.detail, strncmp(r.last.malformed.detail, rows[i].detail, strlen(rows[i].detail)) == 0);
+            CHECK_TEXT("what", r.last.malformed.what, rows[i].topic);
+        } else {
+            CHECK_INT(rows[i].topic, r.last.kind, EVENT_TICK);
+        }
+    }
+    static const char *const others[] = {"uagv/v2/acme/c/state", "uagv/v2/acme/b/state/x", "uagv/acme/b/state",
+                                         "other/v2/acme/b/state", "uagv/v2/acme/b", "uagv"};
+    for (size_t i = 0; i < COUNT(others); i++) {
+        CHECK_INT(others[i], hear(&r, others[i], "{}", 1), 0);
+    }
+    end_rig(&r);
+}
+
+/* More nodes, actions and errors than there is room for: the newest count. */
+static void test_long_orders(void)
+{
+    static struct rig r;
+    static char text[MESSAGE_PAYLOAD_MAX];
+    enum { NODES = 300 };
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+    for (int base = 0; base < NODES; base += 10) {
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"orderId\":\"o1\",\"orderUpdateId\":%d,\"nodes\":[", base);
+        for (int k = base; k <= base + 10; k++) {
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "%s{\"nodeId\":\"n%d\",\"sequenceId\":%d,\"released\":true,\"nodePosition\":{\"x\":%d,\"y\":0},"
+                                  "\"actions\":[{\"actionId\":\"a%d\",\"actionType\":\"pick\"}]}",
+                                  k > base ? "," : "", k, 2 * k, k, k);
+        }
+        n += (size_t)snprintf(text + n, sizeof text - n, "],\"edges\":[");
+        for (int k = base; k < base + 10; k++) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s{\"sequenceId\":%d,\"released\":true}", k > base ? "," : "",
+                                  2 * k + 1);
+        }
+        (void)snprintf(text + n, sizeof text - n, "]}");
+        (void)hear(&r, "uagv/v2/acme/a/order", text, base + 1);
+        for (int k = base; k < base + 10; k++) {
+            char node[16];
+            (void)snprintf(node, sizeof node, "n%d", k);
+            hear_state(&r, 2 * k, 0.1 * k, node, 2 * k, false, "", "NONE");
+            if (k > 0) {
+                char want[64];
+                (void)snprintf(want, sizeof want, "\"reply\", \"side\": \"real\", \"id\": \"o1/%d\", \"status\": \"done\"", 2 * k - 1);
+                CHECK(want, strstr(r.text, want));
+            }
+            hear_state(&r, 2 * k + 1, 0.1 * k + 0.05, node, 2 * k, true, "", "NONE");
+        }
+    }
+    end_rig(&r);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("vda5050", NULL, NULL);
+    CU_add_test(suite, "recordings", test_recordings);
+    CU_add_test(suite, "mirror", test_mirror);
+    CU_add_test(suite, "link mode", test_link);
+    CU_add_test(suite, "lost states", test_lost_states);
+    CU_add_test(suite, "malformed", test_malformed);
+    CU_add_test(suite, "long orders", test_long_orders);
+    return check_run();
+}
