@@ -7,7 +7,7 @@
 #include "twin/pair/pair_run.h"
 
 enum {
-    MERGED_MORE_MAX = 6 * ENTRY_DIFFERS_MAX + 64, /* each byte escaped */
+    MERGED_MORE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 64, /* each byte escaped */
     NOTICE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128,
     REFUSAL_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
 };
@@ -177,8 +177,19 @@ static void write_comparison(struct json_writer *w, const struct pair_run *run,
     }
 }
 
-/* The robot's reply as it came, who it is from, and whether the other one said the same, when
- * it was there before. */
+/* Robots that know no ids answer L1, which does: unless one stands there, as null. */
+static bool lacks_id(const struct event_reply *reply)
+{
+    static const char name[] = "\"id\"";
+    bool found = reply->id[0] != '\0';
+    for (size_t i = 0; !found && i + sizeof name - 1 <= reply->raw_bytes; i++) {
+        found = memcmp(reply->raw + i, name, sizeof name - 1) == 0;
+    }
+    return !found;
+}
+
+/* The robot's reply as it came, with the id of the command that it answers, who it is from, and
+ * whether the other one said the same, when it was there before. */
 static void merge_reply(const struct pair_run *run, const struct pair_slot *slot,
                         enum side from)
 {
@@ -197,6 +208,9 @@ static void merge_reply(const struct pair_run *run, const struct pair_slot *slot
     json_write_object(&w, NULL);
     if (slot->consistency != CONSISTENCY_UNKNOWN) {
         write_comparison(&w, run, slot);
+    }
+    if (slot->id[0] && lacks_id(&run->event->reply)) {
+        json_write_text(&w, "id", slot->id);
     }
     json_write_text(&w, "from", side_name(from));
     json_write_close(&w);
