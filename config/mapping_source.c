@@ -124,6 +124,7 @@ static const struct unit {
     {"deg", MAPPING_RADIANS, M_PI / 180.0},
     {"turn", MAPPING_RADIANS, 2.0 * M_PI},
     {"iso8601", MAPPING_SECONDS, 1.0},
+    {"quaternion", MAPPING_RADIANS, 1.0},
     {"m/s", MAPPING_NUMBER, 1.0},
     {"cm/s", MAPPING_NUMBER, 1e-2},
     {"mm/s", MAPPING_NUMBER, 1e-3},
@@ -164,6 +165,7 @@ static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_
         return false;
     }
     s->iso8601 = strcmp(name, "iso8601") == 0;
+    s->quaternion = strcmp(name, "quaternion") == 0;
     s->scale *= units[k].scale;
     s->numeric = true;
     return true;
@@ -598,13 +600,15 @@ static size_t find_child(struct mapping_build *b, struct node_list *list, size_t
     if (!token) {
         return 0;
     }
+    uint16_t rank = 0;
     while (*link > 0 && strcmp(list->nodes[*link].token, token) != 0) {
         link = &list->nodes[*link].next;
+        rank++;
     }
     if (*link == 0) {
         *link = (uint16_t)list->count;
         list->nodes[list->count++] = (struct mapping_node){
-            .token = token, .bytes = strlen(token), .index = read_index(token)};
+            .token = token, .bytes = strlen(token), .index = read_index(token), .rank = rank};
     }
     return *link;
 }

@@ -80,6 +80,11 @@ const struct mapping_member *mapping_member_find(enum event_kind kind, const cha
 
 /* ---- a message being read ---- */
 
+struct axes_told {
+    unsigned told; /* axis by axis */
+    const struct mapping_member *member;
+};
+
 /* A message being read by a row. */
 struct reading {
     const struct mapping_row *row;
@@ -87,7 +92,7 @@ struct reading {
     struct mapping_text level[MAPPING_LEVELS_MAX];
     struct mapping_finding finding;
     struct event *event;
-    uint8_t axes[3];           /* given, bit by bit, of the members of type MAPPING_AXIS */
+    struct axes_told axes[3];  /* pose, nu, tau: rows of the table one behind the other */
     struct json_writer native; /* of a command or reply: the payload as natives write it */
     bool told, in_values;      /* it is wanted; among its values */
     char detail[sizeof((struct event_malformed *)0)->detail];
@@ -111,7 +116,7 @@ struct value {
     bool is_text;
     double number;
     char text[MAPPING_WORD_MAX];
-    struct mapping_text same; /* where the number stands in JSON as it is; bytes 0: nowhere */
+    struct mapping_text same; /* the number as it stands in JSON; no bytes: it does not */
 };
 
 static size_t copy_found(const struct mapping_found *found, char *out, size_t size)
@@ -144,10 +149,18 @@ static bool is_number(const char *text, size_t bytes, double *number)
            isfinite(*number);
 }
 
-static void put_word(struct value *value, const char *word)
+static bool takes_text(const struct mapping_member *member)
 {
-    (void)snprintf(value->text, sizeof value->text, "%s", word);
-    value->is_text = !is_number(word, strlen(word), &value->number);
+    return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
+}
+
+/* Whether a word is a number is asked where one may stand. */
+static void put_word(const struct mapping_field *f, struct value *value, const char *word)
+{
+    const size_t bytes = strlen(word);
+    assert(bytes < sizeof value->text);
+    memcpy(value->text, word, bytes + 1);
+    value->is_text = takes_text(f->member) || !is_number(word, bytes, &value->number);
 }
 
 static bool map_found(struct reading *r, const struct mapping_field *f,
@@ -155,14 +168,14 @@ static bool map_found(struct reading *r, const struct mapping_field *f,
                       struct value *value)
 {
     char text[MAPPING_WORD_MAX];
-    char expected[96] = "one of ";
     const size_t bytes = copy_found(found, text, sizeof text);
     for (size_t k = 0; k < source->map_count; k++) {
         if (bytes == strlen(source->map[k].from) && strcmp(text, source->map[k].from) == 0) {
-            put_word(value, source->map[k].to);
+            put_word(f, value, source->map[k].to);
             return true;
         }
     }
+    char expected[96] = "one of ";
     for (size_t k = 0; k < source->map_count; k++) {
         const size_t used = strlen(expected);
         (void)snprintf(expected + used, sizeof expected - used, "%s%s", k > 0 ? ", " : "",
@@ -191,18 +204,63 @@ static bool take_text(struct reading *r, const struct mapping_field *f,
            refuse_found(r, f, source, "a text without \\u0000", found);
 }
 
+/* Without its offset it is any time of a day. */
+static int64_t parse_iso_time(const char *text, size_t bytes)
+{
+    size_t at = sizeof "2026-11-20T04:44:41" - 1;
+    while (at < bytes && text[at] != 'Z' && text[at] != '+' && text[at] != '-') {
+        at++;
+    }
+    return at < bytes ? message_parse_time(text, bytes) : LAB_TIME_NONE;
+}
+
 static bool take_iso_time(struct reading *r, const struct mapping_field *f,
                           const struct mapping_source *source,
                           const struct mapping_found *found, struct value *value)
 {
     char text[MAPPING_WORD_MAX];
-    const size_t bytes = copy_found(found, text, sizeof text);
-    /* Without its offset it is any time of a day. */
-    const bool whole = found->kind == JSON_KIND_TEXT && bytes < sizeof text && bytes > 19 &&
-                       strpbrk(text + 19, "Z+-");
-    const int64_t t_us = whole ? message_parse_time(text, bytes) : LAB_TIME_NONE;
+    int64_t t_us = LAB_TIME_NONE;
+    if (found->kind == JSON_KIND_TEXT && !found->text.escaped) {
+        t_us = parse_iso_time(found->text.at, found->text.bytes);
+    } else if (found->kind == JSON_KIND_TEXT) {
+        const size_t bytes = copy_found(found, text, sizeof text);
+        t_us = bytes < sizeof text ? parse_iso_time(text, bytes) : LAB_TIME_NONE;
+    }
     value->number = lab_s(t_us);
     return t_us != LAB_TIME_NONE || refuse_found(r, f, source, "an ISO 8601 time", found);
+}
+
+/* About z, of a robot that stands upright: x, y, z, w of ROS's geometry_msgs. */
+static bool take_heading(struct reading *r, const struct mapping_field *f,
+                         const struct mapping_source *source, const struct mapping_found *found,
+                         struct value *value)
+{
+    static const struct mapping_node nodes[] = {{"", 0, -1, 0, 1, 0, 0},
+                                                {"x", 1, -1, 1, 0, 2, 0},
+                                                {"y", 1, -1, 2, 0, 3, 1},
+                                                {"z", 1, -1, 4, 0, 4, 2},
+                                                {"w", 1, -1, 8, 0, 0, 3}};
+    enum { X, Y, Z, W, PARTS };
+    struct mapping_finding finding;
+    double q[PARTS];
+    double squares = 0.0;
+    bool whole = found->kind == JSON_KIND_OBJECT;
+    for (size_t k = 0; k < PARTS; k++) {
+        finding.found[k].kind = JSON_KIND_NONE;
+    }
+    whole = whole && mapping_find_json(nodes, found->text.at, found->text.bytes, &finding);
+    for (size_t k = 0; whole && k < PARTS; k++) {
+        whole = finding.found[k].kind == JSON_KIND_NUMBER;
+        q[k] = finding.found[k].number;
+        squares += q[k] * q[k];
+    }
+    if (!whole || !(squares > 0.25 && squares < 4.0)) { /* of length 1, but for rounding */
+        return refuse_found(r, f, source, "an object of x, y, z, w", found);
+    }
+    value->number =
+        atan2(2.0 * (q[W] * q[Z] + q[X] * q[Y]), squares - 2.0 * (q[Y] * q[Y] + q[Z] * q[Z]));
+    value->number = value->number * source->scale + source->offset;
+    return true;
 }
 
 static bool take_number(struct reading *r, const struct mapping_field *f,
@@ -222,12 +280,10 @@ static bool take_number(struct reading *r, const struct mapping_field *f,
         return refuse_found(r, f, source, "a number", found);
     }
     value->number = value->number * source->scale + source->offset;
+    if (!source->numeric && found->kind == JSON_KIND_NUMBER) {
+        value->same = (struct mapping_text){found->text.at, found->text.bytes};
+    }
     return true;
-}
-
-static bool takes_text(const struct mapping_member *member)
-{
-    return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
 }
 
 /* What one source says of a field. */
@@ -236,9 +292,11 @@ static bool read_source(struct reading *r, const struct mapping_field *f, size_t
 {
     const struct mapping_source *source = &r->row->sources[k];
     const struct mapping_found *found = &r->finding.found[k];
-    *value = (struct value){.absent = false};
+    value->absent = false;
+    value->is_text = false;
+    value->same.bytes = 0;
     if (source->way == MAPPING_VALUE) {
-        put_word(value, source->value);
+        put_word(f, value, source->value);
         return true;
     }
     if (found->kind == JSON_KIND_NONE || (found->kind == JSON_KIND_NULL && source->optional)) {
@@ -251,8 +309,9 @@ static bool read_source(struct reading *r, const struct mapping_field *f, size_t
     if (takes_text(f->member)) {
         return take_text(r, f, source, found, value);
     }
-    return source->iso8601 ? take_iso_time(r, f, source, found, value)
-                           : take_number(r, f, source, found, value);
+    return source->iso8601      ? take_iso_time(r, f, source, found, value)
+           : source->quaternion ? take_heading(r, f, source, found, value)
+                                : take_number(r, f, source, found, value);
 }
 
 /* The sum of all sources of a field; what is added may be absent. */
@@ -267,6 +326,7 @@ static bool read_field(struct reading *r, const struct mapping_field *f, struct 
             return false;
         }
         value->number += more.absent ? 0.0 : more.number;
+        value->same.bytes = 0;
     }
     return value->absent || value->is_text || takes_text(f->member) ||
            isfinite(value->number) ||
@@ -276,19 +336,23 @@ static bool read_field(struct reading *r, const struct mapping_field *f, struct 
 
 /* ---- into the event ---- */
 
+static bool refuse_name(struct reading *r, const struct mapping_field *f, const char *text)
+{
+    char expected[96] = "";
+    for (size_t k = 0; k < f->member->names->count; k++) {
+        names_append(expected, sizeof expected, names_text(f->member->names, k));
+    }
+    return refuse_value(r,
+                        "%s: one of %s was expected, not '%.32s' (map: turns words into them)",
+                        f->name, expected, text);
+}
+
 static bool put_name(struct reading *r, const struct mapping_field *f, const char *text)
 {
-    const struct names *names = f->member->names;
-    char expected[96] = "";
-    const size_t value = names_value(names, text);
+    const size_t value = names_value(f->member->names, text);
     void *to = (char *)r->event + f->member->at;
-    for (size_t k = 0; k < names->count; k++) {
-        names_append(expected, sizeof expected, names_text(names, k));
-    }
-    if (value == names->count) {
-        return refuse_value(
-            r, "%s: one of %s was expected, not '%.32s' (map: turns words into them)", f->name,
-            expected, text);
+    if (value == f->member->names->count) {
+        return refuse_name(r, f, text);
     }
     if (f->member->size == sizeof(bool)) {
         *(bool *)to = value != 0;
@@ -331,7 +395,8 @@ static void put_value(struct reading *r, const struct mapping_field *f,
     struct event_value *to = &reply->values[reply->value_count++];
     *to = (struct event_value){.place = f->place,
                                .kind = value->is_text ? VALUE_TEXT : VALUE_NUMBER};
-    (void)snprintf(to->name, sizeof to->name, "%s", mapping_value_name(f->name));
+    const char *name = mapping_value_name(f->name);
+    memcpy(to->name, name, strlen(name) + 1); /* shorter than a field's may be */
     if (value->is_text) {
         to->text = hash_text(value->text);
     } else {
@@ -339,16 +404,12 @@ static void put_value(struct reading *r, const struct mapping_field *f,
     }
 }
 
-/* What of an axis member was given, bit by bit. */
-static uint8_t *axes_of(struct reading *r, const struct mapping_member *member)
-{
-    return &r->axes[(size_t)(member - mapping_members) % COUNT(r->axes)];
-}
-
 static void put_axis(struct reading *r, const struct mapping_field *f, double number)
 {
+    struct axes_told *axes = &r->axes[(size_t)(f->member - mapping_members) % COUNT(r->axes)];
     ((double *)(void *)((char *)r->event + f->member->at))[f->axis] = number;
-    *axes_of(r, f->member) |= (uint8_t)(1U << f->axis);
+    axes->member = f->member;
+    axes->told |= 1U << f->axis;
 }
 
 static bool put_field(struct reading *r, const struct mapping_field *f,
@@ -357,7 +418,7 @@ static bool put_field(struct reading *r, const struct mapping_field *f,
     void *to = (char *)r->event + f->member->at;
     switch (f->member->type) {
     case MAPPING_PLAIN:
-        (void)snprintf(to, f->member->size, "%s", value->text);
+        memcpy(to, value->text, strlen(value->text) + 1);
         return true;
     case MAPPING_NAME:
         return put_name(r, f, value->text);
@@ -393,6 +454,8 @@ static void write_field(struct reading *r, const struct mapping_field *f,
     }
     if (takes_text(f->member) || value->is_text) {
         json_write_text(&r->native, key, value->text);
+    } else if (value->same.bytes > 0) {
+        json_write_raw(&r->native, key, value->same.at, value->same.bytes);
     } else if (f->member->type == MAPPING_TIME) {
         json_write_seconds(&r->native, key, lab_us(value->number));
     } else {
@@ -418,26 +481,30 @@ static bool read_fields(struct reading *r)
 /* Axes are told from the first on. */
 static bool count_axes(struct reading *r)
 {
-    for (size_t k = 0; k < mapping_member_count; k++) {
-        const struct mapping_member *m = &mapping_members[k];
+    for (size_t k = 0; k < COUNT(r->axes); k++) {
+        const unsigned told = r->axes[k].told;
+        const struct mapping_member *m = r->axes[k].member;
         size_t count = 0;
-        if (m->kind != r->event->kind || m->type != MAPPING_AXIS) {
-            continue;
-        }
-        const unsigned axes = *axes_of(r, m);
-        while (axes >> count & 1U) {
+        while (told >> count & 1U) {
             count++;
         }
-        if (axes >> count) {
+        if (told >> count) {
             return refuse_value(r, "%s.%zu: missing while later members are given", m->name,
                                 count);
         }
-        memcpy((char *)r->event + m->told_at, &count, sizeof count);
+        if (told) {
+            memcpy((char *)r->event + m->told_at, &count, sizeof count);
+        }
     }
     return true;
 }
 
 /* ---- rows ---- */
+
+static bool is_word(struct mapping_text text, const char *word)
+{
+    return text.bytes == strlen(word) && memcmp(text.at, word, text.bytes) == 0;
+}
 
 /* Does the row say that the message is of this pair? */
 static bool is_of_pair(const struct reading *r, const char *pair)
@@ -446,30 +513,32 @@ static bool is_of_pair(const struct reading *r, const char *pair)
     if (row->pair || row->pair_level < 0) {
         return !row->pair || strcmp(row->pair, pair) == 0;
     }
-    const struct mapping_text level = r->level[row->pair_level];
-    return level.bytes == strlen(pair) && memcmp(level.at, pair, level.bytes) == 0;
+    return is_word(r->level[row->pair_level], pair);
 }
 
 static bool find_side(struct reading *r)
 {
     const struct mapping_row *row = r->row;
-    char called[32];
     r->event->side = row->side;
     if (row->side_level < 0) {
         return true;
     }
-    (void)snprintf(called, sizeof called, "%.*s", (int)r->level[row->side_level].bytes,
-                   r->level[row->side_level].at);
-    const char *side = called;
-    for (size_t k = 0; k < row->side_count; k++) {
-        side = strcmp(called, row->sides[k].from) == 0 ? row->sides[k].to : side;
+    const struct mapping_text called = r->level[row->side_level];
+    for (int s = 0; s < SIDE_COUNT; s++) {
+        const char *name = side_name((enum side)s);
+        bool meant = is_word(called, name);
+        for (size_t k = 0; !meant && k < row->side_count; k++) {
+            meant = strcmp(row->sides[k].to, name) == 0 && is_word(called, row->sides[k].from);
+        }
+        if (meant) {
+            r->event->side = (enum side)s;
+            return true;
+        }
     }
-    r->event->side = (enum side)names_value(&side_names, side);
-    return r->event->side < SIDE_COUNT ||
-           refuse_value(r,
-                        "side: 'real' or 'virtual' was expected, the topic has '%s' (sides: "
+    return refuse_value(r,
+                        "side: 'real' or 'virtual' was expected, the topic has '%.*s' (sides: "
                         "maps names)",
-                        called);
+                        called.bytes < 32 ? (int)called.bytes : 32, called.at);
 }
 
 static void find_levels(struct reading *r)
@@ -599,7 +668,7 @@ enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *p
         r.in_values = false;
         r.detail[0] = '\0';
         memset(r.axes, 0, sizeof r.axes);
-        (void)snprintf(event.pair, sizeof event.pair, "%s", pair);
+        memcpy(event.pair, pair, strlen(pair) + 1);
         take_row(&r, emit, context);
         return MAPPING_TAKEN;
     }

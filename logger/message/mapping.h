@@ -73,7 +73,8 @@ struct mapping_source {
     double scale;      /* of the unit too */
     double offset;
     bool numeric; /* a unit, scale or offset is given: no text may stand there */
-    bool iso8601;
+    bool iso8601;    /* a text, ISO 8601 with its offset */
+    bool quaternion; /* an object of x, y, z and w: its heading, rad */
     bool optional;
     const struct mapping_word *map; /* [map_count]; NULL: the value as it is */
     size_t map_count;
@@ -87,6 +88,7 @@ struct mapping_node {
     long index;           /* as that of an array; -1: it is none */
     uint64_t leaves;      /* sources that end here */
     uint16_t first, next; /* child and sibling, from 1; 0: none */
+    uint16_t rank;        /* among its siblings, from 0; below MAPPING_SOURCES_MAX */
 };
 
 /* ---- rows ---- */

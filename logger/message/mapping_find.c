@@ -60,7 +60,9 @@ static bool is_token(struct json_text key, const struct mapping_node *node)
     size_t used = 0;
     char one[4];
     if (!key.escaped) {
-        return key.bytes == node->bytes && memcmp(key.at, node->token, node->bytes) == 0;
+        return key.bytes == node->bytes &&
+               (key.bytes == 0 ||
+                (key.at[0] == node->token[0] && memcmp(key.at, node->token, node->bytes) == 0));
     }
     for (size_t n = json_text_next(&key, one); n > 0; n = json_text_next(&key, one)) {
         if (used + n > node->bytes || memcmp(one, node->token + used, n) != 0) {
@@ -82,21 +84,27 @@ static bool find_members(struct json_scan *s, const struct search *r,
     const struct mapping_node *nodes = r->nodes;
     struct json_text key;
     uint64_t seen = 0;
+    uint16_t likely = node->first; /* in the order of the row, mostly */
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
     while (json_scan_next_member(s, &key)) {
-        unsigned rank = 0;
-        uint16_t k = node->first;
-        while (k > 0 && !is_token(key, &nodes[k])) {
-            k = nodes[k].next;
-            rank++;
+        uint16_t k = likely;
+        if (k == 0 || !is_token(key, &nodes[k])) {
+            k = node->first;
+            while (k > 0 && !is_token(key, &nodes[k])) {
+                k = nodes[k].next;
+            }
         }
-        if (k > 0 && seen & UINT64_C(1) << rank) {
-            s->at = key.at;
-            return json_scan_fail(s, "each member may be given once only");
+        if (k > 0) {
+            const uint64_t bit = UINT64_C(1) << nodes[k].rank;
+            if (seen & bit) {
+                s->at = key.at;
+                return json_scan_fail(s, "each member may be given once only");
+            }
+            seen |= bit;
+            likely = nodes[k].next;
         }
-        seen |= k > 0 ? UINT64_C(1) << rank : 0;
         if (!(k > 0 ? find_value(s, r, &nodes[k]) : json_scan_skip(s, NULL, NULL))) {
             return false;
         }
@@ -112,11 +120,16 @@ static bool find_items(struct json_scan *s, const struct search *r,
     if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
         return false;
     }
+    uint16_t likely = node->first;
     for (long index = 0; json_scan_next_item(s); index++) {
-        uint16_t k = node->first;
-        while (k > 0 && nodes[k].index != index) {
-            k = nodes[k].next;
+        uint16_t k = likely;
+        if (k == 0 || nodes[k].index != index) {
+            k = node->first;
+            while (k > 0 && nodes[k].index != index) {
+                k = nodes[k].next;
+            }
         }
+        likely = k > 0 ? nodes[k].next : likely;
         if (!(k > 0 ? find_value(s, r, &nodes[k]) : json_scan_skip(s, NULL, NULL))) {
             return false;
         }
@@ -154,20 +167,19 @@ static bool scan_value(struct json_scan *s, const struct search *r,
 static bool find_value(struct json_scan *s, const struct search *r,
                        const struct mapping_node *node)
 {
-    struct mapping_found found = {.kind = json_scan_peek(s)};
+    struct mapping_found nobody;
+    uint64_t leaves = node->leaves;
+    struct mapping_found *found = leaves ? &r->out->found[__builtin_ctzll(leaves)] : &nobody;
+    found->kind = json_scan_peek(s);
     const char *const from = s->at;
-    if (!scan_value(s, r, node, &found)) {
+    if (!scan_value(s, r, node, found)) {
         return false;
     }
-    if (found.kind != JSON_KIND_TEXT) {
-        found.text = (struct json_text){.at = from, .bytes = (size_t)(s->at - from)};
+    if (found->kind != JSON_KIND_TEXT) {
+        found->text = (struct json_text){.at = from, .bytes = (size_t)(s->at - from)};
     }
-    for (uint64_t leaves = node->leaves; leaves; leaves &= leaves - 1) {
-        unsigned k = 0;
-        while (!(leaves >> k & 1U)) {
-            k++;
-        }
-        r->out->found[k] = found;
+    while (leaves &= leaves - 1) { /* the others */
+        r->out->found[__builtin_ctzll(leaves)] = *found;
     }
     return true;
 }

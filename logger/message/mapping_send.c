@@ -172,7 +172,7 @@ static bool add_parts(struct filling *f, const struct mapping_part *parts, size_
 static bool is_op(const struct codec_out *out, const char *op)
 {
     static const struct mapping_node nodes[] = {{.token = "", .index = -1, .first = 1},
-                                                {"op", 2, -1, 1, 0, 0}};
+                                                {"op", 2, -1, 1, 0, 0, 0}};
     struct mapping_finding finding;
     char text[EVENT_OP_MAX];
     finding.found[0].kind = JSON_KIND_NONE;

@@ -123,6 +123,13 @@ static void test_rows(void)
          "{\"t\":\"2026-11-20T05:44:41.52\"}",
          "{\"event\": \"malformed\", \"pair\": \"r1\", \"side\": \"real\", \"what\": \"telemetry\", \"detail\": "
          "\"/t (t): an ISO 8601 time was expected, not '2026-11-20T05:44:41.52'\"}", ""},
+        {"quaternion", ROW("telemetry, fields: {pose.0: {path: /q, unit: quaternion}, pose.1: {path: /q/z}}"), "a/r1/real/z",
+         "{\"q\":{\"x\":0,\"y\":0,\"z\":-0.7071067811865476,\"w\":0.7071067811865476}}",
+         "{\"event\": \"telemetry\", \"pair\": \"r1\", \"side\": \"real\", \"pose\": [-1.570796327, -0.707106781]}", ""},
+        {"no quaternion", ROW("telemetry, fields: {pose.0: {path: /q, unit: quaternion}}"), "a/r1/real/z",
+         "{\"q\":{\"x\":0,\"y\":0,\"z\":0,\"w\":0}}",
+         "{\"event\": \"malformed\", \"pair\": \"r1\", \"side\": \"real\", \"what\": \"telemetry\", \"detail\": "
+         "\"/q (pose.0): an object of x, y, z, w was expected, not '{\\\"x\\\":0,\\\"y\\\":0,\\\"z\\\":0,\\\"w\\\":0}'\"}", ""},
         {"far", ROW("telemetry, fields: {t: {path: /t}}"), "a/r1/real/z", "{\"t\":1e12}",
          "{\"event\": \"malformed\", \"pair\": \"r1\", \"side\": \"real\", \"what\": \"telemetry\", \"detail\": "
          "\"t: a time in seconds within +-1e11 was expected, not 1e+12\"}", ""},
