@@ -1,0 +1,203 @@
+"""Tables for robots that speak another way. `tandem codec try` says byte for byte what the recorded cases say; wrong tables
+are refused with the place and what would be right; and two robots over a real broker that know nothing but positional
+text ("1 -90 50") are observed and driven in link mode: verdicts, calibration, the same again in a replay."""
+import json
+import math
+import random
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, "tests/support")
+from mqtt import Client  # noqa: E402
+from rig import SOURCE, TANDEM, Rig, replay  # noqa: E402
+
+GOLDEN = SOURCE / "tests/golden/mapping"
+SHIPPED = SOURCE / "config/mappings"
+MOVES = 36
+# What each robot really does: turning in rad/s, driving in m/s, and seconds before each move.
+TRUTH = {"bt": (4.0, 1.6, 0.05), "sim": (5.0, 2.0, 0.02)}
+
+
+def codec_try(lab, messages, *options):
+    return subprocess.run([TANDEM, "codec", "try", "-c", str(lab), *options, "-"], input=messages, capture_output=True, text=True)
+
+
+def recorded_cases(folder):
+    lab = folder / "try.yaml"
+    (folder / "table.yaml").write_bytes((GOLDEN / "table.yaml").read_bytes())
+    lab.write_text("defaults: {codec: mapping, mapping: table.yaml}\npairs: {r1: {}, r2: {}, r3: {}, r4: {}, r5: {}, c1: {}}\n")
+    messages = (GOLDEN / "input.jsonl").read_text()
+    done = codec_try(lab, messages)
+    expected = (GOLDEN / "events.jsonl").read_text()
+    assert done.stdout == expected and done.returncode == 0, (done.stdout, done.stderr)
+    assert expected.count('"malformed"') == 15
+    # Of one pair; as a journal and mosquitto_sub -F %j have it; what is no message is told with its line.
+    ours = codec_try(lab, messages, "--pair", "r4").stdout.splitlines()
+    assert [line for line in ours if '"r4"' in line] == [line for line in expected.splitlines() if '"r4"' in line]
+    assert len(ours) == 25 and ours.count('{"event": null, "detail": "no mapping has this topic"}') == 22, ours
+    as_journal = "".join(json.dumps({"tst": "2026-11-20T05:55:55.599953Z", "topic": m["topic"], "qos": 1, "retain": 0,
+                                     "payloadlen": len(m["payload"]), "payload": m["payload"]}) + "\n"
+                         for m in map(json.loads, messages.splitlines()))
+    assert codec_try(lab, as_journal).stdout == expected
+    wrong = codec_try(lab, '{"topic":"csv/r5","payload":"1;2;3"}\nrubbish\n')
+    assert wrong.returncode == 1 and wrong.stdout.count("telemetry") == 1 and "-:2: " in wrong.stderr, wrong
+
+
+def refused(folder):
+    """What is wrong, where, and what would be right."""
+    field = "mappings: [{topic: 't/{pair}', side: real, event: reply, fields: {%s}}]"
+    tables = [field % "status: {path: result.ok}", field % "stats: {path: /a}", field % "status: {path: /a, at: 1}",
+              field % "status: {path: /a}, t: {path: /b, unit: minutes}", field % "id: {path: /a}",
+              field % "status: {topic: who}"]
+    for table, line in zip(tables, (GOLDEN / "refused.txt").read_text().splitlines(), strict=True):
+        (folder / "wrong.yaml").write_text(table)
+        (folder / "lab_wrong.yaml").write_text("pairs: {r1: {codec: mapping, mapping: wrong.yaml}}\n")
+        done = codec_try(folder / "lab_wrong.yaml", "")
+        text = line.removeprefix("refused: ")
+        assert done.returncode == 2 and f"wrong.yaml:1:" in done.stderr and text + "\n" in done.stderr, (text, done.stderr)
+
+
+def shipped(folder):
+    """The tables of config/mappings are whole, and take what their heads say."""
+    stamp = {"stamp": {"sec": 12, "nanosec": 500000000}, "frame_id": "c4"}
+    quarter = {"x": 0, "y": 0, "z": math.sin(math.pi / 4), "w": math.cos(math.pi / 4)}
+    zero = {"x": 0, "y": 0, "z": 0}
+    place = {"position": {"x": 1, "y": 2, "z": 0}, "orientation": quarter}
+    cases = {
+        "ros2_mqtt_client": [
+            ("ros/r1/go", {"header": stamp, "twist": {"linear": {"x": 0.5}, "angular": {"z": -1}}},
+             {"event": "command", "id": "c4", "op": "go", "rotation_rad": -1, "displacement_m": 0.5}),
+            ("ros/r1/real/odom", {"header": stamp, "child_frame_id": "base", "pose": {"pose": place, "covariance": [0] * 36},
+                                  "twist": {"twist": {"linear": {"x": 0.25, "y": 0, "z": 0}, "angular": {**zero, "z": 0.5}}}},
+             {"event": "telemetry", "side": "real", "t": 12.5, "pose": [1, 2, 1.570796327], "nu": [0.25, 0, 0.5]}),
+            ("ros/r1/virtual/joint_states", {"header": stamp, "name": ["a", "b"], "position": [1, 2], "velocity": [3, 4], "effort": []},
+             {"event": "telemetry", "side": "virtual", "t": 12.5, "pose": [1, 2], "nu": [3, 4]}),
+            ("ros/r1/virtual/reply/halted", {"header": stamp, "pose": place},
+             {"event": "reply", "side": "virtual", "id": "c4", "t": 12.5, "status": "halted",
+              "values": {"x_m": 1, "y_m": 2, "psi_rad": 1.570796327}})],
+        "simulator_scripts": [
+            ("sim/r1/webots/state", {"time": 1.25, "gps": [1, 2, 3], "rpy": [0, 0, 0.5]},
+             {"event": "telemetry", "side": "virtual", "sim_t": 1.25, "pose": [1, 2, 0.5]}),
+            ("sim/r1/coppelia/state", {"t": 1.25, "position": [1, 2, 3], "orientation": [0, 0, 0.5]},
+             {"event": "telemetry", "side": "virtual", "sim_t": 1.25, "pose": [1, 2, 0.5]}),
+            ("sim/r1/result", {"id": "c1", "ok": False, "t": 3, "position": [1, 2, 0]},
+             {"event": "reply", "side": "virtual", "id": "c1", "status": "error", "values": {"x_m": 1, "y_m": 2}})],
+        "positional_text": [
+            ("course/r1/cmd", "1 90 50", {"event": "command", "op": "go", "rotation_rad": -1.570796327, "displacement_m": 0.5}),
+            ("course/r1/bt/msg", "D 512 12 90 1200 3400\n",
+             {"event": "reply", "side": "real", "t": 3.4, "t_start": 1.2, "status": "done",
+              "values": {"x_m": 0.512, "y_m": 0.012, "psi_rad": 1.570796327}}),
+            ("course/r1/sim/msg", "I", {"event": "reply", "side": "virtual", "status": "ignored"}),
+            ("course/r1/sim/msg", "B", {"event": "connection", "side": "virtual", "state": "online"})],
+    }
+    assert sorted(path.stem for path in SHIPPED.glob("*.yaml")) == sorted(cases)
+    for name, rows in cases.items():
+        lab = folder / "shipped.yaml"
+        lab.write_text(f"pairs: {{r1: {{codec: mapping, mode: link, mapping: '{SHIPPED / name}.yaml'}}}}\n")
+        done = codec_try(lab, "".join(json.dumps({"topic": topic, "payload": payload}) + "\n" for topic, payload, _ in rows))
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        assert told == [{"pair": "r1", **event} for _, _, event in rows], (name, done.stdout, done.stderr)
+
+
+class TextRobot:
+    """Positional text: hears "1 -90 50" and "4", answers "D x_mm y_mm heading_deg began_ms ended_ms" by its own clock. It
+    moves for as long as it says; a second command while it moves is ignored."""
+
+    def __init__(self, rig, pair, name, hears):
+        self.turn, self.drive, self.start = TRUTH[name]
+        self.random = random.Random(name)
+        self.began, self.topic = time.monotonic() - 1000 * self.random.random(), f"course/{pair}/{name}/msg"
+        self.x = self.y = self.psi = 0.0
+        self.busy, self.halted, self.heard = threading.Lock(), threading.Event(), []
+        self.client = Client(rig.broker_port, f"{pair}-{name}", topics=[hears], take=self.take,
+                             will=(self.topic, b"gone"), hello=(self.topic, b"B 1"))
+
+    def clock_ms(self):
+        return round(1000 * (time.monotonic() - self.began))
+
+    def take(self, topic, payload):
+        line = payload.decode() if isinstance(payload, bytes) else payload
+        self.heard.append(line)
+        word, *sizes = line.split()
+        if word == "4":
+            self.halted.set()
+        elif not self.busy.acquire(blocking=False):
+            self.client.publish(self.topic, "I")
+        else:
+            threading.Thread(target=self.move, args=[*map(int, sizes)], daemon=True).start()
+
+    def move(self, right_deg=0, way_cm=0):
+        self.halted.clear()
+        turn, way, began = -math.radians(right_deg), way_cm / 100, self.clock_ms()
+        wait = abs(turn) / self.turn + abs(way) / self.drive + self.start + self.random.gauss(0, 0.002)
+        was_halted = self.halted.wait(wait)
+        self.psi += turn
+        self.x, self.y = self.x + way * math.cos(self.psi), self.y + way * math.sin(self.psi)
+        heading = round(math.degrees(math.remainder(self.psi, 2 * math.pi)))
+        text = f"{'H' if was_halted else 'D'} {self.x * 1000:.0f} {self.y * 1000:.0f} {heading} {began} {self.clock_ms()}\n"
+        self.busy.release()
+        self.client.publish(self.topic, text)
+
+
+def check_pair(rig, pair, entries):
+    """Verdicts as the robots are, and their speeds within what calibration says of them."""
+    state = rig.get(f"/api/v1/pairs/{pair}")
+    assert state["entries"] == entries, state["entries"]
+    rig.wait_stored(pair)
+    told = [json.loads(text) for text in rig.records(pair, "entries")]
+    assert all(e["real_status"] == e["virtual_status"] == "done" for e in told), told
+    behind = sum(e["verdict"] == "AHEAD" for e in told)  # the simulated one is the faster
+    assert behind > 0.6 * entries, [e["verdict"] for e in told]
+    assert not [a for a in map(json.loads, rig.records(pair, "alarms")) if a["type"] in ("malformed", "missed", "out_of_context")]
+    for side, fit in rig.get(f"/api/v1/pairs/{pair}/travel-time").items():
+        turn, drive, _ = TRUTH["bt" if side == "real" else "sim"]
+        assert fit["verdict"] == "PASS" and fit["n"] == entries, fit
+        for name, truth in (("angular_speed_radps", turn), ("linear_speed_mps", drive)):
+            assert abs(fit["values"][name] / truth - 1) < 0.03, (pair, side, name, fit)
+
+
+def observed_and_driven():
+    table = SHIPPED / "positional_text.yaml"
+    pairs = (f"o1: {{codec: mapping, mapping: '{table}'}}\n"
+             f"  l1: {{codec: mapping, mode: link, mapping: '{table}'}}\n")
+    with Rig(pairs=pairs) as rig:
+        rig.start_daemon()
+        robots = [TextRobot(rig, "o1", name, "course/o1/cmd") for name in TRUTH]
+        robots += [TextRobot(rig, "l1", name, f"course/l1/{name}/cmd") for name in TRUTH]
+        rig.wait_online("o1", "l1")
+        driver = rig.start("drive", "--pair", "l1", "--mode", "link", "--count", MOVES, "--interval", 0.02)
+        # Who commands the observed pair speaks as the robots do, and waits for both.
+        course, random_moves = Client(rig.broker_port, "course"), random.Random(5)
+        for n in range(MOVES):
+            turn, way = random_moves.choice([(random_moves.randint(-170, 170), 0), (0, random_moves.randint(10, 100)),
+                                             (random_moves.randint(-90, 90), random_moves.randint(10, 60))])
+            course.publish("course/o1/cmd", f"1 {turn} {way}")
+            rig.wait(lambda: rig.get("/api/v1/pairs/o1")["entries"] == n + 1, f"entry {n + 1}")
+        assert driver.wait(90) == 0
+        check_pair(rig, "o1", MOVES)
+        check_pair(rig, "l1", MOVES)
+        for robot in robots[2:]:
+            assert len(robot.heard) == MOVES and all(len(line.split()) == 3 for line in robot.heard), robot.heard
+        # HALT overtakes what is under way, in the robots' words.
+        rig.publish("tandem/v1/l1/command", {"id": "long", "op": "go", "displacement_m": 5})
+        rig.wait(lambda: all(robot.heard[-1] == "1 0 500" for robot in robots[2:]), "the long move is under way")
+        rig.publish("tandem/v1/l1/command", {"id": "stop", "op": "halt"})
+        rig.wait(lambda: all(robot.heard[-1] == "4" for robot in robots[2:]), "HALT came")
+        rig.publish("course/l1/bt/msg", "Q 1 2")
+        rig.wait(lambda: any("one of D, H, I was expected, not 'Q'" in a for a in rig.records("l1", "alarms")), "the fault")
+        counts = {pair: rig.get(f"/api/v1/pairs/{pair}")["entries"] for pair in ("o1", "l1")}
+        rig.stop_daemon()
+        again = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").glob("*.jsonl"))))
+        for pair, count in counts.items():
+            assert len(again["pairs"][pair]["entries"]) == count, (pair, count)
+
+
+if __name__ == "__main__":
+    with Rig() as rig:
+        recorded_cases(rig.folder)
+        refused(rig.folder)
+        shipped(rig.folder)
+    observed_and_driven()
+    print("mapped")
