@@ -250,6 +250,10 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
                         "a payload of at most %d bytes was expected", MESSAGE_PAYLOAD_MAX);
         return true;
     }
+    if (message->dup &&
+        sparkplug_repeats(h.node, topic.kind, message->payload, message->kept_bytes)) {
+        return true;
+    }
     sparkplug_take(h.node, h.places, h.count, &topic, message->payload, message->kept_bytes,
                    tell_event, &h);
     return true;

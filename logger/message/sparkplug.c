@@ -607,6 +607,14 @@ void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *p
     }
 }
 
+bool sparkplug_repeats(const struct sparkplug_node *node, enum sparkplug_kind kind,
+                       const char *payload, size_t bytes)
+{
+    struct frame frame;
+    return node->born && !is_command(kind) && kind != SPARKPLUG_NDEATH &&
+           !read_frame(payload, bytes, &frame) && frame.has_seq && frame.seq == node->seq;
+}
+
 /* ---- what goes out ---- */
 
 static size_t put_varint(char *out, uint64_t value)

@@ -160,6 +160,11 @@ void sparkplug_take(struct sparkplug_node *node, const struct sparkplug_place *p
                     void (*emit)(void *context, const struct sparkplug_event *event),
                     void *context);
 
+/* Does the message count as the last one did? One that a broker delivered twice says so by its
+ * flag as well (MQTT's DUP). */
+bool sparkplug_repeats(const struct sparkplug_node *node, enum sparkplug_kind kind,
+                       const char *payload, size_t bytes);
+
 /* ---- what goes out ---- */
 
 /* Bytes of a payload of a command, at most; metrics one after the other. */

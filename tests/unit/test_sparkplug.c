@@ -555,6 +555,19 @@ static void test_codec(void)
         told.text[0] = '\0';
         CHECK("retained", codec_sparkplug.hear(&pair, &m, &ear) && told.text[0] == '\0');
     }
+    struct message twice = {.topic = "spBv1.0/g/NDATA/n",
+                            .payload = "\x18\x01",
+                            .kept_bytes = 2,
+                            .payload_bytes = 2,
+                            .t_us = 20000000};
+    told.text[0] = '\0';
+    CHECK("seq 1", codec_sparkplug.hear(&pair, &twice, &ear));
+    twice.dup = true;
+    CHECK("delivered twice", codec_sparkplug.hear(&pair, &twice, &ear));
+    CHECK_TEXT("nothing is missing", told.text, "");
+    twice.dup = false;
+    CHECK("255 later", codec_sparkplug.hear(&pair, &twice, &ear));
+    CHECK("all between are missing", strstr(told.text, "note real missing 255\n") != NULL);
     struct message other = {.topic = "spBv1.0/g/NBIRTH/another", .payload = "", .t_us = 1};
     CHECK("another node", !codec_sparkplug.hear(&pair, &other, &ear));
 
