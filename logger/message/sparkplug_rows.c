@@ -152,7 +152,7 @@ static void emit_sided(void *context, const struct event *event)
 {
     const struct telling *t = context;
     struct event sided = *event;
-    sided.side = event->kind == EVENT_COMMAND ? t->said->side : event->side;
+    sided.side = event->side < SIDE_COUNT ? event->side : t->said->side;
     t->ear->emit(t->ear->context, &sided);
 }
 
