@@ -45,6 +45,10 @@ deps_to_test='
     mbpoll              a Modbus client, from the command line
     python3-pymodbus    another one, of the Python example
     python3-serial-asyncio  clients of pymodbus cannot be imported without it (only recommended by it)
+    python3-paho-mqtt   runs examples/robot: a robot, a controller, a bridge in Python
+    gcc-avr             the C client as it is on an ATmega328P: how large it is, and at work
+    avr-libc            its C library
+    libsimavr-dev       runs that firmware
     patch               adds by each recipe of docs/adding.md what it says
     python3-pykdl       where the tool of an arm is, by others
 '

@@ -169,7 +169,7 @@ static bool is_answered(const struct check *c, enum check_talk last)
 }
 
 /* Listen for so long, or until all commands up to this one are answered. */
-static void listen(struct check *c, int64_t for_us, enum check_talk last)
+static void listen_for(struct check *c, int64_t for_us, enum check_talk last)
 {
     const int64_t until_us = lab_clock_monotonic_us() + for_us;
     while (!stop_signal_raised() && lab_clock_monotonic_us() < until_us &&
@@ -199,11 +199,11 @@ static void send_command(struct check *c, enum check_talk talk, const char *op,
 }
 
 /* Send it and wait until it is answered. */
-static void ask(struct check *c, enum check_talk talk, const char *op, double rotation_rad,
-                double displacement_m)
+static void send_and_wait(struct check *c, enum check_talk talk, const char *op,
+                          double rotation_rad, double displacement_m)
 {
     send_command(c, talk, op, rotation_rad, displacement_m);
-    listen(c, lab_us(c->o->timeout_s), talk);
+    listen_for(c, lab_us(c->o->timeout_s), talk);
 }
 
 static void publish_word(struct check *c, const char *word, const char *text, size_t bytes,
@@ -231,7 +231,7 @@ static void probe_clock(struct check *c, size_t index)
         publish_word(c, "probe", text, w.used, 0);
     }
     while (p->count == 0 && !stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
-        listen(c, GAP_US, TALK_COUNT);
+        listen_for(c, GAP_US, TALK_COUNT);
     }
 }
 
@@ -241,7 +241,7 @@ static void tell_set(struct check *c, const char *text, const struct check_ack *
     publish_word(c, "parameters", text, strlen(text), 1);
     while (awaited->count == 0 && !stop_signal_raised() &&
            lab_clock_monotonic_us() < until_us) {
-        listen(c, GAP_US, TALK_COUNT);
+        listen_for(c, GAP_US, TALK_COUNT);
     }
 }
 
@@ -267,30 +267,30 @@ static void try_parameters(struct check *c)
     }
 }
 
-static void converse(struct check *c)
+static void hold_conversation(struct check *c)
 {
     const double turn_rad = c->o->rotation_rad;
     const double drive_m = c->o->displacement_m;
-    listen(c, LISTEN_US, TALK_COUNT);
+    listen_for(c, LISTEN_US, TALK_COUNT);
     probe_clock(c, 0);
-    ask(c, TALK_WHERE, "go", 0.0, 0.0);
+    send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
     if (c->heard->asked[TALK_WHERE].count > 0) {
-        ask(c, TALK_GO, "go", turn_rad, drive_m);
+        send_and_wait(c, TALK_GO, "go", turn_rad, drive_m);
         send_command(c, TALK_LONG, "go", -2.0 * turn_rad, drive_m);
-        listen(c, GAP_US, TALK_COUNT);
+        listen_for(c, GAP_US, TALK_COUNT);
         send_command(c, TALK_SECOND, "go", turn_rad, 0.0);
-        listen(c, GAP_US, TALK_COUNT);
-        ask(c, TALK_HALT, "halt", 0.0, 0.0);
-        listen(c, SETTLE_US, TALK_COUNT);
-        ask(c, TALK_AFTER, "go", 0.0, 0.0);
-        ask(c, TALK_IDLE, "halt", 0.0, 0.0);
-        ask(c, TALK_WORD, "tandem_check", 0.0, 0.0);
+        listen_for(c, GAP_US, TALK_COUNT);
+        send_and_wait(c, TALK_HALT, "halt", 0.0, 0.0);
+        listen_for(c, SETTLE_US, TALK_COUNT);
+        send_and_wait(c, TALK_AFTER, "go", 0.0, 0.0);
+        send_and_wait(c, TALK_IDLE, "halt", 0.0, 0.0);
+        send_and_wait(c, TALK_WORD, "tandem_check", 0.0, 0.0);
     }
     probe_clock(c, 1);
     if (c->o->side == SIDE_VIRTUAL) {
         try_parameters(c);
     }
-    listen(c, LISTEN_US, TALK_COUNT);
+    listen_for(c, LISTEN_US, TALK_COUNT);
 }
 
 /* ---- the page -----------------------------------------------------------------------------
@@ -404,14 +404,14 @@ int check_run(const struct check_options *options)
     session_topic(c.command_topic, options->broker.prefix, options->pair, rest);
     bool fine = open_session(&c, "check");
     if (fine) {
-        converse(&c);
+        hold_conversation(&c);
     }
     session_close(&c.session, STOP_MS);
     fine = session_was_connected(&c.session) && fine && !stop_signal_raised();
     /* Who comes anew is handed what was retained. */
     c.session = (struct session){0};
     if (fine && open_session(&c, "check-again")) {
-        listen(&c, LISTEN_US, TALK_COUNT);
+        listen_for(&c, LISTEN_US, TALK_COUNT);
     }
     session_close(&c.session, STOP_MS);
     const int exit_status = fine ? judge_and_tell(&c) : EXIT_FAILED;

@@ -58,11 +58,17 @@ static bool find_kind(const struct given *g, struct fleet_options *o)
     return false;
 }
 
-static void clear_shortcuts(struct given *g)
+static struct given given_defaults(void)
 {
+    struct given g = {.kind = "kinematic",
+                      .mode = "observe",
+                      .period_s = nan(""),
+                      .go = "0.7,0.3",
+                      .checked = {.timeout_s = 10.0}};
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
-        g->shortcut[i] = nan("");
+        g.shortcut[i] = nan("");
     }
+    return g;
 }
 
 static bool take_shortcuts(const struct given *g, struct fleet_options *o)
@@ -301,21 +307,21 @@ static const char *const examples =
     "  tandem robot --kind arm6 --side both --telemetry-rate 25\n"
     "  tandem robot --check r1/real\n";
 
+static struct fleet_options fleet_defaults(void)
+{
+    return (struct fleet_options){.broker = broker_arguments_defaults(),
+                                  .pair = "r1",
+                                  .pair_count = 1,
+                                  .pace = 1.0,
+                                  .seed = 1,
+                                  .machines_hz = 2.0};
+}
+
 int command_robot(int argc, char **argv)
 {
-    struct given g = {.kind = "kinematic",
-                      .mode = "observe",
-                      .period_s = nan(""),
-                      .go = "0.7,0.3",
-                      .checked = {.timeout_s = 10.0}};
+    struct given g = given_defaults();
     struct broker_group broker;
-    struct fleet_options o = {.broker = broker_arguments_defaults(),
-                              .pair = "r1",
-                              .pair_count = 1,
-                              .pace = 1.0,
-                              .seed = 1,
-                              .machines_hz = 2.0};
-    clear_shortcuts(&g);
+    struct fleet_options o = fleet_defaults();
     /* clang-format off */
     const struct argument rows[] = {
         {"kind", 0, ARGUMENT_TEXT, &g.kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
@@ -361,7 +367,7 @@ int command_robot(int argc, char **argv)
          "beyond loopback: whoever can reach the port may also move the arm"},
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
-        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "see whether another robot keeps to the protocol; it moves"},
+        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "does another robot keep to the protocol? it moves"},
         {"go", 0, ARGUMENT_TEXT, &g.go, 0, 0, "RAD,M", "so far, with --check (0.7,0.3)"},
         {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
         {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},

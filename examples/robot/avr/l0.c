@@ -1,0 +1,296 @@
+/* l0.c - the lowest level of the lab's robot on an ATmega328P at 16 MHz: LISTEN, TURN, GO and
+ * STOP, a decision every 25 ms, and a serial line at 115200 baud. Its motors and encoders are
+ * simulated here (world()); yours are registers.
+ *
+ *   avr-gcc -mmcu=atmega328p -Os -std=c99 -o l0.elf l0.c ../c/tandem_robot.c -I../c -lm
+ *
+ * A line is "word payload", as on Tandem's topics: `command {"op":"go",...}` in, `reply {...}`
+ * out. With -DPOSITIONAL it is positional text, as the papers' robots have it: "1 90 50" is GO,
+ * 90 degrees to the right, 50 cm, "4" is HALT; it answers "D x_mm y_mm heading_deg began_ms
+ * ended_ms", "H ..." halted, "I ..." ignored; "B" tells its start. */
+#include <avr/interrupt.h>
+#include <avr/io.h>
+#include <avr/sleep.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tandem_robot.h"
+
+#define PERIOD_MS  25
+#define PERIOD_S   0.025f
+#define LAG_S      0.08f /* of the motors */
+#define TURN_RADPS 2.0f
+#define GO_MPS     0.25f
+
+enum state { LISTEN, TURN, GO, STOP };
+
+static struct {
+    enum state state;
+    float turn_rad, way_m; /* still to go */
+    float pose[3];         /* m, rad */
+    float nu[2], tau[2];   /* ahead, turn: measured, and as the motors are told */
+    uint32_t began_ms;
+} l0;
+
+/* ---- the board ---- */
+
+static volatile uint32_t ms;
+static volatile char filling[160], line[160]; /* the line that comes, and the last whole one */
+static volatile uint8_t filled, line_bytes;   /* line_bytes > 0: to be taken */
+static volatile uint32_t line_ms;
+
+ISR(TIMER0_COMPA_vect)
+{
+    ms++;
+}
+
+ISR(USART_RX_vect)
+{
+    const char c = (char)UDR0;
+    if (c != '\n') {
+        if (filled < sizeof filling) {
+            filling[filled++] = c;
+        }
+        return;
+    }
+    if (line_bytes == 0 && filled < sizeof filling) {
+        memcpy((char *)line, (const char *)filling, filled);
+        line_ms = ms;
+        line_bytes = filled;
+    }
+    filled = 0;
+}
+
+static void start_board(void)
+{
+    TCCR0A = 1 << WGM01;
+    TCCR0B = 1 << CS01 | 1 << CS00;
+    OCR0A = 249; /* 16 MHz / 64 / 250 */
+    TIMSK0 = 1 << OCIE0A;
+    UBRR0 = 8;
+    UCSR0B = 1 << RXEN0 | 1 << TXEN0 | 1 << RXCIE0;
+    UCSR0C = 3 << UCSZ00;
+    sei();
+}
+
+static uint32_t read_ms(void)
+{
+    cli();
+    const uint32_t now = ms;
+    sei();
+    return now;
+}
+
+static void say(const char *text, uint16_t bytes)
+{
+    while (bytes--) {
+        while (!(UCSR0A & 1 << UDRE0)) {
+        }
+        UDR0 = (uint8_t)*text++;
+    }
+}
+
+/* ---- the robot ---- */
+
+/* What motors, wheels and odometry would do in a period. */
+static void world(void)
+{
+    for (uint8_t k = 0; k < 2; k++) {
+        l0.nu[k] += (l0.tau[k] - l0.nu[k]) * (PERIOD_S / (LAG_S + PERIOD_S));
+    }
+    const float turned = l0.nu[1] * PERIOD_S, went = l0.nu[0] * PERIOD_S;
+    const float course = l0.pose[2] + turned / 2;
+    l0.pose[0] += went * cosf(course);
+    l0.pose[1] += went * sinf(course);
+    l0.pose[2] += turned;
+    if (fabsf(l0.pose[2]) > (float)M_PI) {
+        l0.pose[2] -= copysignf(2 * (float)M_PI, l0.pose[2]);
+    }
+    l0.turn_rad -= turned;
+    l0.way_m -= went;
+}
+
+static void drive(float ahead_mps, float turn_radps)
+{
+    l0.tau[0] = ahead_mps;
+    l0.tau[1] = turn_radps;
+}
+
+static float limit(float value, float most)
+{
+    return copysignf(fminf(fabsf(value), most), value);
+}
+
+/* One decision; true when a move has just ended. */
+static bool decide(void)
+{
+    const float way_m = l0.way_m;
+    world();
+    if (l0.state == TURN) {
+        l0.way_m = way_m; /* that begins behind the turn */
+        drive(0, limit(6 * l0.turn_rad, TURN_RADPS));
+        if (fabsf(l0.turn_rad) < 0.01f) {
+            l0.state = fabsf(l0.way_m) > 0.005f ? GO : STOP;
+        }
+    } else if (l0.state == GO) {
+        drive(limit(6 * l0.way_m, GO_MPS), limit(6 * l0.turn_rad, TURN_RADPS));
+        if (fabsf(l0.way_m) < 0.002f) {
+            l0.state = STOP;
+        }
+    } else {
+        drive(0, 0);
+    }
+    if (l0.state == STOP && fabsf(l0.nu[0]) < 0.002f && fabsf(l0.nu[1]) < 0.01f) {
+        l0.state = LISTEN;
+        return true;
+    }
+    return false;
+}
+
+static void go(float turn_rad, float way_m)
+{
+    l0.turn_rad = turn_rad;
+    l0.way_m = way_m;
+    l0.began_ms = read_ms();
+    l0.state = TURN;
+}
+
+#ifdef POSITIONAL
+
+static void say_number(int32_t value)
+{
+    char text[13] = " ";
+    ltoa(value, text + 1, 10);
+    say(text, (uint16_t)strlen(text));
+}
+
+static void tell(char what)
+{
+    say(&what, 1);
+    say_number((int32_t)lrintf(l0.pose[0] * 1000));
+    say_number((int32_t)lrintf(l0.pose[1] * 1000));
+    say_number((int32_t)lrintf(l0.pose[2] * 180 / (float)M_PI));
+    say_number((int32_t)l0.began_ms);
+    say_number((int32_t)read_ms());
+    say("\n", 1);
+}
+
+static void start(void)
+{
+    say("B\n", 2);
+}
+
+static void obey(char *text)
+{
+    char *at = text;
+    const long op = strtol(at, &at, 10), right_deg = strtol(at, &at, 10),
+               way_cm = strtol(at, &at, 10);
+    if (op == 1 && l0.state == LISTEN) {
+        go(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
+    } else if (op == 4 && l0.state != LISTEN) {
+        drive(0, 0);
+        l0.state = LISTEN;
+        tell('H'); /* for the move, */
+        tell('D'); /* and for the halt */
+    } else {
+        tell('I');
+    }
+}
+
+static void report(bool ended)
+{
+    if (ended) {
+        tell('D');
+    }
+}
+
+#else
+
+static bool send_line(void *context, const char *word, const char *payload, uint16_t bytes,
+                      uint8_t qos, bool retained)
+{
+    (void)context, (void)qos, (void)retained; /* who carries it to a broker knows by the word */
+    say(word, (uint16_t)strlen(word));
+    say(" ", 1);
+    say(payload, bytes);
+    say("\n", 1);
+    return true;
+}
+
+static struct tandem_time read_clock(void *context)
+{
+    (void)context;
+    return tandem_ms(read_ms());
+}
+
+static bool begin_move(void *context, const struct tandem_command *command)
+{
+    (void)context;
+    if (strcmp(command->op, "go") != 0) {
+        return false;
+    }
+    go(command->rotation_rad, command->displacement_m);
+    return true;
+}
+
+static void stop_move(void *context)
+{
+    (void)context;
+    drive(0, 0);
+    l0.state = LISTEN;
+}
+
+static const struct tandem_body body = {
+    .send = send_line, .now = read_clock, .begin = begin_move, .stop = stop_move, .boot = ""};
+static struct tandem_robot robot;
+
+static void start(void)
+{
+    robot.has = &body;
+    tandem_online(&robot);
+}
+
+static void obey(char *text)
+{
+    char *payload = strchr(text, ' ');
+    if (payload) {
+        *payload++ = '\0';
+        memcpy(robot.pose, l0.pose, sizeof robot.pose);
+        tandem_hear(&robot, text, payload, (uint16_t)strlen(payload), tandem_ms(line_ms));
+    }
+}
+
+static void report(bool ended)
+{
+    static uint8_t periods;
+    memcpy(robot.pose, l0.pose, sizeof robot.pose);
+    if (ended) {
+        tandem_end(&robot, "done");
+    }
+    if (++periods % 4 == 0) {
+        tandem_sample(&robot, tandem_ms(read_ms()), l0.nu, 2, l0.tau, 2);
+    }
+}
+
+#endif
+
+int main(void)
+{
+    start_board();
+    start();
+    for (uint32_t next_ms = PERIOD_MS;;) {
+        if (line_bytes > 0) {
+            char text[sizeof line + 1];
+            memcpy(text, (const char *)line, line_bytes);
+            text[line_bytes] = '\0';
+            obey(text);
+            line_bytes = 0;
+        }
+        sleep_mode();
+        if ((int32_t)(read_ms() - next_ms) >= 0) {
+            next_ms += PERIOD_MS;
+            report(decide());
+        }
+    }
+}
