@@ -13,13 +13,13 @@ import time
 from pymodbus.client import ModbusTcpClient
 
 from arm_controller import to_angles, to_words
+from npm import NPM, npm_has
 from rig import free_port, Rig, SOURCE, TANDEM
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = [0.0, -math.pi / 2, -math.pi / 2, -math.pi / 2, math.pi / 2, 0.0]
 MOVEJ, MOVEL, SPEEDJ, SPEEDL, STOPJ, HALT, MODE = range(1, 8)
 MOVING, DONE, REFUSED, STOPPED = range(1, 5)
-NPM = BUILD / "npm"
 
 
 class Arm:
@@ -203,19 +203,6 @@ const ModbusRTU = require('modbus-serial'); const client = new ModbusRTU();
   console.log(mrad.join(' ')); client.close();
 })().catch(e => { console.error(e); process.exit(1); });
 """
-
-
-def npm_has(*packages):
-    """Installed beside the build, once; False where npm, or what it fetches, is not to be had."""
-    npm = shutil.which("npm")
-    if all((NPM / "node_modules" / package.rpartition("@")[0]).exists() for package in packages):
-        return True
-    try:
-        return npm is not None and subprocess.run(
-            [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM, *packages],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
 
 
 def check_modbus_serial(arm, port, folder):

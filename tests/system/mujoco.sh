@@ -1,0 +1,5 @@
+#!/bin/sh
+# A robot of examples/robot/mujoco, physics that nobody here wrote, as the real one of a pair. By hand, with figures for
+# docs/robots/simulators.md: BUILD=… TANDEM=… SOURCE=$PWD sh tests/system/mujoco.sh long
+set -eu
+PYTHONPATH="$SOURCE/tests/support" exec python3 "$SOURCE/tests/system/mujoco.py" "$@"
