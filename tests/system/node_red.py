@@ -1,16 +1,20 @@
-"""packaging/node-red-flow.json is a whole flow, hears topics of the protocol, and says of the messages of a live lab what it should."""
+"""packaging/node-red-flow.json is a whole flow, hears topics of the protocol, and says of the messages of a live lab what it
+should. So is examples/node-red/move.json, whose buttons Node-RED itself (of npm) presses, and a pair moves."""
 import json
 import re
 import shutil
 import subprocess
 import sys
 import time
+import urllib.request
 
-from rig import Rig, SOURCE
+from npm import NPM, npm_has
+from rig import free_port, Rig, SOURCE
 
 FLOW = SOURCE / "packaging/node-red-flow.json"
+BY_HAND = SOURCE / "examples/node-red/move.json"
 MOVES = 5
-OUTPUTS = {"mqtt in": 1, "json": 1, "function": None, "switch": None, "http request": 1, "inject": 1, "debug": 0, "comment": 0}
+OUTPUTS = {"mqtt in": 1, "mqtt out": 0, "json": 1, "function": None, "switch": None, "http request": 1, "inject": 1, "debug": 0, "comment": 0}
 
 
 def check_shape(nodes):
@@ -31,7 +35,7 @@ def check_shape(nodes):
             ends.add(end)
         if node["type"] == "switch":
             assert len(node["rules"]) == outputs, node["name"]
-        if node["type"] == "mqtt in":
+        if node["type"].startswith("mqtt "):
             assert node["broker"] == brokers[0], node["name"]
     begin = ("tab", "mqtt-broker", "mqtt in", "inject", "comment")
     assert ends == {node["id"] for node in nodes if node["type"] not in begin}, "a node hears of nothing"
@@ -44,8 +48,10 @@ def check_topics(nodes):
     published = {word for row in rows for word in re.findall("`([^`]+)`", row)}
     assert published >= {"entry", "alarm", "calibration"}, published
     for node in nodes:
+        if node["type"] == "mqtt out":
+            assert node["topic"] == "tandem/v1/r1/command" and node["retain"] == "false" and node["qos"] == "1"
         if node["type"] == "mqtt in":
-            assert node["topic"].removeprefix("tandem/v1/+/") in published, f"{node['topic']}: not in docs/protocol.md"
+            assert re.sub(r"^tandem/v1/(\+|r1)/", "", node["topic"]) in published, f"{node['topic']}: not in docs/protocol.md"
 
 
 def answer(rig, command, *sides):
@@ -112,10 +118,49 @@ def check_words(said, messages):
     return got
 
 
+def start_node_red(rig, nodes):
+    """With the flow, at the rig's broker; its port, when it listens, and its log."""
+    folder, port = rig.folder / "node-red", free_port()
+    folder.mkdir()
+    for node in nodes:
+        if node["type"] == "mqtt-broker":
+            node["port"] = str(rig.broker_port)
+    (folder / "flow.json").write_text(json.dumps(nodes))
+    (folder / "settings.js").write_text(f"module.exports = {{uiHost: '127.0.0.1', uiPort: {port}, flowFile: 'flow.json'}};")
+    log = folder / "log"
+    with open(log, "w") as out:
+        rig.run(["node", NPM / "node_modules/node-red/red.js", "-u", folder], stdout=out, stderr=out)
+    rig.wait(lambda: "Connected to broker" in log.read_text(), "Node-RED is at the broker", 120)
+    return port, log
+
+
+def move_by_hand(rig, nodes):
+    """Each button is pressed, by Node-RED's own HTTP; the pair moves so, and its verdict is told."""
+    port, log = start_node_red(rig, nodes)
+    moves = [("left 90 deg", 1.5708, 0), ("right 90 deg", -1.5708, 0), ("ahead 0.5 m", 0, 0.5), ("back 0.5 m", 0, -0.5),
+             ("left 45 deg, ahead 0.3 m", 0.7854, 0.3), ("halt", 0, 0)]
+    buttons = {node["name"]: node["id"] for node in nodes if node["type"] == "inject"}
+    assert sorted(buttons) == sorted(name for name, _, _ in moves)
+    for name, rotation, displacement in moves:
+        count = len(rig.records("r1", "entries"))
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/inject/{buttons[name]}", method="POST", data=b"{}",
+                                         headers={"Content-Type": "application/json"})
+        urllib.request.urlopen(request, timeout=20).close()
+        rig.wait(lambda count=count: len(rig.records("r1", "entries")) > count, f"{name}: an entry", 30)
+        entry = json.loads(rig.records("r1", "entries")[-1])
+        assert (entry["rotation_rad"], entry["displacement_m"]) == (rotation, displacement), (name, entry)
+        assert entry["op"] == ("halt" if name == "halt" else "go") and entry["id"].startswith("hand-"), entry
+        told = f"{entry['id']}: {entry['verdict']}, real minus virtual "
+        rig.wait(lambda told=told: told in log.read_text(), f"{name}: its verdict in words", 30)
+        print(f"{name}: {told}{entry['lag_s']:.3f} s")
+
+
 def main():
     nodes = json.loads(FLOW.read_text())
-    check_shape(nodes)
-    check_topics(nodes)
+    by_hand = json.loads(BY_HAND.read_text())
+    for flow in (nodes, by_hand):
+        check_shape(flow)
+        check_topics(flow)
     if not shutil.which("node"):
         print("SKIPPED, the functions of the Node-RED flow were NOT run: no node")
         sys.exit(77)
@@ -124,6 +169,10 @@ def main():
         messages = collect(rig)
         for _, text in check_words(run_flow(rig, messages), messages)[-3:]:
             print(text)
+        if npm_has("node-red@3"):
+            move_by_hand(rig, by_hand)
+        else:
+            print("SKIPPED: examples/node-red was NOT run: npm has not got node-red for us")
 
 
 main()
