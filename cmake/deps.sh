@@ -30,6 +30,7 @@ deps_to_run='
 deps_to_test='
     openssl             certificates for the TLS tests
     python3             scripts around the program
+    python3-paho-mqtt   the robot that a tutorial writes
     python3-jsonschema  the messages and HTTP answers against their schemas
     jq                  reads the answers
     sqlite3             saves the store as docs/operations.md says
