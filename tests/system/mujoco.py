@@ -16,8 +16,8 @@ from rig import Rig, SOURCE, TANDEM
 
 TOKEN = "secret-of-the-test"
 LONG = "long" in sys.argv[1:]
-MOVES = (45, 30) if LONG else (20, 4)  # before and after the promotion
-SIZES = ("--turn-min", "1", "--turn-max", "2", "--drive-min", "0.4", "--drive-max", "0.7")
+MOVES = (45, 30) if LONG else (20, 3)  # before and after the promotion
+SIZES = ("--turn-min", "1.5", "--turn-max", "2.5", "--drive-min", "0.5", "--drive-max", "0.8")
 WINDOW_S = 30 if LONG else 6
 ROBOTS = {
     ("way", "real"): ("--telemetry", "0", "--payload", "0.3", "--turn", "2.4", "--drive", "0.45"),
@@ -135,7 +135,7 @@ class Ways(threading.Thread):
         self.start()
 
     def drive(self, count, seed):
-        driver = self.lab.rig.start("drive", "--pair", "way", "--count", count, "--interval", "0.05", "--seed", seed, *SIZES)
+        driver = self.lab.rig.start("drive", "--pair", "way", "--count", count, "--interval", "0.1", "--seed", seed, *SIZES)
         assert driver.wait(600) == 0
         total = self.lab.get("way", "travel-time")["real"]["n"]
         self.lab.rig.wait(lambda: len(self.lab.rig.records("way", "entries")) >= count, f"way: entries, {total} moves")

@@ -140,7 +140,7 @@ function advance(each) { // one period; each: between the efforts and their effe
 if (options.moves) {
   console.log("rotation_rad,displacement_m,lap_s");
   for (let n = 0; n < options.moves; n++) {
-    const began = data.time, turn = n % 3 !== 1 && (random() < 0.5 ? -1 : 1) * (1 + random()), way = n % 3 !== 0 && 0.4 + 0.3 * random();
+    const began = data.time, turn = n % 3 !== 1 && (random() < 0.5 ? -1 : 1) * (1.5 + random()), way = n % 3 !== 0 && 0.5 + 0.3 * random();
     queue.push({rotation_rad: Number(turn), displacement_m: Number(way)});
     while (queue.length) advance();
     console.log([Number(turn), Number(way), ended - began].join());
@@ -186,7 +186,7 @@ function live() {
   live.client.on("message", (heard, bytes) => hear(heard.slice(heard.lastIndexOf("/") + 1), JSON.parse(bytes)));
   let seq = 0;
   setInterval(() => {
-    if (wall() - clock() > 0.5) live.origin = wall() - data.time; // a process that was held up goes on from there
+    if (wall() - clock() > 2) live.origin = wall() - data.time; // a process that was held up goes on from there
     while (clock() < wall()) {
       advance(() => {
         const {x, y, psi, u, w} = body();
