@@ -70,6 +70,8 @@ struct store_query {
     const char *pair;   /* NULL: all pairs */
     const char *type;   /* NULL: every verdict or alarm type */
     bool inconsistent;  /* of entries: those whose replies differ alone */
+    const char *team;   /* of entries: those of commands of this team alone; NULL: all */
+    const char *job;    /* of entries: those of this job alone; NULL: all */
     int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
     int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
     bool newest_first;  /* else oldest first; by t_us, then pair, then n */

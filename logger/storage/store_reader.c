@@ -11,7 +11,7 @@
 
 enum {
     READER_BUSY_MS = 2000,
-    QUERY_SHAPES = 16 /* newest first, of a pair, of a type, inconsistent: each or not */
+    QUERY_SHAPES = 64 /* newest first, of a pair, type, team, job, inconsistent: each or not */
 };
 
 /* Statements are prepared when they are first needed, and kept. */
@@ -183,12 +183,13 @@ static void copy_pair(const char *pair, char out[EVENT_PAIR_MAX])
 static void write_cursor(const struct store_query *query, const struct key *key,
                          char out[STORE_CURSOR_MAX])
 {
-    char all[STORE_CURSOR_MAX];
-    (void)snprintf(all, sizeof all, "%d %d %d %s %s %lld %lld %lld %lld %s", (int)query->kind,
-                   query->newest_first, query->inconsistent, query->pair ? query->pair : "",
-                   query->type ? query->type : "", (long long)query->since_us,
-                   (long long)query->until_us, (long long)key->t_us, (long long)key->n,
-                   key->pair);
+    char all[2 * STORE_CURSOR_MAX];
+    (void)snprintf(all, sizeof all, "%d %d %d %s %s %s %s %lld %lld %lld %lld %s",
+                   (int)query->kind, query->newest_first, query->inconsistent,
+                   query->pair ? query->pair : "", query->type ? query->type : "",
+                   query->team ? query->team : "", query->job ? query->job : "",
+                   (long long)query->since_us, (long long)query->until_us, (long long)key->t_us,
+                   (long long)key->n, key->pair);
     (void)snprintf(out, STORE_CURSOR_MAX, "%lld.%lld.%llx.%s", (long long)key->t_us,
                    (long long)key->n, (unsigned long long)hash_text(all), key->pair);
 }
@@ -228,15 +229,22 @@ void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
     const char *order = query->newest_first ? "DESC" : "ASC";
     (void)snprintf(
         sql, STORE_SQL_MAX,
-        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s"
+        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s%s%s"
         " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
         store_tables[query->kind].type_column, store_tables[query->kind].own_columns,
         store_tables[query->kind].table, query->pair ? "(t_us, n)" : "(t_us, pair, n)",
         query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
         query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "",
         query->type ? " AND " : "", query->type ? store_tables[query->kind].type_column : "",
-        query->type ? " = ?6" : "", query->inconsistent ? " AND inconsistent = 1" : "", order,
+        query->type ? " = ?6" : "", query->inconsistent ? " AND inconsistent = 1" : "",
+        query->team ? " AND team = ?7" : "", query->job ? " AND job = ?8" : "", order,
         query->pair ? "" : ", pair ", query->pair ? "" : order, order);
+}
+
+/* What is bound, up to the last that the statement has. */
+static const char *bound_texts(const struct store_query *query)
+{
+    return query->job ? "iiiitttt" : query->team ? "iiiittt" : query->type ? "iiiitt" : "iiiit";
 }
 
 enum status store_query(struct store_reader *reader, const struct store_query *query,
@@ -256,7 +264,8 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
                        "is not one that this list has given: take it from the page before");
     }
-    const size_t shape = (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
+    const size_t shape = (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |
+                         (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
                          (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
     sqlite3_stmt **statement = &reader->query[query->kind][shape];
     struct page page = {.query = query, .row = row, .context = context};
@@ -267,10 +276,10 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         code = store_prepare(&reader->c, statement, "%s", sql);
     }
     if (code == SQLITE_OK) {
-        code =
-            store_bind(*statement, query->type ? "iiiitt" : "iiiit", (int64_t)query->limit + 1,
-                       query->newest_first ? query->since_us : query->until_us, from.t_us,
-                       from.n, query->pair ? query->pair : from.pair, query->type);
+        code = store_bind(*statement, bound_texts(query), (int64_t)query->limit + 1,
+                          query->newest_first ? query->since_us : query->until_us, from.t_us,
+                          from.n, query->pair ? query->pair : from.pair, query->type,
+                          query->team, query->job);
     }
     if (code == SQLITE_OK) {
         next_cursor[0] = '\0';

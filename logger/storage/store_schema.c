@@ -89,6 +89,15 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX bars_by_time ON bars(t_us, pair, n);",
+
+    /* For which team, job and task a command was: read out of the record, which has it. */
+    "ALTER TABLE entries ADD COLUMN team TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.team') END) VIRTUAL;"
+    "ALTER TABLE entries ADD COLUMN job TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.job') END) VIRTUAL;"
+    "ALTER TABLE entries ADD COLUMN task TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.task') END) VIRTUAL;"
+    "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
 };
 
 void store_close_to_others(const char *path)

@@ -3,7 +3,7 @@
 #ifndef LOGGER_STORAGE_STORE_SCHEMA_H
 #define LOGGER_STORAGE_STORE_SCHEMA_H
 
-enum { STORE_SCHEMA_VERSION = 9 };
+enum { STORE_SCHEMA_VERSION = 10 };
 
 /* [v] takes a store of version v to version v + 1, in a transaction. Once released a step never
  * changes. */

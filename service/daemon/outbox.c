@@ -492,6 +492,35 @@ static void keep_bar(void *context, const struct bar *bar)
     keep_row(ended->d, &r.row, "bar");
 }
 
+/* What a team did or came to, for those who listen over HTTP; what: "effect" or "result". It is
+ * the lab's: a team is no pair. */
+static void stream_team(struct daemon *d, const struct team_params *p, const char *what,
+                        const char *json, size_t bytes)
+{
+    const size_t size = bytes + sizeof(struct team_params);
+    char *text = d->events ? malloc(size) : NULL;
+    struct json_writer w;
+    if (!text) {
+        return;
+    }
+    json_write_start(&w, text, size, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "team", p->name);
+    json_write_raw(&w, what, json, bytes);
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        event_hub_publish(d->events, EVENT_TYPE_TEAM, d->params.pair_count, 0, text, w.used);
+    }
+    free(text);
+}
+
+/* Of its steps those that others wait for, or a person would look at. */
+static bool is_streamed(enum team_effect_kind kind)
+{
+    return kind == TEAM_GRANT || kind == TEAM_FREED || kind == TEAM_ALARM ||
+           kind == TEAM_ERROR || kind == TEAM_JOB || kind == TEAM_ASSIGN || kind == TEAM_FINISH;
+}
+
 /* An alarm of theirs is told in its own words on the topic of alarms, too. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
@@ -515,6 +544,9 @@ static void emit_team(struct daemon *d, const struct effect *effect)
         publish_for(d, effect->pair, "event", text, w.used, GATEWAY_SURE);
         if (e->kind == TEAM_ALARM) {
             publish_for(d, effect->pair, "alarm", text, w.used, GATEWAY_SURE);
+        }
+        if (is_streamed(e->kind)) {
+            stream_team(d, p, "effect", text, w.used);
         }
     }
     free(text);
@@ -546,9 +578,10 @@ static void emit_result(struct daemon *d, const struct effect *effect)
         return;
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    crew_report_result(&w, NULL, lab_team_params(d->lab, effect->pair - d->params.pair_count),
-                       effect->result.what, effect->result.job);
+    const struct team_params *p = lab_team_params(d->lab, effect->pair - d->params.pair_count);
+    crew_report_result(&w, NULL, p, effect->result.what, effect->result.job);
     if (json_write_end(&w)) {
+        stream_team(d, p, "result", text, w.used);
         /* The last course's stays at the broker. */
         publish_for(d, effect->pair, "result", text, w.used,
                     effect->result.job ? GATEWAY_SURE : GATEWAY_RETAINED);

@@ -65,6 +65,11 @@ static const char *const store_released_steps[] = {
     "  t_us INTEGER NOT NULL, id TEXT NOT NULL, model TEXT NOT NULL,"
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX fits_by_time ON fits(t_us, pair, n);",
+
+    "CREATE TABLE bars(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX bars_by_time ON bars(t_us, pair, n);",
 };
 
 #endif

@@ -117,7 +117,7 @@ static void test_filters(void)
         }
     }
     CHECK_TEXT("one", hear(hub, &filter, &c, 1000),
-               "id: 1000.9.12.22.31\nevent: alarm\ndata: 1\n\n");
+               "id: 1000.10.12.22.31\nevent: alarm\ndata: 1\n\n");
     CHECK("no more", !event_hub_has(hub, &filter, &c));
     event_hub_destroy(hub);
 }

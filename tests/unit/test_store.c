@@ -211,6 +211,55 @@ static void released_versions(void)
     }
 }
 
+/* Entries of before, of a team's commands and of others, are found by team and job. */
+static void commands_of_teams(void)
+{
+    static const struct {
+        const char *team, *job, *rows;
+    } wanted[] = {{"cell", NULL, "r1:1 r1:2 r1:4"},
+                  {"cell", "j1", "r1:1 r1:4"},
+                  {NULL, "j1", "r1:1 r1:4"},
+                  {NULL, "j2", "r1:2"},
+                  {"hall", NULL, ""},
+                  {"cell", "j9", ""},
+                  {NULL, NULL, "r1:1 r1:2 r1:3 r1:4 r1:5"}};
+    make_version(9);
+    run_sql("DELETE FROM entries");
+    run_sql("INSERT INTO entries(pair, n, t_us, id, verdict, json) VALUES"
+            "('r1', 1, 10, 'a', 'SYNC', '{\"team\":\"cell\",\"job\":\"j1\",\"task\":\"Go\"}'),"
+            "('r1', 2, 20, 'b', 'SYNC', '{\"team\":\"cell\",\"job\":\"j2\",\"task\":\"Go\"}'),"
+            "('r1', 3, 30, 'c', 'SYNC', 'no JSON')");
+    struct store *s = open_store(NULL);
+    static const char json[] = "{\"team\":\"cell\",\"job\":\"j1\",\"task\":\"Go\"}";
+    struct store_row row = {.kind = STORE_ENTRIES,
+                            .pair = "r1",
+                            .n = 4,
+                            .t_us = 40,
+                            .id = "d",
+                            .type = "SYNC",
+                            .json = json,
+                            .json_bytes = sizeof json - 1};
+    CHECK_INT("add", store_add(s, &row, NULL, NULL), STATUS_OK);
+    row.n = 5;
+    row.t_us = 50;
+    row.json = "{\"team\":null,\"job\":null}";
+    row.json_bytes = strlen(row.json);
+    CHECK_INT("add", store_add(s, &row, NULL, NULL), STATUS_OK);
+    struct store_reader *r = open_reader();
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        for (int limit = 1; limit < 4; limit++) {
+            struct store_query query = everything;
+            query.pair = "r1";
+            query.team = wanted[i].team;
+            query.job = wanted[i].job;
+            query.limit = limit;
+            expect(wanted[i].rows, r, query, wanted[i].rows);
+        }
+    }
+    store_reader_close(r);
+    store_close(s);
+}
+
 /* --- which store it is ------------------------------------------------------------------ */
 
 static void copy_file(const char *from, const char *to)
@@ -468,7 +517,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 9");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 10");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();
@@ -691,6 +740,7 @@ int main(void)
     CU_add_test(suite, "for owner and group", for_owner_and_group);
     CU_add_test(suite, "limits", limits);
     CU_add_test(suite, "released versions", released_versions);
+    CU_add_test(suite, "commands of teams", commands_of_teams);
     CU_add_test(suite, "marks", marks);
     CU_add_test(suite, "made again", made_again);
     CU_add_test(suite, "reopened", reopened);

@@ -159,11 +159,12 @@ static void plans(void)
     fill(s);
     sqlite3 *db = NULL;
     CHECK_INT("open", sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 40; i++) {
         struct store_query query = everything;
-        query.kind = i & 1 ? STORE_ALARMS : STORE_ENTRIES;
-        query.pair = i & 2 ? "a" : NULL;
-        query.type = i & 4 ? "SYNC" : NULL;
+        query.job = i >= 32 ? "j1" : NULL; /* of a pair, whose job it is */
+        query.kind = i & 1 && !query.job ? STORE_ALARMS : STORE_ENTRIES;
+        query.pair = i & 2 || query.job ? "a" : NULL;
+        query.type = i & 4 && !query.job ? "SYNC" : NULL;
         query.newest_first = i & 8;
         query.inconsistent = i & 16;
         if (query.inconsistent && (query.type || query.kind != STORE_ENTRIES)) {
@@ -183,6 +184,7 @@ static void plans(void)
             CHECK(plan, (strstr(plan, "verdict=?") || strstr(plan, "type=?")) ==
                             (query.type != NULL));
             CHECK(plan, (strstr(plan, "inconsistent") != NULL) == query.inconsistent);
+            CHECK(plan, (strstr(plan, "job=?") != NULL) == (query.job != NULL));
             steps++;
         }
         CHECK_INT(sql, steps, 1);

@@ -38,7 +38,7 @@ struct event_hub {
 };
 
 ENUM_NAMES(event_type, EVENT_TYPE_COUNT, "entry", "alarm", "change", "calibration", "dynamics",
-           "fidelity", "machines");
+           "fidelity", "machines", "team");
 
 /* ---- places ---- */
 

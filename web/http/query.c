@@ -213,6 +213,8 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_EVENT_TYPES] = {.read = read_names, PLACE(event_types), &event_type_names},
     [QUERY_LAST_EVENT_ID] = {.read = read_text, PLACE(last_event_id)},
     [QUERY_CHART_FORMAT] = {.read = read_name, PLACE(format), &CHART_FORMATS},
+    [QUERY_TEAM] = {.read = read_text, PLACE(team)},
+    [QUERY_JOB] = {.read = read_text, PLACE(job)},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
@@ -296,4 +298,4 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
            "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
-           "type", "last_event_id", "format");
+           "type", "last_event_id", "format", "team", "job");

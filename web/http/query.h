@@ -32,6 +32,8 @@ enum query_parameter {
     QUERY_EVENT_TYPES, /* "type" of the stream: a list */
     QUERY_LAST_EVENT_ID,
     QUERY_CHART_FORMAT, /* "format" of a chart */
+    QUERY_TEAM,
+    QUERY_JOB,
     QUERY_PARAMETER_COUNT
 };
 
@@ -72,6 +74,8 @@ struct query {
     int type;         /* enum alarm_type, or -1: every */
     char cursor[QUERY_CURSOR_MAX]; /* "" when absent */
     char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
+    char team[QUERY_WORD_MAX];     /* of this team's commands; "" when absent: all */
+    char job[EVENT_ID_MAX];        /* of this job; "" when absent: all */
     char name[QUERY_NAME_MAX];     /* of the recording, without '/'; "" when absent */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */

@@ -68,6 +68,8 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
                 : q->type >= 0                   ? alarm_type_name((enum alarm_type)q->type)
                                                  : NULL,
         .inconsistent = inconsistent,
+        .team = q->team[0] ? q->team : NULL,
+        .job = q->job[0] ? q->job : NULL,
         .since_us = q->since_us,
         .until_us = q->until_us,
         .newest_first = !q->oldest,

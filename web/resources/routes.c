@@ -7,14 +7,14 @@
     (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
+#define TEAM    (QUERY_BIT(QUERY_TEAM) | QUERY_BIT(QUERY_JOB))
 #define LISTEN                                                                                 \
     (QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |                             \
      QUERY_BIT(QUERY_LAST_EVENT_ID))
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
-#define CHART                                                                                  \
-    (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
+#define CHART     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
 
 const struct web_route web_routes[] = {
