@@ -3,6 +3,7 @@ what is uploaded and promoted with the token; and nothing in the console, forbid
 import json
 import math
 import pathlib
+import re
 import shutil
 import time
 
@@ -191,6 +192,46 @@ def check_machines(browser):
     browser.click("l0main")
     browser.wait("document.querySelector('.diagram .node.now')?.id.startsWith('l0main.')", "the robot's machine is lit")
     assert browser.value("location.hash").endswith("machine=real.l0main")
+
+
+# ---- a team ----
+
+
+def make_team(lab):
+    """The shipped team of class 3 with many parts, and robots that are quick enough to be watched."""
+    head = lab.lab.read_text()
+    text = (SOURCE / "config/examples/class3.yaml").read_text()
+    text = re.sub(r"buffers: .*", f"buffers: {{IB: [{', '.join('ab' * 40)}]}}", text[text.index("defaults:"):])
+    lab.lab.write_text(head[:head.index("\npairs:")] + "\n" + text)
+
+
+def check_team(browser, lab):
+    """Before it begins, at work with what was foretold, in trouble; what leads to it is marked."""
+    browser.open("#/team/cell")
+    browser.wait("document.querySelector('h1')?.textContent === 'Team cell'", "the team")
+    browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Team'", "its place is marked")
+    browser.wait("document.body.textContent.includes('Nothing was foretold yet')", "nothing has begun")
+    check_sound(browser, "team, not begun")
+    lab.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
+    browser.wait("document.querySelector('.gantt .forecast')", "what is foretold")
+    browser.wait("document.querySelector('.gantt .now')", "and where it begins")
+    browser.wait("document.querySelector('.diagram .node.now')", "a machine is lit")
+    link = browser.value("[...document.querySelectorAll('td a')].map(a => a.getAttribute('href'))")
+    assert "#/pair/r1" in link, link
+    browser.wait("/nine of ten/.test(document.body.textContent) && /[0-9.]+ s .[0-9.]+ to [0-9.]+/.test(document.body.textContent)",
+                 "P05 to P95")
+    check_sound(browser, "team, at work")
+    browser.shots("team")
+    browser.click("resource")
+    browser.wait("document.querySelector('.diagram .node.now')?.id.startsWith('resource.')", "a unit's machine is lit")
+    lab.fetch("/api/v1/teams/cell/robots/R1/abort", "POST", b"", TOKEN)
+    browser.wait("[...document.querySelectorAll('td')].some(td => td.textContent.includes('in error'))", "R1 failed")
+    browser.wait("document.body.textContent.includes('went another way')", "which nobody foretold")
+    check_sound(browser, "team, in trouble")
+    browser.open("#/")
+    browser.wait("document.querySelector('.main-nav a[aria-current]')?.textContent === 'Pairs'", "back at the pairs")
+    browser.open("#/team/nobody")
+    browser.wait("document.querySelector('#content .failure')", "there is no such team")
 
 
 # ---- by keyboard ----
@@ -384,3 +425,14 @@ with Lab() as lab:
         timed("uploads", check_uploads, browser, lab)
         # What is not there, and the wrong token, are refused: the browser notes these answers by itself.
         browser.check_quiet(allowed=("nobody", "replay?name=long.csv", "the server responded with a status of 401"))
+
+with Lab() as lab:
+    make_team(lab)
+    lab.start_daemon(PATIENCE_S)
+    for pair, pose in (("r1", "-1.5,0,0"), ("r2", "1.5,0,0")):
+        lab.start("robot", "--pair", pair, "--mode", "link", "--side", "both", "--telemetry-rate", 1, "--pose=" + pose,
+                  "--linear-speed", "4", "--angular-speed", "10", "--t0", "0.02")
+    lab.wait_online("r1", "r2")
+    with Browser(lab.address, "view") as browser:
+        timed("team", check_team, browser, lab)
+        browser.check_quiet(allowed=("nobody",))

@@ -288,6 +288,11 @@ void crew_report(struct json_writer *w, const char *key, const struct crew *crew
     json_write_object(w, key);
     crew_report_summary(w, crew, p);
     json_write_seconds(w, "t", t_us);
+    json_write_object(w, "pairs");
+    for (size_t i = 0; i < p->robot_count; i++) {
+        json_write_text(w, p->robots[i].name, p->robots[i].pair[0] ? p->robots[i].pair : NULL);
+    }
+    json_write_close(w);
     write_counts(w, &crew->counts);
     crew_report_result(w, "last_run", p, &crew->result, NULL);
     json_write_object(w, "judged");

@@ -1,8 +1,8 @@
 // The frame: header, theme, token, and which view is shown.
 
-import {token} from "./api.js";
+import {get, token} from "./api.js";
 import {duration, setLabTime} from "./format.js";
-import {follow} from "./router.js";
+import {follow, parse, teamAddress} from "./router.js";
 import {stream} from "./stream.js";
 import {askToken} from "./token.js";
 import {el, failure, marked, say, show, symbol} from "./ui.js";
@@ -16,6 +16,8 @@ const VIEWS = {
     offline: () => import("./view_offline.js"),
     team: () => import("./view_team.js"),
 };
+
+const TEAMS_SHOWN = 3; // the overview has all
 
 const content = document.getElementById("content");
 let leaving = new AbortController();
@@ -93,18 +95,32 @@ function drawStatus(node, status) {
 
 function drawHeader() {
     const status = el("div", {class: "lab-state"});
+    const nav = el("nav", {"aria-label": "Main", class: "main-nav"},
+        el("a", {href: "#/", "data-views": "overview pair"}, "Pairs"),
+        VIEWS.offline && el("a", {href: "#/offline", "data-views": "offline"}, "Offline"));
     show(document.getElementById("top"),
         el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}),
             "Tandem"),
         status,
-        el("nav", {"aria-label": "Main", class: "main-nav"}, el("a", {href: "#/"}, "Pairs"),
-            VIEWS.offline && el("a", {href: "#/offline"}, "Offline")),
-        el("div", {class: "tools"}, streamSign(), tokenButton(), themeButton()));
+        nav, el("div", {class: "tools"}, streamSign(), tokenButton(), themeButton()));
     watch(new AbortController().signal, "status", {everyMs: 10000}, data => drawStatus(status, data),
         error => show(status, marked("✕", "bad", `${error.title}`)));
+    get("teams").then(data => {
+        for (const {id} of data.teams.slice(0, TEAMS_SHOWN)) {
+            const link = el("a", {href: teamAddress(id), "data-team": id},
+                data.teams.length === 1 ? "Team" : `Team ${id}`);
+            link.toggleAttribute("aria-current", isCurrent(link, parse(location.hash)));
+            nav.insertBefore(link, nav.lastElementChild);
+        }
+    }, () => {}); // the overview tells of it
 }
 
 // ---- views ----
+
+function isCurrent(link, route) {
+    return route.view === "team" ? link.dataset.team === route.team
+        : (link.dataset.views ?? "").split(" ").includes(route.view);
+}
 
 async function showView(route) {
     leaving.abort();
@@ -123,8 +139,7 @@ async function showView(route) {
         const title = typeof view.title === "function" ? view.title(route) : view.title;
         document.title = `${title} · Tandem`;
         for (const link of document.querySelectorAll(".main-nav a")) {
-            const current = link.getAttribute("href") === (route.view === "offline" ? "#/offline" : "#/");
-            link.toggleAttribute("aria-current", current);
+            link.toggleAttribute("aria-current", isCurrent(link, route));
         }
         say(title);
         await view.mount(content, {route, signal: here.signal});

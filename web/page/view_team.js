@@ -5,6 +5,7 @@ import {downloadLink} from "./download.js";
 import {count, duration, known, labNow, plural} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
+import {mountJobs, mountMachines, runSection} from "./team_parts.js";
 import {confirm} from "./token.js";
 import {button, el, empty, facts, field, marked, muted, places, redraw, section, show, stage, symbol, table} from
     "./ui.js";
@@ -125,9 +126,12 @@ function summary(team) {
     ]);
 }
 
+// A lab time so long ago, as an address has it.
+const since = span => (labNow() - span).toFixed(3);
+
 // The daemon's own drawing; its colours are those of the page.
 async function fetchChart(path, span, signal) {
-    const blob = await getBlob(`${path}/gantt?format=svg&since=${labNow() - span}`);
+    const blob = await getBlob(`${path}/gantt?format=svg&since=${since(span)}`);
     if (signal.aborted) {
         return null;
     }
@@ -142,12 +146,13 @@ function chart(root, team, path, signal) {
     const choice = el("select", {id: "gantt-span"}, SPANS.map(([s, words]) => el("option", {value: s}, words)));
     choice.value = "300";
     show(root, section("Over time", el("div", {class: "bar"}, field("Show", choice), el("span", {class: "push"}),
-        downloadLink("Picture", () => `${path}/gantt?format=svg&since=${labNow() - Number(choice.value)}`,
+        downloadLink("Picture", () => `${path}/gantt?format=svg&since=${since(Number(choice.value))}`,
             `${team}.svg`, notice),
-        downloadLink("Table as CSV", () => `${path}/gantt?format=csv&since=${labNow() - Number(choice.value)}`,
+        downloadLink("Table as CSV", () => `${path}/gantt?format=csv&since=${since(Number(choice.value))}`,
             `${team}.csv`, notice)),
     notice, drawing,
-    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of who holds it.")));
+    muted("Solid: at work. Pale: waits. Struck through: failed. A place has the colour of who holds it. ",
+        "Tick: foretold begin. Whisker: foretold end, from P05 to P95; right of the line what is to come.")));
     const refresh = watch(signal, s => fetchChart(path, Number(choice.value), s), {everyMs: CHART_MS},
         node => node && redraw(drawing, node), error => show(drawing, muted(error.detail ?? String(error))));
     choice.addEventListener("change", refresh);
@@ -156,20 +161,23 @@ function chart(root, team, path, signal) {
 export function mount(root, {route, signal}) {
     const path = `teams/${encodeURIComponent(route.team)}`;
     const notice = el("div", {role: "status"});
-    const [facts_, robots, resources, over] = places(4);
+    const [facts_, runs, robots, resources, over, jobs, machines] = places(7);
     const starter = el("div", {class: "actions"});
     show(root);
-    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, resources);
-    const refresh = watch(signal, path, {everyMs: EVERY_MS}, team => {
+    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, runs, jobs, resources, machines);
+    const refresh = watch(signal, path, {types: ["team"], everyMs: EVERY_MS}, team => {
         page.say(null);
         const now = labNow();
         const idle = Object.values(team.state.robots).some(r => r.state === "IDLE");
         redraw(starter, idle && button("Start the team …", () => doer.start(), {class: "primary"}));
         redraw(facts_, section("The team", summary(team)));
+        redraw(runs, runSection(team));
         redraw(robots, section("Robots", robotTable(team.state, team.pairs, now, doer)));
         redraw(resources, section("Places and tools", Object.keys(team.state.resources).length > 0
             ? resourceTable(team.state, now, doer) : empty("Nothing to share", "The team's file names no resources.")));
     }, page.fail);
     const doer = new Doer(route.team, notice, refresh);
     chart(over, route.team, path, signal);
+    mountJobs(jobs, path, signal);
+    mountMachines(machines, path, signal);
 }
