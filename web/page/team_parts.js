@@ -11,7 +11,8 @@ import {watch} from "./watch.js";
 const seconds = s => (known(s) ? `${fixed(s, 1)} s` : "–");
 
 function foretold({predicted}) {
-    return predicted ? `${fixed(predicted.p50_s, 1)} s (${fixed(predicted.p05_s, 1)} to ${fixed(predicted.p95_s, 1)})` : "–";
+    return predicted
+        ? `${fixed(predicted.p50_s, 1)} s (${fixed(predicted.p05_s, 1)} to ${fixed(predicted.p95_s, 1)})` : "–";
 }
 
 // over: it has ended

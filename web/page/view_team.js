@@ -164,7 +164,8 @@ export function mount(root, {route, signal}) {
     const [facts_, runs, robots, resources, over, jobs, machines] = places(7);
     const starter = el("div", {class: "actions"});
     show(root);
-    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, runs, jobs, resources, machines);
+    const page = stage(root, el("h1", {}, `Team ${route.team}`), starter, notice, facts_, robots, over, runs, jobs,
+        resources, machines);
     const refresh = watch(signal, path, {types: ["team"], everyMs: EVERY_MS}, team => {
         page.say(null);
         const now = labNow();
