@@ -159,6 +159,10 @@ static void write_outbox(struct daemon *d, struct metrics *m)
                    "Efforts for simulated robots, by the seconds after their control period at "
                    "which they went out at most.");
     metrics_by_name(m, NULL, "late", &late, c.late);
+    metrics_histogram(m, "tandem_team_grant_seconds",
+                      "Grants that were waited for: from the arrival of what they follow from, "
+                      "until the robot's command or answer is with the broker's client.",
+                      outbox_lateness_s, c.granted, OUTBOX_LATENESS - 1, c.granted_s);
 }
 
 static void write_broker(struct daemon *d, struct metrics *m)

@@ -82,6 +82,7 @@ size_t gateway_read_robot(void *daemon, size_t pair, enum side side,
  * The lab thread's.
  */
 enum { OUTBOX_LATENESS = 9 };
+extern const double outbox_lateness_s[OUTBOX_LATENESS - 1]; /* the bounds of the classes */
 
 struct outbox_counts {
     uint64_t effects[EFFECT_KIND_COUNT];
@@ -95,10 +96,15 @@ struct outbox_counts {
     /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
      * 5, 10, 100 ms, and later. */
     uint64_t late[OUTBOX_LATENESS];
-    uint64_t overruns; /* of them, so late that the next one replaces them: not sent */
+    /* Grants of teams by how long after what they followed from (the arrival of the UnLock) the
+     * robot's next command, or the answer to its controller, was with the broker's client. */
+    uint64_t granted[OUTBOX_LATENESS];
+    double granted_s;  /* of all */
+    uint64_t overruns; /* of efforts, so late that the next one replaces them: not sent */
 };
 
-enum { OUTBOX_ALARMS = 8 }; /* of the lab, that wait for the lab thread */
+enum { OUTBOX_GRANTS = 16 }; /* of one instant that are timed */
+enum { OUTBOX_ALARMS = 8 };  /* of the lab, that wait for the lab thread */
 
 struct outbox {
     bool live;
@@ -109,6 +115,9 @@ struct outbox {
     struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
     struct outbox_counts counts;
+    int64_t grant_us; /* the instant of the last grants … */
+    size_t grants_due;
+    uint32_t grant_pair[OUTBOX_GRANTS]; /* … and whose led to no message yet */
 };
 
 void outbox_open(struct daemon *daemon);

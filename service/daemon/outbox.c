@@ -431,22 +431,28 @@ static void emit_message(struct daemon *d, const struct effect *effect)
     }
 }
 
+const double outbox_lateness_s[OUTBOX_LATENESS - 1] = {0.0001, 0.00025, 0.0005, 0.001,
+                                                       0.002,  0.005,   0.01,   0.1};
+
+static size_t class_of(int64_t late_us)
+{
+    size_t class = 0;
+    while (class < OUTBOX_LATENESS - 1 && lab_s(late_us) > outbox_lateness_s[class]) {
+        class ++;
+    }
+    return class;
+}
+
 /* An effort that comes a period late is followed by its successor: it is not sent. */
 static void emit_control(struct daemon *d, const struct effect *effect)
 {
-    static const int64_t limits_us[OUTBOX_LATENESS - 1] = {100,  250,  500,   1000,
-                                                           2000, 5000, 10000, 100000};
     const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
     const int64_t late_us = inbox_now_us(d->inbox) - effect->t_us;
-    size_t class = 0;
     if (!d->outbox.live) {
         d->outbox.counts.held_back++;
         return;
     }
-    while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
-        class ++;
-    }
-    d->outbox.counts.late[class]++;
+    d->outbox.counts.late[class_of(late_us)]++;
     if ((double)late_us * p->following.rate_hz > 1e6) {
         d->outbox.counts.overruns++;
         return;
@@ -521,6 +527,40 @@ static bool is_streamed(enum team_effect_kind kind)
            kind == TEAM_ERROR || kind == TEAM_JOB || kind == TEAM_ASSIGN || kind == TEAM_FINISH;
 }
 
+static uint32_t pair_of(const struct daemon *d, uint32_t team, uint16_t robot)
+{
+    const size_t i = team - d->params.pair_count;
+    return crew_robot(lab_team(d->lab, i), lab_team_params(d->lab, i), robot)->pair;
+}
+
+static void note_grant(struct daemon *d, uint32_t team, const struct team_effect *effect)
+{
+    struct outbox *o = &d->outbox;
+    if (effect->kind != TEAM_GRANT || effect->waited_us == 0) {
+        return;
+    }
+    o->grants_due = o->grant_us == effect->t_us ? o->grants_due : 0;
+    o->grant_us = effect->t_us;
+    if (o->grants_due < OUTBOX_GRANTS) {
+        o->grant_pair[o->grants_due++] = pair_of(d, team, effect->robot);
+    }
+}
+
+/* A message of that instant went out: a command to this pair, or an answer. */
+static void time_grant(struct daemon *d, uint32_t pair, int64_t t_us)
+{
+    struct outbox *o = &d->outbox;
+    for (size_t k = 0; o->live && o->grant_us == t_us && k < o->grants_due; k++) {
+        if (o->grant_pair[k] == pair) {
+            const int64_t took_us = inbox_now_us(d->inbox) - t_us;
+            o->grant_pair[k] = o->grant_pair[--o->grants_due];
+            o->counts.granted[class_of(took_us)]++;
+            o->counts.granted_s += lab_s(took_us);
+            return;
+        }
+    }
+}
+
 /* An alarm of theirs is told in its own words on the topic of alarms, too. */
 static void emit_team(struct daemon *d, const struct effect *effect)
 {
@@ -529,6 +569,7 @@ static void emit_team(struct daemon *d, const struct effect *effect)
     const struct team_effect *e = effect->team.effect;
     struct json_writer w;
     struct bars_ended ended = {d, team, p, effect->team.n * TEAM_ROBOTS_MAX};
+    note_grant(d, effect->pair, e);
     team_bars_ended(p, e, keep_bar, &ended);
     if (!d->outbox.live) {
         d->outbox.counts.held_back++;
@@ -565,6 +606,9 @@ static void emit_response(struct daemon *d, const struct effect *effect)
                          effect->response);
     if (json_write_end(&w)) {
         publish_for(d, effect->pair, "response", text, w.used, GATEWAY_SURE);
+        if (effect->response->grant == CREW_GRANTED) {
+            time_grant(d, pair_of(d, effect->pair, effect->response->robot), effect->t_us);
+        }
     }
 }
 
@@ -600,6 +644,9 @@ void outbox_emit(void *context, const struct effect *effect)
         emit_alarm(d, effect->pair, effect->alarm);
         break;
     case EFFECT_COMMAND:
+        emit_message(d, effect);
+        time_grant(d, effect->pair, effect->t_us);
+        break;
     case EFFECT_REPLY:
     case EFFECT_NOTICE:
     case EFFECT_PROBE:

@@ -5,12 +5,14 @@ usage: TANDEM=build/release/tandem SOURCE=. PYTHONPATH=tests/support tests/bench
 
 Two robots' own controllers hand one place over to each other. `grant_ms` is from the UnLock's arrival, as the daemon
 stamped it (the grant's `t`), until the other controller has read GRANTED: the broker's way back and this program are in
-it. `round_ms`: from the UnLock's sending. `broker_ms`: a message through the broker alone, to its own sender. One JSON
+it. `inside_within_s`: the daemon's own measure, `tandem_team_grant_seconds`, until the answer is with the broker's
+client: the share within each bound. `round_ms`: from the UnLock's sending. `broker_ms`: a message through the broker alone, to its own sender. One JSON
 line.
 """
 import json
 import os
 import queue
+import re
 import sys
 import time
 
@@ -69,6 +71,12 @@ def measure_broker(client, heard):
     return laps
 
 
+def read_histogram(page):
+    """The daemon's own: the share of grants within each of its bounds."""
+    buckets = dict(re.findall(r'tandem_team_grant_seconds_bucket\{le="(.+?)"\} (\d+)', page if isinstance(page, str) else page.decode()))
+    return {bound: round(int(count) / max(1, int(buckets["+Inf"])), 4) for bound, count in buckets.items()}
+
+
 def percentiles(values):
     ordered = sorted(values)
     return {name: round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3)
@@ -87,9 +95,10 @@ def main():
         broker = measure_broker(client, heard)
         grants, rounds = measure_grants(client, heard)
         client.ended = True
+        inside = read_histogram(rig.fetch("/metrics"))
     print(json.dumps({"bench": "team_grants", "rounds": ROUNDS, "grant_ms": percentiles(grants),
                       "within_1_ms": round(sum(g <= 1.0 for g in grants) / len(grants), 4), "round_ms": percentiles(rounds),
-                      "broker_ms": percentiles(broker), "load": round(os.getloadavg()[0], 1)}))
+                      "broker_ms": percentiles(broker), "inside_within_s": inside, "load": round(os.getloadavg()[0], 1)}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ two do together (4), help (5), a tool, a robot that joins (6).
     team_classes.py [CLASS]...      e.g. class3; all without
 """
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -98,9 +99,11 @@ def run_live(live):
         run = subprocess.run([TANDEM, "team", "run", "-c", str(live.rig.lab), "--timeout", "60", "cell"], stdout=subprocess.PIPE, text=True)
         assert run.returncode == 0 and "0 alarms, 0 activities failed" in run.stdout, run.stdout
         live.rig.wait(live.is_over, "the twins are through", 10)
-    team = live.team()
+    team, timed = live.team(), re.search(r"tandem_team_grant_seconds_count (\d+)", live.rig.fetch("/metrics"))
     live.rig.stop_daemon()
-    return team, live.bars()
+    bars = live.bars()
+    assert int(timed.group(1)) == len(of_kind(bars, "wait")), (timed.group(0), "each grant that was waited for is timed")
+    return team, bars
 
 
 def run_replayed(live, team, bars):

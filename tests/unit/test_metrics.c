@@ -22,6 +22,8 @@ static void write_sample_page(struct body *out)
     metrics_sample(&m, (struct metric_label[]){{"pair", "r4"}}, 1, 1e-9);
     metrics_gauge(&m, "tandem_pairs", "Pairs of the lab.", 3);
     metrics_counter(&m, "tandem_starts_total", "Starts.", 7);
+    metrics_histogram(&m, "tandem_took_seconds", "How long.", (const double[]){0.001, 1},
+                      (const uint64_t[]){2, 0, 1}, 2, 3.5);
 }
 
 static void test_metrics_format(void)
@@ -44,7 +46,14 @@ static void test_metrics_format(void)
                "tandem_pairs 3\n"
                "# HELP tandem_starts_total Starts.\n"
                "# TYPE tandem_starts_total counter\n"
-               "tandem_starts_total 7\n");
+               "tandem_starts_total 7\n"
+               "# HELP tandem_took_seconds How long.\n"
+               "# TYPE tandem_took_seconds histogram\n"
+               "tandem_took_seconds_bucket{le=\"0.001\"} 2\n"
+               "tandem_took_seconds_bucket{le=\"1\"} 2\n"
+               "tandem_took_seconds_bucket{le=\"+Inf\"} 3\n"
+               "tandem_took_seconds_sum 3.5\n"
+               "tandem_took_seconds_count 3\n");
     body_clear(&out);
 }
 

@@ -47,7 +47,8 @@ void metrics_family(struct metrics *m, const char *name, enum metric_type type,
     (void)snprintf(m->family, sizeof m->family, "%s", name);
     body_format(m->out, "# HELP %s ", name);
     put_escaped(m->out, help, false);
-    body_format(m->out, "\n# TYPE %s %s\n", name, type == METRIC_COUNTER ? "counter" : "gauge");
+    static const char *const types[] = {"counter", "gauge", "histogram"};
+    body_format(m->out, "\n# TYPE %s %s\n", name, types[type]);
 }
 
 static void put_series(struct metrics *m, const struct metric_label *labels, size_t count)
@@ -81,6 +82,33 @@ void metrics_count(struct metrics *m, const struct metric_label *labels, size_t 
 {
     put_series(m, labels, count);
     body_format(m->out, "%" PRIu64 "\n", value);
+}
+
+/* The series of the family end in this. */
+static void end_names(struct metrics *m, const char *name, const char *end)
+{
+    const int n = snprintf(m->family, sizeof m->family, "%s%s", name, end);
+    assert(n > 0 && (size_t)n < sizeof m->family);
+}
+
+void metrics_histogram(struct metrics *m, const char *name, const char *help,
+                       const double *bound, const uint64_t *value, size_t count, double sum)
+{
+    uint64_t below = 0;
+    metrics_family(m, name, METRIC_HISTOGRAM, help);
+    end_names(m, name, "_bucket");
+    for (size_t k = 0; k <= count; k++) {
+        char text[JSON_WRITE_NUMBER_MAX + 1] = "+Inf";
+        if (k < count) {
+            text[json_format_real(bound[k], text)] = '\0';
+        }
+        below += value[k];
+        metrics_count(m, (struct metric_label[]){{"le", text}}, 1, below);
+    }
+    end_names(m, name, "_sum");
+    metrics_sample(m, NULL, 0, sum);
+    end_names(m, name, "_count");
+    metrics_count(m, NULL, 0, below);
 }
 
 void metrics_gauge(struct metrics *m, const char *name, const char *help, double value)

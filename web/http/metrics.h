@@ -17,7 +17,7 @@
 #include "base/names.h"
 #include "web/http/body.h"
 
-enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 
 struct metric_label {
     const char *name, *value;
@@ -47,6 +47,11 @@ struct metric_counter {
     uint64_t value;
 };
 void metrics_counters(struct metrics *m, const struct metric_counter *rows, size_t count);
+
+/* A family of one histogram: value[k] of them lie above bound[k - 1] and not above bound[k];
+ * the last one, value[count], above all bounds. */
+void metrics_histogram(struct metrics *m, const char *name, const char *help,
+                       const double *bound, const uint64_t *value, size_t count, double sum);
 
 /* A sample of the current family for each name: value[names->count] under the label `by`, after
  * those of pair; NULL: none. */
