@@ -1,0 +1,150 @@
+"""Robots that the team does not command: their own controllers lock and unlock a tool over a broker, and are answered.
+
+Each answer is what VDA 5050 3.0 says of responses to zone requests (GRANTED, QUEUED, REVOKED, REJECTED; a lease's end), with
+the fence of each grant besides: granted, queued, handed over, renewed by a sign of life, revoked by silence and by a
+person, refused under an old fence; said again, it is answered again, and nothing is done twice.
+"""
+import datetime
+import json
+import queue
+import time
+
+from mqtt import Client
+from rig import Rig
+
+LEASE_S, DELAY_S = 1.5, 0.3
+TOKEN = "secret-of-the-test"
+GRANT_TYPES = {"GRANTED", "QUEUED", "REVOKED", "REJECTED"}  # VDA 5050 3.0, responses: grantType
+TEAM = f"""
+defaults: {{mode: link}}
+pairs: {{r1: {{}}, r2: {{}}}}
+teams:
+  cell:
+    resources:
+      Place: {{}}
+      Tool: {{kind: tool, lease_s: {LEASE_S}, on_lost: release, delay_s: {DELAY_S}}}
+    sequences: {{j: [Wait]}}
+    robots: {{R1: {{pair: r1}}, R2: {{pair: r2}}}}
+"""
+
+
+def as_vda(answer):
+    """The answer as an item of `responses`: requestId, grantType, and a leaseExpiry by ISO 8601 where it is granted for a time."""
+    item = {"requestId": answer["id"], "grantType": answer["grant"]}
+    if answer.get("lease_expiry") is not None:
+        item["leaseExpiry"] = datetime.datetime.fromtimestamp(answer["lease_expiry"], datetime.timezone.utc).isoformat()
+    assert isinstance(item["requestId"], str) and item["grantType"] in GRANT_TYPES, item
+    assert "leaseExpiry" not in item or item["grantType"] == "GRANTED", item
+    return item
+
+
+class Controllers:
+    """Both robots' controllers, and what they hear."""
+
+    def __init__(self, rig):
+        self.heard, self.count = queue.Queue(), 0
+        self.client = Client(rig.broker_port, "controllers", clean=True, topics=["tandem/v1/cell/response"],
+                             take=lambda topic, payload: self.take(json.loads(payload)))
+        assert self.client.subscribed.wait(10)
+
+    def take(self, answer):
+        """Those of a person's wish over HTTP stand on this topic, too."""
+        if answer["robot"] is not None:
+            self.heard.put(answer)
+
+    def say(self, robot, op, number=None, **what):
+        """The id that it has."""
+        self.count += number is None
+        name = f"z{number or self.count}"
+        self.client.publish("tandem/v1/cell/request", json.dumps({"id": name, "robot": robot, "op": op, **what}))
+        return name
+
+    def hear(self, name, robot, grant):
+        """The next answer, which must be this one; None: an unlock that was done."""
+        answer = self.heard.get(timeout=10)
+        assert (answer["id"], answer["robot"], answer.get("grant")) == (name, robot, grant), (answer, name, robot, grant)
+        if grant:
+            as_vda(answer)
+        return answer
+
+    def hear_nothing(self, seconds):
+        time.sleep(seconds)
+        assert self.heard.empty(), self.heard.get()
+
+
+def hand_over(c):
+    """One of two, then the other; each under a fence of its own."""
+    first = c.say("R1", "lock", resources=["Place"])
+    held = c.hear(first, "R1", "GRANTED")
+    assert held["fences"] == {"Place": 1} and held["lease_expiry"] is None, held
+    second = c.say("R2", "lock", resources=["Place"])
+    assert c.hear(second, "R2", "QUEUED")["behind"] == ["R1"]
+    c.say("R1", "lock", number=first[1:], resources=["Place"])
+    assert c.hear(first, "R1", "GRANTED")["fences"] == {"Place": 1}, "said again: the same grant"
+    refused = c.say("R1", "unlock", resources=["Place"], fence=99)
+    assert "fence" in c.hear(refused, "R1", "REJECTED")["detail"]
+    freed = c.say("R1", "unlock", resources=["Place"], fence=1)
+    answers = [c.heard.get(timeout=10), c.heard.get(timeout=10)]
+    assert {answer["id"]: answer for answer in answers}[freed]["released"] == {"Place": 1}, answers
+    granted = {answer["id"]: answer for answer in answers}[second]
+    assert as_vda(granted)["grantType"] == "GRANTED" and granted["fences"] == {"Place": 2}, granted
+    return granted
+
+
+def take_away(c, rig, granted):
+    """A person frees the place under the present fence, and under no other."""
+    path = "/api/v1/teams/cell/resources/Place/release"
+    try:
+        rig.fetch(path, "POST", json.dumps({"fence": 1, "reason": "seen empty"}).encode(), TOKEN)
+        raise AssertionError("an old fence was taken")
+    except OSError as error:
+        assert error.code == 409, error
+    rig.fetch(path, "POST", json.dumps({"fence": 2, "reason": "seen empty"}).encode(), TOKEN)
+    c.hear(granted["id"], "R2", "REVOKED")
+    late = c.say("R2", "unlock", resources=["Place"], fence=2)
+    c.hear(late, "R2", "REJECTED")
+
+
+def let_lease_end(c):
+    """Signs of life renew it; silence ends it, and the next one has it under a higher fence, after the delay."""
+    first = c.say("R1", "lock", resources=["Tool"])
+    held = c.hear(first, "R1", "GRANTED")
+    assert abs(held["lease_expiry"] - held["t"] - LEASE_S) < 0.01, held
+    second = c.say("R2", "lock", resources=["Tool"])
+    c.hear(second, "R2", "QUEUED")
+    for _ in range(4):
+        c.hear_nothing(LEASE_S / 2)
+        c.say("R1", "alive")
+    c.say("R1", "lock", number=first[1:], resources=["Tool"])
+    renewed = c.hear(first, "R1", "GRANTED")
+    assert renewed["fences"] == held["fences"] and renewed["lease_expiry"] > held["lease_expiry"] + LEASE_S, (held, renewed)
+    revoked = c.hear(first, "R1", "REVOKED")
+    granted = c.hear(second, "R2", "GRANTED")
+    assert revoked["t"] >= renewed["lease_expiry"] - 0.01, (renewed, revoked)
+    assert granted["t"] >= revoked["t"] + DELAY_S - 0.01, (revoked, granted)
+    assert granted["fences"]["Tool"] > held["fences"]["Tool"], (held, granted)
+    late = c.say("R1", "unlock", resources=["Tool"], fence=held["fences"]["Tool"])
+    c.hear(late, "R1", "REJECTED")
+    c.say("R2", "unlock", resources=["Tool"], fence=granted["fences"]["Tool"])
+    assert c.heard.get(timeout=10)["released"] == granted["fences"]
+
+
+def main():
+    with Rig() as rig:
+        head = rig.lab.read_text()
+        rig.lab.write_text(head[:head.index("\npairs:")] + TEAM)
+        rig.start_daemon()
+        c = Controllers(rig)
+        take_away(c, rig, hand_over(c))
+        let_lease_end(c)
+        c.hear(c.say("R1", "lock", resources=["Nothing"]), "R1", "REJECTED")
+        assert "Error" in c.hear(c.say("R1", "lock", resources=["Place"]), "R1", "REJECTED")["detail"], "its lease has ended"
+        rig.fetch("/api/v1/teams/cell/robots/R1/reset", "POST", b"", TOKEN)
+        both = c.hear(c.say("R1", "lock", resources=["Place", "Tool"]), "R1", "GRANTED")
+        assert len(both["fences"]) == 2, both
+        c.client.ended = True
+    print(f"{c.count} requests, answered in the words of VDA 5050 3.0", flush=True)
+
+
+if __name__ == "__main__":
+    main()
