@@ -46,38 +46,50 @@ static bool write_lab(struct demo_stage *stage, struct lab_file *lab)
     return fclose(file) == 0 || demo_stage_complain(path, "cannot be written");
 }
 
-/* Where the robot's sequence leaves it, so that its first cycle begins like the others; else at
- * a safe position of its own. */
-static const struct team_position *find_start(const struct team_params *p, uint16_t robot)
+static const struct team_position *step_position(const struct team_params *p, uint16_t robot,
+                                                 const struct team_step *step)
 {
-    const struct team_position *start = NULL;
+    const bool moves = step->kind == TEAM_STEP_TASK && p->tasks[step->task].to_position;
+    return moves ? team_position(p, robot, step->arg) : NULL;
+}
+
+/* Where the robot's sequence leaves it, and as it then stands, so that its first cycle begins
+ * like the others; else at a safe position of its own. */
+static void find_start(const struct team_params *p, uint16_t robot, double pose[3])
+{
+    const struct team_position *at = NULL;
+    const struct team_position *before = NULL;
     const uint16_t sequence = p->robots[robot].sequence;
-    if (sequence != TEAM_NONE) {
-        const struct team_sequence *q = &p->sequences[sequence];
-        for (uint32_t k = q->first; k < q->first + q->count; k++) {
-            const struct team_step *step = &p->steps[k];
-            if (step->kind == TEAM_STEP_TASK && p->tasks[step->task].to_position) {
-                start = team_position(p, robot, step->arg);
-            }
-        }
+    const struct team_sequence none = {.count = 0};
+    const struct team_sequence *q = sequence == TEAM_NONE ? &none : &p->sequences[sequence];
+    for (uint32_t k = q->first; k < q->first + q->count; k++) {
+        const struct team_position *to = step_position(p, robot, &p->steps[k]);
+        before = to ? at : before;
+        at = to ? to : at;
     }
-    for (size_t k = 0; !start && k < p->position_count; k++) {
+    for (size_t k = 0; !at && k < p->position_count; k++) {
         const struct team_position *own = team_position(p, robot, p->positions[k].name);
-        start = own && own->safe ? own : NULL;
+        at = own && own->safe ? own : NULL;
     }
-    return start;
+    if (at) {
+        pose[0] = at->x_m;
+        pose[1] = at->y_m;
+        pose[2] = isfinite(at->heading_rad) ? at->heading_rad
+                  : before ? atan2(at->y_m - before->y_m, at->x_m - before->x_m)
+                           : 0.0;
+    }
 }
 
 static bool start_robot(struct demo_stage *stage, const struct team_params *p, uint16_t robot)
 {
-    const struct team_position *at = find_start(p, robot);
-    const double heading = at && isfinite(at->heading_rad) ? at->heading_rad : 0.0;
+    double pose[3] = {0.0, APART_M * robot, 0.0};
+    find_start(p, robot, pose);
     return demo_stage_start(stage, p->robots[robot].name,
                             "tandem robot --kind diffdrive --mode link --side both --pair %s "
                             "--port %d --pose=%g,%g,%g --telemetry-rate 5 --delay 0.005 "
                             "--jitter 0.002 --seed %u",
-                            p->robots[robot].pair, stage->port, at ? at->x_m : 0.0,
-                            at ? at->y_m : APART_M * robot, heading, 11U + robot) != NULL;
+                            p->robots[robot].pair, stage->port, pose[0], pose[1], pose[2],
+                            11U + robot) != NULL;
 }
 
 struct online {
@@ -179,7 +191,7 @@ static int tell_prediction(const struct demo_stage *stage)
     char *words[] = {simulate, from, journal, lab, NULL};
     (void)printf(
         "\nThe same work in simulation, with times as they were measured, where that was "
-        "often enough, else as the file has them:\n");
+        "often enough (six laps), else as the file has them:\n");
     (void)fflush(stdout);
     return run_action(team_simulate_command, words);
 }
@@ -208,6 +220,9 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, doubl
     if (status == EXIT_AS_ASKED) { /* its time is over, or Ctrl-C */
         status = EXIT_FINE;
     }
+    if (ended) {
+        status = tell_prediction(stage);
+    }
     while (ended && for_s <= 0.0 && !stop_signal_raised() && demo_stage_runs(stage)) {
         static bool told;
         if (!told) {
@@ -218,9 +233,6 @@ static int run_work(struct demo_stage *stage, const struct team_params *p, doubl
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
     }
     demo_stage_end(stage);
-    if (ended && !stage->failed) {
-        status = tell_prediction(stage);
-    }
     return status;
 }
 

@@ -381,8 +381,8 @@ static bool is_one_move(const struct team_laps *turns, const struct team_laps *w
     return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(ways) <= ALIKE_M;
 }
 
-/* By the team's own laps, which end when the real robot of a pair is there; of the virtual
- * robots alone by theirs. */
+/* By the team's own laps, which end when both robots of a pair are there; of the virtual robots
+ * alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
 {

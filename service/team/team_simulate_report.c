@@ -141,6 +141,25 @@ static void print_makespan(const struct team_study *study, FILE *out)
                                                                  : ", and it does not finish");
 }
 
+/* Times that the file says, and no recording: then the interval is not worth much. */
+static void print_guesses(const struct team_study *study, FILE *out)
+{
+    const size_t kinds = team_activity_count(study->tp);
+    size_t all = 0;
+    size_t guessed = 0;
+    for (size_t i = 0; i < team_prediction_params(study->tp)->robot_count * kinds; i++) {
+        const struct laps l = find_laps(study, i / kinds, i % kinds);
+        all += l.n > 0;
+        guessed += l.n > 0 && strcmp(l.law, team_law_kind_name(TEAM_LAW_NOMINAL)) == 0;
+    }
+    if (guessed > 0) {
+        (void)fprintf(out,
+                      "  of which that says little: %zu of %zu times are the file's, for fewer "
+                      "than six laps of each were recorded\n",
+                      guessed, all);
+    }
+}
+
 static void print_measured(const struct team_study *study, FILE *out)
 {
     size_t inside = 0;
@@ -155,6 +174,7 @@ static void print_measured(const struct team_study *study, FILE *out)
     }
     if (count > 0) {
         (void)fprintf(out, "; %zu of %zu within P05 .. P95\n", inside, count);
+        print_guesses(study, out);
     }
     if (study->measured && study->measured->run_count > count) {
         (void)fprintf(out, "  %zu more runs of the recording are other work\n",

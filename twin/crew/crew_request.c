@@ -10,9 +10,8 @@
 /* Of any robot; robots give their ids by themselves, and may give the same ones. */
 enum { ANYBODY = 0xfffe };
 
-_Static_assert((size_t)CREW_DETAIL_MAX >= (size_t)TEAM_JOB_FAULT_MAX,
-               "what speaks against a job");
-_Static_assert((size_t)CREW_DETAIL_MAX >= (size_t)TEAM_RESET_FAULT_MAX, "and against a reset");
+_Static_assert((int)CREW_DETAIL_MAX >= (int)TEAM_JOB_FAULT_MAX, "what speaks against a job");
+_Static_assert((int)CREW_DETAIL_MAX >= (int)TEAM_RESET_FAULT_MAX, "and against a reset");
 
 static const struct crew_answer *first_answer(const struct crew *crew,
                                               const struct team_params *p)
