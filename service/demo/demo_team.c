@@ -20,6 +20,102 @@ enum { PAIRS_MAX = 12, POLL_US = 100 * 1000, LISTEN_MS = 5000 };
 
 static const double APART_M = 1.0; /* robots of which the file says nowhere where they stand */
 
+/* ---- enough work -------------------------------------------------------------------------
+ *
+ * A time is learnt from six laps or more. Where robots take parts out of buffers again and
+ * again, these are filled so often that each robot has that many, and the simulated robots work
+ * so much faster: it takes as long as before, and what the simulation then says is measured. */
+
+enum { LAPS_ENOUGH = 6, TIMES_MAX = 12 };
+
+static bool does_handle(const struct team_params *p, const struct team_robot_params *r,
+                        uint16_t part)
+{
+    bool does = r->handles_all;
+    for (uint32_t k = 0; k < r->handled_count; k++) {
+        does = does || p->lists[r->first_handled + k] == part;
+    }
+    return does;
+}
+
+/* Takes parts, and begins again. */
+static bool goes_round(const struct team_params *p, const struct team_robot_params *r)
+{
+    const struct team_sequence none = {.count = 0};
+    const struct team_sequence *q =
+        r->sequence == TEAM_NONE ? &none : &p->sequences[r->sequence];
+    bool takes = false;
+    bool again = false;
+    for (uint32_t k = q->first; k < q->first + q->count; k++) {
+        takes = takes || p->steps[k].kind == TEAM_STEP_TAKE;
+        again = again || (p->steps[k].kind == TEAM_STEP_GOTO && p->steps[k].to == q->first);
+    }
+    return takes && again;
+}
+
+/* How often the buffers are to be filled; 1: as they are. */
+static unsigned count_times(const struct team_params *p)
+{
+    double least = LAPS_ENOUGH;
+    for (size_t i = 0; i < p->robot_count; i++) {
+        double parts = 0.0; /* who can do them shares them */
+        for (size_t b = 0; b < p->buffer_count; b++) {
+            for (uint32_t k = 0; k < p->buffers[b].part_count; k++) {
+                const uint16_t part = p->lists[p->buffers[b].first_part + k];
+                size_t others = 0;
+                for (size_t j = 0; j < p->robot_count; j++) {
+                    others += does_handle(p, &p->robots[j], part);
+                }
+                parts += does_handle(p, &p->robots[i], part) ? 1.0 / (double)others : 0.0;
+            }
+        }
+        if (!goes_round(p, &p->robots[i]) || !(parts > 0.0)) {
+            return 1;
+        }
+        least = parts < least ? parts : least;
+    }
+    const double times = ceil(LAPS_ENOUGH / least);
+    return times < TIMES_MAX ? (unsigned)times : TIMES_MAX;
+}
+
+/* The text that the lab file is printed by has a line for each buffer, "NAME: [a, b]". */
+static bool fill_buffers(struct team_file *file, unsigned times)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) {
+        return false;
+    }
+    size_t indent = 0; /* of "buffers:"; 0: not there */
+    for (const char *line = file->text, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        const size_t own = strspn(line, " ");
+        const char *open = memchr(line, '[', (size_t)(end - line));
+        const char *close = memchr(line, ']', (size_t)(end - line));
+        indent = strncmp(line + own, "buffers:", 8) == 0 ? own : own > indent ? indent : 0;
+        if (indent > 0 && open && close && close > open + 1) {
+            (void)fprintf(out, "%.*s", (int)(close - line), line);
+            for (unsigned k = 1; k < times; k++) {
+                (void)fprintf(out, ", %.*s", (int)(close - open - 1), open + 1);
+            }
+            line = close;
+        }
+        end += *end == '\n';
+        (void)fprintf(out, "%.*s", (int)(end - line), line);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return false;
+    }
+    free(file->text);
+    file->text = text;
+    return true;
+}
+
+/* ---- the stage ----------------------------------------------------------------------------
+ */
+
 /* The file's lab, on this stage. */
 static bool write_lab(struct demo_stage *stage, struct lab_file *lab)
 {
@@ -80,16 +176,17 @@ static void find_start(const struct team_params *p, uint16_t robot, double pose[
     }
 }
 
-static bool start_robot(struct demo_stage *stage, const struct team_params *p, uint16_t robot)
+static bool start_robot(struct demo_stage *stage, const struct team_params *p, uint16_t robot,
+                        unsigned pace)
 {
     double pose[3] = {0.0, APART_M * robot, 0.0};
     find_start(p, robot, pose);
     return demo_stage_start(stage, p->robots[robot].name,
                             "tandem robot --kind diffdrive --mode link --side both --pair %s "
                             "--port %d --pose=%g,%g,%g --telemetry-rate 5 --delay 0.005 "
-                            "--jitter 0.002 --seed %u",
+                            "--jitter 0.002 --seed %u --pace %u",
                             p->robots[robot].pair, stage->port, pose[0], pose[1], pose[2],
-                            11U + robot) != NULL;
+                            11U + robot, pace) != NULL;
 }
 
 struct online {
@@ -127,13 +224,13 @@ static bool listen_robots(const struct demo_stage *stage, struct session *sessio
             demo_stage_complain("the broker", "does not let the demo listen"));
 }
 
-static bool start_robots(struct demo_stage *stage, const struct team_params *p)
+static bool start_robots(struct demo_stage *stage, const struct team_params *p, unsigned pace)
 {
     struct online *online = calloc(1, sizeof *online);
     bool started = online && listen_robots(stage, &online->session);
     for (size_t i = 0; started && i < p->robot_count; i++) {
         if (p->robots[i].pair[0]) {
-            started = start_robot(stage, p, (uint16_t)i);
+            started = start_robot(stage, p, (uint16_t)i, pace);
             online->wanted += SIDE_COUNT;
         }
     }
@@ -145,7 +242,8 @@ static bool start_robots(struct demo_stage *stage, const struct team_params *p)
     return started;
 }
 
-static void announce_team(const struct demo_stage *stage, const struct team_params *p)
+static void announce_team(const struct demo_stage *stage, const struct team_params *p,
+                          unsigned times)
 {
     (void)printf("Team %s at work: %zu robots, each real and simulated, and %zu place%s or "
                  "tool%s to share.\n"
@@ -157,6 +255,12 @@ static void announce_team(const struct demo_stage *stage, const struct team_para
                  p->name, p->robot_count, p->resource_count, p->resource_count == 1 ? "" : "s",
                  p->resource_count == 1 ? "" : "s", stage->http_port, p->name, stage->token,
                  stage->http_port, p->name, stage->port, p->name, stage->dir);
+    if (times > 1) {
+        (void)printf("Its buffers hold what the file says %u times over, and the simulated "
+                     "robots work at %u times their pace, so that each time can be learnt from "
+                     "six laps.\n\n",
+                     times, times);
+    }
     (void)fflush(stdout);
 }
 
@@ -207,13 +311,14 @@ static bool check_lab(const char *file, const struct lab_params *params)
     return true;
 }
 
-static int run_work(struct demo_stage *stage, const struct team_params *p, double for_s)
+static int run_work(struct demo_stage *stage, const struct team_params *p, unsigned times,
+                    double for_s)
 {
-    const bool started = demo_stage_serve(stage) && start_robots(stage, p);
+    const bool started = demo_stage_serve(stage) && start_robots(stage, p, times);
     int status = EXIT_FAILED;
     stage->failed = !started && !stop_signal_raised();
     if (started) {
-        announce_team(stage, p);
+        announce_team(stage, p, times);
         status = follow_work(stage, p, for_s);
     }
     const bool ended = status == EXIT_FINE;
@@ -245,8 +350,11 @@ int demo_team_run(struct demo_stage *stage, const char *path, double for_s)
     if (lab_file_load(path, &lab, &errors) == STATUS_OK) {
         const struct lab_params params = lab_file_params(&lab);
         if (check_lab(path, &params)) {
-            status = demo_stage_prepare(stage) && write_lab(stage, &lab)
-                         ? run_work(stage, &params.teams[0], for_s)
+            const unsigned times = params.team_count == 1 ? count_times(&params.teams[0]) : 1;
+            status = demo_stage_prepare(stage) &&
+                             (times == 1 || fill_buffers(&lab.teams, times)) &&
+                             write_lab(stage, &lab)
+                         ? run_work(stage, &params.teams[0], times, for_s)
                          : EXIT_FAILED;
             (void)demo_stage_conclude(stage);
         }

@@ -29,14 +29,16 @@ grep -qE '^ +[0-9.]+ s  R1       done     Move IB, [0-9.]+ s$' "$work/out" || fa
 grep -qE '^cell: not ended after .* 0 alarms, 0 activities failed$' "$work/out" || fail "no end"
 nobody "$work/a"
 
-# --- the team ends, with one part each ---------------------------------------------------------
+# --- the team ends, with one part each, six times over -----------------------------------------
 sed 's/buffers: .*/buffers: {IB: [a, b]}/' "$SOURCE/config/examples/class3.yaml" >"$work/short.yaml"
 grep -q 'IB: \[a, b\]}' "$work/short.yaml" || fail "the example's buffer"
 "$TANDEM" demo --team "$work/short.yaml" --for 120 --dir "$work/b" >"$work/out" 2>&1 || fail "exit status $?"
 grep -qE '^cell: ended after [0-9.]+ s, 0 alarms, 0 activities failed$' "$work/out" || fail "not ended"
 grep -qE '^ +[0-9.]+ s  R2       grant    IB #2, waited for [0-9.]+ s$' "$work/out" || fail "no hand-over"
 grep -q '^team cell: 2 robots, 1 resource; .* times learnt from ' "$work/out" || fail "no simulation"
-grep -q '^  as recorded: [0-9.]* s' "$work/out" || fail "not held against what was recorded"
+grep -q '^  as recorded: [0-9.]* s; [01] of 1 within' "$work/out" || fail "not held against what was recorded"
+grep -q '^Its buffers hold what the file says 6 times over' "$work/out" || fail "too little work to learn from"
+! grep -qE "times are the file's| nominal " "$work/out" || fail "times that were not learnt"
 nobody "$work/b"
 commands=$(grep -cE ' start +(Move|PickPrt|PlacePrt)' "$work/out")
 "$TANDEM" replay -c "$work/b/lab.yaml" "$work/b/journal" >"$work/replay" || fail "replay"
