@@ -73,6 +73,7 @@ static void read_equations(struct model_loader *l)
 {
     const uint32_t section = model_entries(l, "equations", TREE_LIST, MODEL_AXES_MAX, true);
     size_t i = 0;
+    size_t taken = 0;
     if (section == TREE_NONE || l->axes == 0) {
         return;
     }
@@ -87,13 +88,16 @@ static void read_equations(struct model_loader *l)
         struct err err = {0};
         char shown[32];
         (void)snprintf(shown, sizeof shown, "equation %zu", i + 1);
-        if (read_expression(l, node, shown, &l->file->equations[i]) && !l->r->failed &&
-            model_terms_equation(&l->file->terms, i, l->file->equations[i], &err) !=
-                STATUS_OK) {
+        const bool fits = read_expression(l, node, shown, &l->file->equations[i]) && l->named;
+        const enum status st =
+            fits ? model_terms_equation(&l->file->terms, i, l->file->equations[i], &err)
+                 : STATUS_E_PARSE;
+        if (fits && st != STATUS_OK) {
             blame_expression(l, node, shown, &err);
         }
+        taken += st == STATUS_OK ? 1 : 0;
     }
-    const uint32_t unused = l->r->failed ? 0 : model_terms_unused(&l->file->terms);
+    const uint32_t unused = taken == l->axes ? model_terms_unused(&l->file->terms) : 0;
     for (size_t k = 0; k < l->parameters; k++) {
         if (unused >> k & 1U) {
             option_fault(l->r, l->nodes[3], "parameter %s stands in no equation",

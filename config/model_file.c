@@ -452,6 +452,7 @@ static void read_model(const struct option_reading *reading, struct model_values
     }
     declare_names(&l);
     read_constants(&l);
+    l.named = !l.r->failed;
     check_columns(&l);
     if (l.axes > 0 && l.axes == l.efforts && l.parameters > 0) {
         compile_model(&l);

@@ -27,6 +27,7 @@ struct model_loader {
     const struct tree *tree;
     struct model_file *file;
     struct model_values *values;
+    bool named; /* every name is in the pool, so that equations can be taken apart */
     size_t axes, efforts, poses, parameters;
     uint32_t nodes[5]; /* of the sections, as in sections */
 };

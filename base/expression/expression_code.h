@@ -7,6 +7,7 @@
 
 enum expression_operation {
     CODE_CONSTANT = EXPRESSION_KIND_COUNT, /* to = constant */
+    CODE_INPUT,                            /* no code: a name that is a register */
     CODE_LOAD,                             /* to = value of a name, which must be there */
     CODE_DEFINED,                          /* to = whether a name has a value */
     CODE_SKIP_FALSE,                       /* unless a: go on there */

@@ -5,6 +5,8 @@
 
 #include "base/expression/expression_code.h"
 
+_Static_assert((int)EXPRESSION_FILE <= UINT8_MAX, "registers are named by 8 bits");
+
 /* ---- compiling: values in the order of their computation, each once; then registers ---- */
 
 /* A value is computed by one operation from others. */
@@ -162,9 +164,10 @@ static uint16_t compile_operation(struct expression_compiler *c,
 static uint16_t compile_name(struct expression_compiler *c, uint8_t name)
 {
     const struct expression_name *of = &c->pool->names[name];
+    const uint8_t operation = c->program->whole ? CODE_INPUT : CODE_LOAD;
     return of->constant
                ? add_constant(c, of->value)
-               : add_value(c, (struct value){CODE_LOAD, NONE, NONE, NONE, name, 0, 0, 0});
+               : add_value(c, (struct value){operation, NONE, NONE, NONE, name, 0, 0, 0});
 }
 
 static uint16_t compile_node(struct expression_compiler *c, uint16_t node)
@@ -217,10 +220,11 @@ static void find_last_uses(struct expression_compiler *c)
     }
 }
 
-/* What constants were computed from is of no more use. */
-static bool is_dead(const struct value *v)
+/* What constants were computed from is of no more use, and names that are registers are there.
+ */
+static bool is_left_out(const struct value *v)
 {
-    return v->last == NONE;
+    return v->last == NONE || v->operation == CODE_INPUT;
 }
 
 /* Code goes on where it was, less what is left out. */
@@ -232,7 +236,7 @@ static void close_gaps(struct expression_compiler *c)
     for (size_t i = 0; i < c->count; i++) {
         place[i] = count;
         p->code[count] = p->code[i];
-        count = (uint16_t)(count + (is_dead(&c->values[i]) ? 0 : 1));
+        count = (uint16_t)(count + (is_left_out(&c->values[i]) ? 0 : 1));
     }
     for (size_t i = 0; i < count; i++) {
         struct expression_code *code = &p->code[i];
@@ -259,7 +263,7 @@ static enum status give_registers(struct expression_compiler *c)
         struct value *v = &c->values[i];
         size_t r = 0;
         /* An operation may write where one of its arguments stands that is used last here. */
-        const bool kept = has_result(v->operation) && !is_dead(v);
+        const bool kept = has_result(v->operation) && !is_left_out(v);
         while (kept && r < COUNT(holds) && holds[r] != NONE && c->values[holds[r]].last > i) {
             r++;
         }
@@ -271,6 +275,9 @@ static enum status give_registers(struct expression_compiler *c)
             v->reg = (uint8_t)r;
             p->register_count = r >= p->register_count ? r + 1 : p->register_count;
         }
+        if (v->operation == CODE_INPUT) {
+            v->reg = (uint8_t)(EXPRESSION_REGISTERS_MAX + v->at);
+        }
         p->code[i] = (struct expression_code){v->operation,         v->reg,
                                               register_of(c, v->a), register_of(c, v->b),
                                               register_of(c, v->c), v->at};
@@ -280,12 +287,13 @@ static enum status give_registers(struct expression_compiler *c)
 }
 
 enum status expression_compile(const struct expression_pool *pool, const uint16_t *roots,
-                               const uint16_t *places, size_t count, void *memory,
+                               const uint16_t *places, size_t count, bool whole, void *memory,
                                struct expression_program *program, struct err *err)
 {
     struct expression_compiler *c = memory;
     c->pool = pool;
     c->program = program;
+    program->whole = whole;
     c->count = c->shown_count = 0;
     c->full = pool->full;
     for (size_t i = 0; i < pool->count; i++) {

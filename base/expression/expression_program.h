@@ -29,6 +29,7 @@ struct expression_code {
 };
 
 struct expression_program { /* all zero is empty: it computes nothing */
+    bool whole;             /* all names have values: they are registers, too */
     size_t count, constant_count, register_count, output_count;
     double constants[EXPRESSION_CONSTANTS_MAX];
     struct expression_code code[EXPRESSION_CODE_MAX];
@@ -40,12 +41,13 @@ size_t expression_compiler_bytes(void);
 
 /* The program that computes nodes roots [count] into outputs places [count] (NULL: 0, 1 …).
  *
+ *   whole   in       all names will have values: for expression_run_whole() and blocks
  *   memory  scratch  expression_compiler_bytes(), aligned as by malloc()
  *
  * STATUS_E_FULL when it would be too long. */
 MUST_USE enum status expression_compile(const struct expression_pool *pool,
                                         const uint16_t *roots, const uint16_t *places,
-                                        size_t count, void *memory,
+                                        size_t count, bool whole, void *memory,
                                         struct expression_program *program, struct err *err);
 
 enum { EXPRESSION_ALL_THERE = -1 };
@@ -61,8 +63,15 @@ enum { EXPRESSION_ALL_THERE = -1 };
 int expression_run(const struct expression_program *program, const double *values,
                    uint64_t there, double *outputs);
 
-/* The same of a block, by columns: values [names], each of EXPRESSION_BLOCK numbers, NULL for
- * names that do not stand in it; outputs of EXPRESSION_STRIDE numbers each. All have values. */
+/* The same of a program for values that are all there: they stand among the registers
+ * [EXPRESSION_FILE], from EXPRESSION_REGISTERS_MAX on; those before are used up. */
+enum { EXPRESSION_FILE = EXPRESSION_REGISTERS_MAX + EXPRESSION_NAMES_MAX };
+void expression_run_whole(const struct expression_program *program, double *registers,
+                          double *outputs);
+
+/* The same of a block, by columns: values [EXPRESSION_NAMES_MAX], each of EXPRESSION_BLOCK
+ * numbers (any for names that do not stand in it); outputs of EXPRESSION_STRIDE numbers each.
+ * All have values. */
 void expression_run_block(const struct expression_program *program, const double *const *values,
                           double (*outputs)[EXPRESSION_STRIDE]);
 

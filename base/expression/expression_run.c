@@ -91,10 +91,10 @@ double expression_apply(enum expression_kind kind, double a, double b, double c)
     }
 }
 
-int expression_run(const struct expression_program *program, const double *values,
-                   uint64_t there, double *outputs)
+/* With the registers r; values and there are those of code that loads. */
+static inline int run_code(const struct expression_program *program, double *r,
+                           const double *values, uint64_t there, double *outputs)
 {
-    double r[EXPRESSION_REGISTERS_MAX];
     for (size_t i = 0; i < program->count; i++) {
         const struct expression_code *code = &program->code[i];
         switch (code->operation) {
@@ -147,9 +147,24 @@ int expression_run(const struct expression_program *program, const double *value
     return EXPRESSION_ALL_THERE;
 }
 
+int expression_run(const struct expression_program *program, const double *values,
+                   uint64_t there, double *outputs)
+{
+    double r[EXPRESSION_REGISTERS_MAX];
+    assert(!program->whole);
+    return run_code(program, r, values, there, outputs);
+}
+
+void expression_run_whole(const struct expression_program *program, double *registers,
+                          double *outputs)
+{
+    assert(program->whole || program->count == 0);
+    (void)run_code(program, registers, NULL, UINT64_MAX, outputs);
+}
+
 /* Where the values of a register are: a column of the caller's, or one of our own. */
 struct block {
-    const double *at[EXPRESSION_REGISTERS_MAX];
+    const double *at[EXPRESSION_FILE];
     double own[EXPRESSION_REGISTERS_MAX][EXPRESSION_BLOCK];
 };
 
@@ -193,9 +208,13 @@ void expression_run_block(const struct expression_program *program, const double
     for (size_t r = 0; r < program->register_count; r++) {
         block.at[r] = block.own[r];
     }
+    if (program->whole) {
+        memcpy(block.at + EXPRESSION_REGISTERS_MAX, values,
+               EXPRESSION_NAMES_MAX * sizeof block.at[0]);
+    }
     for (size_t i = 0; i < program->count; i++) {
         const struct expression_code *code = &program->code[i];
-        double *to = block.own[code->to];
+        double *to = block.own[code->to]; /* names are never written */
         switch (code->operation) {
         case CODE_LOAD:
             block.at[code->to] = values[code->at];

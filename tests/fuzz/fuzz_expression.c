@@ -48,7 +48,7 @@ static void fuzz_run(uint16_t root, void *memory)
     static double columns[EXPRESSION_NAMES_MAX][EXPRESSION_BLOCK];
     static double out[1][EXPRESSION_STRIDE];
     const double *at[EXPRESSION_NAMES_MAX];
-    if (expression_compile(&pool, &root, NULL, 1, memory, &program, NULL) != STATUS_OK) {
+    if (expression_compile(&pool, &root, NULL, 1, false, memory, &program, NULL) != STATUS_OK) {
         return;
     }
     for (size_t i = 0; i < EXPRESSION_NAMES_MAX; i++) {

@@ -341,15 +341,21 @@ static uint16_t parse_text(const char *text, bool wants_truth)
     return root;
 }
 
-/* Against blocks: of each name a column. */
-static void check_block(const char *text, double values[NAMES][EXPRESSION_BLOCK])
+/* Against blocks, and values that are registers: of each name a column. */
+static void check_block(const char *text, uint16_t root, void *memory,
+                        double values[NAMES][EXPRESSION_BLOCK])
 {
+    static struct expression_program whole;
     const double *columns[EXPRESSION_NAMES_MAX] = {NULL};
     static double out[1][EXPRESSION_STRIDE];
+    static double of_whole[1][EXPRESSION_STRIDE];
+    CU_ASSERT_FATAL(expression_compile(&pool, &root, NULL, 1, true, memory, &whole, NULL) ==
+                    STATUS_OK);
     for (size_t i = 0; i < NAMES; i++) {
         columns[i] = values[i];
     }
     expression_run_block(&program, columns, out);
+    expression_run_block(&whole, columns, of_whole);
     for (size_t k = 0; k < EXPRESSION_BLOCK; k++) {
         double one[NAMES];
         double want = NAN;
@@ -357,12 +363,17 @@ static void check_block(const char *text, double values[NAMES][EXPRESSION_BLOCK]
             one[i] = values[i][k];
         }
         (void)expression_run(&program, one, UINT64_MAX, &want);
-        CHECK(text, is_same(out[0][k], want));
+        double registers[EXPRESSION_FILE];
+        double other = NAN;
+        memcpy(registers + EXPRESSION_REGISTERS_MAX, one, sizeof one);
+        expression_run_whole(&whole, registers, &other);
+        CHECK(text, is_same(out[0][k], want) && is_same(other, want) &&
+                        is_same(of_whole[0][k], want));
     }
 }
 
 static void check_values(const char *text, bool wants_truth, void *memory,
-                       struct random_source *random)
+                         struct random_source *random)
 {
     double values[NAMES][EXPRESSION_BLOCK];
     char printed[TEXT];
@@ -370,8 +381,8 @@ static void check_values(const char *text, bool wants_truth, void *memory,
     uint16_t root = parse_text(text, wants_truth);
     CU_ASSERT_FATAL(expression_print(&pool, root, printed, sizeof printed) < sizeof printed);
     for (int pass = 0; pass < 2; pass++) {
-        CU_ASSERT_FATAL(expression_compile(&pool, &root, NULL, 1, memory, &program, NULL) ==
-                        STATUS_OK);
+        CU_ASSERT_FATAL(expression_compile(&pool, &root, NULL, 1, false, memory, &program,
+                                           NULL) == STATUS_OK);
         for (size_t k = 0; k < EXPRESSION_BLOCK; k++) {
             double one[NAMES];
             double out = NAN;
@@ -384,7 +395,7 @@ static void check_values(const char *text, bool wants_truth, void *memory,
             (void)expression_run(&program, one, UINT64_MAX, &out);
             CHECK(text, *r.at == '\0' && is_same(out, want));
         }
-        check_block(text, values);
+        check_block(text, root, memory, values);
         /* And what was printed is the same. */
         root = parse_text(printed, wants_truth);
         (void)expression_print(&pool, root, again, sizeof again);

@@ -27,7 +27,8 @@ static void compile_root(const char *row, uint16_t root)
     struct err err = {0};
     void *memory = malloc(expression_compiler_bytes());
     CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
-    const enum status st = expression_compile(&pool, &root, NULL, 1, memory, &program, &err);
+    const enum status st =
+        expression_compile(&pool, &root, NULL, 1, false, memory, &program, &err);
     CHECK_TEXT(row, err.text, "");
     CU_ASSERT_EQUAL_FATAL(st, STATUS_OK);
     free(memory);

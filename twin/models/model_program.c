@@ -153,7 +153,8 @@ static enum status compile_outputs(const struct model_terms *t, const struct out
                                    void *memory, struct expression_program *program,
                                    struct err *err)
 {
-    return expression_compile(t->pool, o->roots, o->places, o->count, memory, program, err);
+    return expression_compile(t->pool, o->roots, o->places, o->count, true, memory, program,
+                              err);
 }
 
 static void list_rows(const struct model_terms *t, struct outputs *rows,
@@ -168,6 +169,18 @@ static void list_rows(const struct model_terms *t, struct outputs *rows,
             add_output(dynamics, t->inertia[i][j], i * n + j);
         }
         add_output(dynamics, t->rest[i], n * n + i);
+    }
+}
+
+/* Without coupling each rate by itself: what is left of the effort by its inertia. */
+static void list_rates(const struct model_terms *t, const struct model_program *program,
+                       struct outputs *rates)
+{
+    for (size_t i = 0; i < t->names.axes && program->diagonal; i++) {
+        const uint16_t left = expression_subtract(
+            t->pool, expression_of_name(t->pool, t->names.effort + i), t->rest[i]);
+        add_output(rates,
+                   expression_make(t->pool, EXPRESSION_DIVIDE, left, t->inertia[i][i], 0), i);
     }
 }
 
@@ -225,9 +238,11 @@ enum status model_program_make(const struct model_terms *t, void *memory,
     struct outputs slopes = {.count = 0};
     struct outputs kinematics = {.count = 0};
     struct outputs derived = {.count = 0};
+    struct outputs rates = {.count = 0};
     program->names = t->names;
     describe_inertia(t, program);
     list_rows(t, &rows, &dynamics);
+    list_rates(t, program, &rates);
     for (size_t i = 0; i < MODEL_POSES_MAX; i++) {
         add_output(&kinematics, t->kinematics[i], i);
     }
@@ -235,6 +250,7 @@ enum status model_program_make(const struct model_terms *t, void *memory,
     st = st == STATUS_OK ? list_derived(t, &derived, err) : st;
     st = st == STATUS_OK ? compile_outputs(t, &rows, memory, &program->rows, err) : st;
     st = st == STATUS_OK ? compile_outputs(t, &dynamics, memory, &program->dynamics, err) : st;
+    st = st == STATUS_OK ? compile_outputs(t, &rates, memory, &program->rates, err) : st;
     st = st == STATUS_OK ? compile_outputs(t, &slopes, memory, &program->slope, err) : st;
     st = st == STATUS_OK ? compile_outputs(t, &kinematics, memory, &program->kinematics, err)
                          : st;
@@ -243,7 +259,14 @@ enum status model_program_make(const struct model_terms *t, void *memory,
 
 /* ---- running ---- */
 
-enum { VALUES_MAX = EXPRESSION_NAMES_MAX };
+/* Registers of a program, of which the last are the names. */
+struct registers {
+    double of[EXPRESSION_REGISTERS_MAX];
+    double values[EXPRESSION_NAMES_MAX];
+};
+
+_Static_assert(sizeof(struct registers) == EXPRESSION_FILE * sizeof(double),
+               "one behind the other");
 
 /* NULL: all zero. */
 static void put_values(double *values, uint8_t first, const double *from, size_t count)
@@ -269,19 +292,21 @@ static void put_motion(const struct model *model, const double *pose, const doub
     }
 }
 
-static void run_program(const struct expression_program *program, const double *values,
+static void run_program(const struct expression_program *program, struct registers *r,
                         double *out, size_t count)
 {
-    memset(out, 0, count * sizeof *out);
-    (void)expression_run(program, values, UINT64_MAX, out);
+    for (size_t i = 0; i < count; i++) {
+        out[i] = 0.0;
+    }
+    expression_run_whole(program, r->of, out);
 }
 
 static void fill_program_rows(const struct model *model, const double *pose, const double *nu,
                               const double *nu_dot, double *phi)
 {
-    double values[VALUES_MAX];
-    put_motion(model, pose, nu, nu_dot, values);
-    run_program(&model->program->rows, values, phi, model->axis_count * model->parameter_count);
+    struct registers r;
+    put_motion(model, pose, nu, nu_dot, r.values);
+    run_program(&model->program->rows, &r, phi, model->axis_count * model->parameter_count);
 }
 
 static void fill_program_block(const struct model *model,
@@ -290,7 +315,7 @@ static void fill_program_block(const struct model *model,
                                double (*restrict phi)[MODEL_STRIDE])
 {
     const struct model_names *n = &model->program->names;
-    const double *columns[VALUES_MAX];
+    const double *columns[EXPRESSION_NAMES_MAX] = {NULL};
     double width[MODEL_BLOCK];
     for (size_t a = 0; a < n->axes; a++) {
         columns[n->nu + a] = nu[a];
@@ -314,11 +339,11 @@ struct equations {
 static void find_equations(const struct model *model, const double *theta, const double *pose,
                            const double *nu, struct equations *e)
 {
-    double values[VALUES_MAX];
+    struct registers r;
     const size_t n = model->axis_count;
-    put_motion(model, pose, nu, NULL, values);
-    put_values(values, model->program->names.parameter, theta, model->parameter_count);
-    run_program(&model->program->dynamics, values, e->inertia, n * n + n);
+    put_motion(model, pose, nu, NULL, r.values);
+    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+    run_program(&model->program->dynamics, &r, e->inertia, n * n + n);
     e->rest = e->inertia + n * n;
 }
 
@@ -393,6 +418,14 @@ static void accelerate_by_program(const struct model *model, const double *theta
                                   double *nu_dot)
 {
     struct equations e;
+    if (model->program->diagonal) {
+        struct registers r;
+        put_motion(model, pose, nu, NULL, r.values);
+        put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+        put_values(r.values, model->program->names.effort, tau, model->axis_count);
+        expression_run_whole(&model->program->rates, r.of, nu_dot);
+        return;
+    }
     find_equations(model, theta, pose, nu, &e);
     for (size_t i = 0; i < model->axis_count; i++) {
         nu_dot[i] = (tau ? tau[i] : 0.0) - e.rest[i];
@@ -422,16 +455,16 @@ static void fill_program_slope(const struct model *model, const double *theta,
                                double *jacobian)
 {
     struct equations e;
-    double values[VALUES_MAX];
+    struct registers r;
     double nu_dot[MODEL_AXES_MAX] = {0.0};
     const size_t n = model->axis_count;
     if (model->program->turns_by_speed) {
         accelerate_by_program(model, theta, pose, nu, tau, nu_dot);
     }
     find_equations(model, theta, pose, nu, &e);
-    put_motion(model, pose, nu, nu_dot, values);
-    put_values(values, model->program->names.parameter, theta, model->parameter_count);
-    run_program(&model->program->slope, values, jacobian, n * n);
+    put_motion(model, pose, nu, nu_dot, r.values);
+    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+    run_program(&model->program->slope, &r, jacobian, n * n);
     for (size_t i = 0; i < n * n; i++) {
         jacobian[i] = -jacobian[i];
     }
@@ -441,27 +474,27 @@ static void fill_program_slope(const struct model *model, const double *theta,
 static void move_by_program(const struct model *model, const double *pose, const double *nu,
                             double *pose_dot)
 {
-    double values[VALUES_MAX];
+    struct registers r;
     const struct model_names *n = &model->program->names;
-    put_values(values, n->nu, nu, n->axes);
-    put_values(values, n->pose, pose, n->poses);
+    put_values(r.values, n->nu, nu, n->axes);
+    put_values(r.values, n->pose, pose, n->poses);
     if (n->width != MODEL_NONE) {
-        values[n->width] = model->width;
+        r.values[n->width] = model->width;
     }
-    run_program(&model->program->kinematics, values, pose_dot, model_pose_count(model));
+    run_program(&model->program->kinematics, &r, pose_dot, model_pose_count(model));
 }
 
 static double derive_by_program(const struct model *model, size_t i, const double *theta,
                                 double *gradient)
 {
-    double values[VALUES_MAX];
+    struct registers r;
     double out[MODEL_DERIVED_MAX * (1 + MODEL_PARAMETERS_MAX)];
     const size_t each = 1 + model->parameter_count;
-    put_values(values, model->program->names.parameter, theta, model->parameter_count);
+    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
     if (model->program->names.width != MODEL_NONE) {
-        values[model->program->names.width] = model->width;
+        r.values[model->program->names.width] = model->width;
     }
-    run_program(&model->program->derived, values, out, each * model->derived_count);
+    run_program(&model->program->derived, &r, out, each * model->derived_count);
     memcpy(gradient, out + i * each + 1, model->parameter_count * sizeof *gradient);
     return out[i * each];
 }

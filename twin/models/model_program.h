@@ -12,7 +12,7 @@
 #include "base/expression/expression_program.h"
 #include "identification/data/linear_model.h"
 
-enum { MODEL_POSES_MAX = MODEL_AXES_MAX + 1, MODEL_NONE = 255 };
+enum { MODEL_POSES_MAX = MODEL_AXES_MAX, MODEL_NONE = 255 };
 
 /* What the names of the pool are: from where on they stand, one behind the other. */
 struct model_names {
@@ -42,6 +42,7 @@ struct model_program {
     bool turns_by_speed;                  /* inertia depends on nu */
     struct expression_program rows;       /* phi, by rows */
     struct expression_program dynamics;   /* inertia by rows, then rest */
+    struct expression_program rates;      /* nu', of a diagonal inertia */
     struct expression_program slope;      /* d side / d nu, by rows */
     struct expression_program kinematics; /* rates of the pose */
     struct expression_program derived;    /* of each the value, then the gradient */
