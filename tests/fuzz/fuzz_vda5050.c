@@ -1,5 +1,5 @@
 /* Any messages of the vehicles of a pair, one after the other, through the codec that remembers, into a lab: what is emitted
- * keeps to its limits, what is sent is JSON, and the same messages give the same state once more. */
+ * keeps to its limits, what is sent is JSON, and a replay, which sends nothing, tells and sends the same. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "config/lab_file.h"
 #include "logger/message/json_scan.h"
 #include "twin/lab.h"
@@ -27,11 +28,23 @@ static void fuzz_json(const char *text, size_t bytes)
     assert(json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s));
 }
 
+/* What a lab told and wanted to be sent, so far. */
+static uint64_t fuzz_told[LABS];
+static size_t fuzz_at; /* the lab at work */
+
+static void fuzz_tell(const void *bytes, size_t count)
+{
+    fuzz_told[fuzz_at] = hash_bytes(fuzz_told[fuzz_at], bytes, count);
+}
+
 static void fuzz_effect(void *context, const struct effect *effect)
 {
     (void)context;
+    fuzz_tell(&effect->kind, sizeof effect->kind);
+    fuzz_tell(&effect->t_us, sizeof effect->t_us);
     if (effect->kind == EFFECT_COMMAND && effect->message) {
         fuzz_json(effect->message->payload, effect->message->bytes);
+        fuzz_tell(effect->message->payload, effect->message->bytes);
     }
 }
 
@@ -39,9 +52,13 @@ static void fuzz_event(void *context, const struct event *e)
 {
     const struct effects fx = {.emit = fuzz_effect};
     assert(e->kind < EVENT_KIND_COUNT && e->side <= SIDE_COUNT);
+    fuzz_tell(&e->kind, sizeof e->kind);
+    fuzz_tell(&e->side, sizeof e->side);
     if (e->kind == EVENT_REPLY) {
         assert(memchr(e->reply.id, '\0', EVENT_ID_MAX) && memchr(e->reply.detail, '\0', EVENT_DETAIL_MAX));
         assert(e->reply.status < REPLY_STATUS_COUNT);
+        fuzz_tell(e->reply.id, strlen(e->reply.id));
+        fuzz_tell(&e->reply.source_start_us, sizeof e->reply.source_start_us);
     } else if (e->kind == EVENT_COMMAND) {
         assert(memchr(e->command.id, '\0', EVENT_ID_MAX) && memchr(e->command.op, '\0', EVENT_OP_MAX));
     } else if (e->kind == EVENT_FAULT) {
@@ -79,6 +96,7 @@ static void fuzz_begin(void)
         assert(memory[i]);
         fuzz_lab[i] = lab_init(memory[i], &p);
         lab_codecs(fuzz_lab[i], &fuzz_set[i]);
+        fuzz_told[i] = HASH_START;
     }
     /* One sends, the other is a replay. */
     fuzz_set[0].ear = (struct codec_ear){.send = fuzz_send, .room = fuzz_room, .room_bytes = sizeof fuzz_room};
@@ -98,6 +116,7 @@ static void fuzz_line(const char *line, size_t bytes, int64_t t_us)
                    kinds[letter - letters]);
     m.retained = line[0] == 'B';
     for (size_t i = 0; i < LABS; i++) {
+        fuzz_at = i;
         (void)codec_decode(&fuzz_set[i], "t", &m, fuzz_event, fuzz_lab[i]);
     }
 }
@@ -114,11 +133,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_line(at, (size_t)(stop - at), t_us += 1000);
         at = stop + (stop < end);
     }
-    size_t bytes[LABS];
-    const void *state[LABS];
-    for (size_t i = 0; i < LABS; i++) {
-        state[i] = lab_state(fuzz_lab[i], &bytes[i]);
-    }
-    assert(bytes[0] == bytes[1] && memcmp(state[0], state[1], bytes[0]) == 0);
+    assert(fuzz_told[0] == fuzz_told[1]);
     return 0;
 }
