@@ -373,14 +373,6 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* Moves that all turned and went alike: their laps are this move's, with its load. */
-static bool is_one_move(const struct team_laps *turns, const struct team_laps *ways)
-{
-    static const double ALIKE_RAD = 0.1;
-    static const double ALIKE_M = 0.05;
-    return team_laps_sd(turns) <= ALIKE_RAD && team_laps_sd(ways) <= ALIKE_M;
-}
-
 /* By the team's own laps, which end when both robots of a pair are there; of the virtual robots
  * alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
