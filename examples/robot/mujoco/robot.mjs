@@ -195,6 +195,6 @@ function live() {
     }
   }, 4);
   for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.on(signal, () => { publish("connection", {state: "offline"}, 1, true); live.client.end(false, () => process.exit(0)); });
+    process.on(signal, () => { publish("connection", {state: "offline"}, 1, true); live.client.end(!live.client.connected, () => process.exit(0)); });
   }
 }
