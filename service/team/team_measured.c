@@ -373,7 +373,7 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* By the team's own laps, which end when both robots of a pair are there; of the virtual robots
+/* By the team's own laps, which end when the real robot of a pair is there; of the virtual robots
  * alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
