@@ -153,7 +153,7 @@ static const struct fault_row fault_rows[] = {
     {P "broker: {prefix: $SYS}\n", 2, 18, "belong to the broker", 1},
     {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
     {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "must be less than timeout_s (30 s)", 1},
-    {"pairs: {r1: {codec: morse}}\n", 1, 21, "pairs.r1.codec: there is no morse; one of native, vda5050 is", 1},
+    {"pairs: {r1: {codec: morse}}\n", 1, 21, "pairs.r1.codec: there is no morse; one of native, vda5050, mapping is", 1},
     {"pairs: {r1: {real: acme/a}}\n", 1, 20, "pairs.r1.real is for codec: vda5050, but this pair's is native", 1},
     {"pairs: {r1: {codec: vda5050, virtual: acme/b}}\n", 1, 21, "pairs.r1.real: manufacturer/serial number of the vehicle were expected, as in acme/amr-01", 1},
     {"pairs: {r1: {codec: vda5050, real: acme/b, virtual: acme/b}}\n", 1, 53, "pairs.r1.virtual: is the real vehicle's; its twin has a serial number of its own", 1},
