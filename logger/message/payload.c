@@ -68,7 +68,8 @@ static bool scan_count_of(struct json_scan *s, double from, double limit, bool *
 static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
 {
     struct json_text key;
-    int64_t sec = 0, nanosec = 0;
+    int64_t sec = 0;
+    int64_t nanosec = 0;
     bool has_sec = false, has_nanosec = false;
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;

@@ -150,7 +150,8 @@ static void judge_counts(struct judge *j)
 {
     static const char rule[] =
         "Every command gets exactly one reply from each robot that it was sent to:";
-    size_t fine = 0, asked = 0;
+    size_t fine = 0;
+    size_t asked = 0;
     for (size_t i = 0; i < TALK_COUNT; i++) {
         const struct check_asked *a = &j->h->asked[i];
         asked += a->sent_us != LAB_TIME_NONE;
@@ -174,7 +175,9 @@ static void judge_ids(struct judge *j)
 {
     static const char rule[] = "give commands and replies ids.";
     static const char qos_rule[] = "Publish replies and connections with QoS 1";
-    size_t without = 0, lossy = 0, all = 0;
+    size_t without = 0;
+    size_t lossy = 0;
+    size_t all = 0;
     for (size_t i = 0; i < TALK_COUNT; i++) {
         for (size_t k = 0; k < j->h->asked[i].count && k < CHECK_REPLIES; k++) {
             without += !j->h->asked[i].replies[k].reply.id[0];
@@ -432,7 +435,8 @@ static void judge_way(struct judge *j, const char *what, const struct place *fro
                       const struct place *to, double unit_rad)
 {
     const double asked_m = j->o->displacement_m;
-    const double dx = to->x - from->x, dy = to->y - from->y;
+    const double dx = to->x - from->x;
+    const double dy = to->y - from->y;
     const double way = hypot(dx, dy);
     const struct unit *unit = find_unit(way_units, COUNT(way_units), way / asked_m);
     const struct unit *small = find_unit(&way_units[1], COUNT(way_units) - 1, asked_m / way);
@@ -474,7 +478,8 @@ static void judge_places(struct judge *j, const char *what, const struct place *
 static void judge_move(struct judge *j)
 {
     static const char rule[] = "`done` at its end, with where it is in `values`";
-    struct place from, to;
+    struct place from;
+    struct place to;
     if (!is_heard(j, TALK_GO)) {
         return;
     }
@@ -502,7 +507,8 @@ static void judge_move(struct judge *j)
 static void judge_second(struct judge *j)
 {
     static const char rule[] = "not begun: it came when the robot could not take it";
-    const struct check_asked *a = &j->h->asked[TALK_SECOND], *first = &j->h->asked[TALK_LONG];
+    const struct check_asked *a = &j->h->asked[TALK_SECOND];
+    const struct check_asked *first = &j->h->asked[TALK_LONG];
     if (a->count == 0 || first->count == 0) {
         return;
     }
@@ -525,7 +531,8 @@ static void judge_second(struct judge *j)
 static void judge_standstill(struct judge *j)
 {
     static const char rule[] = "stop at once whatever it does";
-    struct place halted, after;
+    struct place halted;
+    struct place after;
     if (find_place(j, TALK_LONG, &halted) && find_place(j, TALK_AFTER, &after) &&
         reply_to(j, TALK_LONG)->status == REPLY_HALTED) {
         const double way_m = hypot(after.x - halted.x, after.y - halted.y);
@@ -543,7 +550,8 @@ static void judge_halt(struct judge *j)
     static const char rule[] = "stop at once whatever it does";
     static const char order_rule[] =
         "the halted command gets `halted`, then `halt` itself `done`";
-    const struct check_asked *move = &j->h->asked[TALK_LONG], *halt = &j->h->asked[TALK_HALT];
+    const struct check_asked *move = &j->h->asked[TALK_LONG];
+    const struct check_asked *halt = &j->h->asked[TALK_HALT];
     const size_t before = j->out->count;
     if (move->count == 0 || halt->count == 0) {
         return;
@@ -615,7 +623,8 @@ static void judge_speeds(struct judge *j)
 {
     static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
     const struct check_asked *a = &j->h->asked[TALK_GO];
-    double way = 0.0, turn = 0.0;
+    double way = 0.0;
+    double turn = 0.0;
     size_t count = 0;
     for (size_t i = 1; a->count > 0 && i < j->h->sample_count; i++) {
         const struct check_sample *s = &j->h->samples[i];
@@ -650,7 +659,8 @@ static void judge_speeds(struct judge *j)
 static void judge_counting(struct judge *j)
 {
     static const char rule[] = "`seq` counts up by one: gaps are counted (`seq_missing`).";
-    size_t without = 0, odd = 0;
+    size_t without = 0;
+    size_t odd = 0;
     for (size_t i = 0; i < j->h->sample_count; i++) {
         without += j->h->samples[i].seq < 0;
         odd += i > 0 && j->h->samples[i].seq >= 0 &&
@@ -695,7 +705,8 @@ static void judge_telemetry(struct judge *j)
         const struct check_sample *from = sample_at(h, a->sent_us);
         const struct check_sample *to = sample_at(h, a->replies[0].at_us);
         if (from < to && from->pose_count == 3 && to->pose_count == 3) {
-            const struct place begin = place_of(from), end = place_of(to);
+            const struct place begin = place_of(from);
+            const struct place end = place_of(to);
             judge_places(j, "telemetry.pose", &begin, &end);
         }
         judge_speeds(j);
