@@ -736,23 +736,6 @@ bool lab_stopped(const struct lab *lab)
 /* ---- checkpoint ---------------------------------------------------------------------------
  */
 
-static uint64_t hash_model(const struct model *model, uint64_t hash)
-{
-    hash = hash_bytes(hash, model->name, strlen(model->name) + 1);
-    return hash_bytes(hash, &model->parameter_count, sizeof model->parameter_count);
-}
-
-/* Where a model from a file stands, and what the file says. */
-static uint64_t hash_loaded(const char *name, uint64_t hash)
-{
-    const struct model *model = model_find(name);
-    if (!model || model->hash == 0) {
-        return hash;
-    }
-    const uint64_t of[] = {model_place(model), model->hash};
-    return hash_bytes(hash_model(model, hash), of, sizeof of);
-}
-
 uint64_t lab_layout(const struct lab_params *p)
 {
     const size_t sizes[] = {LAB_LAYOUT,
@@ -776,13 +759,10 @@ uint64_t lab_layout(const struct lab_params *p)
         hash = hash_bytes(hash, &codecs[i]->state_bytes, sizeof codecs[i]->state_bytes);
     }
     /* Sets and fits name models by their places; of those from files the ones in use count. */
-    for (size_t i = 0; i < model_count(); i++) {
-        const struct model *model = model_at(i);
-        hash = model->hash ? hash : hash_model(model, hash);
-    }
+    hash = models_hash(hash);
     for (size_t i = 0; i < p->pair_count; i++) {
-        hash = hash_loaded(p->pairs[i].dynamics.model, hash);
-        hash = hash_loaded(p->pairs[i].following.model, hash);
+        hash = model_hash_loaded(p->pairs[i].dynamics.model, hash);
+        hash = model_hash_loaded(p->pairs[i].following.model, hash);
     }
     return hash;
 }

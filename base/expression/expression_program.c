@@ -140,6 +140,29 @@ static bool is_constant(const struct expression_compiler *c, uint16_t value, dou
     return c->values[value].operation == CODE_CONSTANT;
 }
 
+static bool is_product(const struct expression_compiler *c, uint16_t value)
+{
+    return value != NONE && c->values[value].operation == EXPRESSION_MULTIPLY;
+}
+
+/* A sum with a product is one operation; the product is left out when nobody else has it. */
+static struct value join_product(const struct expression_compiler *c, struct value v)
+{
+    const bool subtracts = v.operation == EXPRESSION_SUBTRACT;
+    if (c->full || (v.operation != EXPRESSION_ADD && !subtracts)) {
+        return v;
+    }
+    const uint16_t product = is_product(c, v.b) ? v.b : v.a;
+    if (!is_product(c, product)) {
+        return v;
+    }
+    const struct value *of = &c->values[product];
+    const uint8_t operation = !subtracts       ? CODE_ADD_PRODUCT
+                              : product == v.b ? CODE_SUBTRACT_PRODUCT
+                                               : CODE_PRODUCT_SUBTRACT;
+    return (struct value){operation, of->a, of->b, product == v.b ? v.a : v.b, 0, 0, 0, 0};
+}
+
 /* An operation all of whose arguments are constants is one. */
 static uint16_t compile_operation(struct expression_compiler *c,
                                   const struct expression_node *n)
@@ -158,7 +181,8 @@ static uint16_t compile_operation(struct expression_compiler *c,
     if (constant && !c->full) {
         return add_constant(c, expression_apply(kind, numbers[0], numbers[1], numbers[2]));
     }
-    return add_value(c, (struct value){n->kind, values[0], values[1], values[2], 0, 0, 0, 0});
+    return add_value(c, join_product(c, (struct value){n->kind, values[0], values[1], values[2],
+                                                       0, 0, 0, 0}));
 }
 
 static uint16_t compile_name(struct expression_compiler *c, uint8_t name)

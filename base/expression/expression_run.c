@@ -62,6 +62,12 @@ static double wrap_turns(double a)
     X(EXPRESSION_CLAMP, a<b ? b : a> c ? c : a)                                                \
     X(EXPRESSION_AFTER, b >= a ? 1.0 : 0.0)
 
+/* Two of them in one. */
+#define DOUBLES(X)                                                                             \
+    X(CODE_ADD_PRODUCT, a *b + c)                                                              \
+    X(CODE_SUBTRACT_PRODUCT, c - a * b)                                                        \
+    X(CODE_PRODUCT_SUBTRACT, a *b - c)
+
 static bool is_true(double x)
 {
     return x > 0.0 || x < 0.0;
@@ -109,6 +115,7 @@ static inline int run_code(const struct expression_program *program, double *r,
         break;                                                                                 \
     }
             OPERATIONS(ONE)
+            DOUBLES(ONE)
 #undef ONE
         case CODE_CONSTANT:
             r[code->to] = program->constants[code->at];
@@ -192,6 +199,7 @@ static void compute_columns(const struct expression_code *code, const double *of
         }                                                                                      \
         break;
         OPERATIONS(ONE)
+        DOUBLES(ONE)
         ONE(CODE_BOTH, is_true(a) && is_true(b) ? 1.0 : 0.0)
         ONE(CODE_EITHER, is_true(a) || is_true(b) ? 1.0 : 0.0)
         ONE(CODE_CHOOSE, is_true(a) ? b : c)

@@ -46,7 +46,7 @@ logger/storage: base logger/message
 config: base base/expression logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline twin
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
-web/resources: base logger/message identification/travel twin/pair twin/team twin/crew twin/report web/http
+web/resources: base logger/message identification/travel twin/models twin/pair twin/team twin/crew twin/report web/http
   web/stream
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base base/expression logger/message twin/models twin config

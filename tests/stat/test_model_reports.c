@@ -102,7 +102,9 @@ static void test_reports(void)
         size_t bytes = 0;
         CU_ASSERT_EQUAL_FATAL(
             selftest_record(built_in, NULL, false, &draws, &text, &bytes, &err), STATUS_OK);
-        for (size_t m = 0; m < COUNT(methods); m++) {
+        /* auto tries all five widths of a joint by all methods, which takes its time. */
+        const size_t count = COUNT(methods) - (built_in->variants ? 1 : 0);
+        for (size_t m = 0; m < count; m++) {
             (void)printf("%s %s\n", names[i], methods[m].method);
             json_t *want = report_of(built_in, methods[m].method, text, bytes);
             json_t *got = report_of(row, methods[m].method, text, bytes);

@@ -271,19 +271,20 @@ _Static_assert(sizeof(struct registers) == EXPRESSION_FILE * sizeof(double),
 /* NULL: all zero. */
 static void put_values(double *values, uint8_t first, const double *from, size_t count)
 {
-    if (from) {
-        memcpy(values + first, from, count * sizeof *values);
-    } else {
-        memset(values + first, 0, count * sizeof *values);
+    for (size_t i = 0; i < count; i++) { /* few: a call takes longer */
+        values[first + i] = from ? from[i] : 0.0;
     }
 }
 
+/* nu_dot NULL: for what no rate stands in. */
 static void put_motion(const struct model *model, const double *pose, const double *nu,
                        const double *nu_dot, double *values)
 {
     const struct model_names *n = &model->program->names;
     put_values(values, n->nu, nu, n->axes);
-    put_values(values, n->nu_dot, nu_dot, n->axes);
+    if (nu_dot) {
+        put_values(values, n->nu_dot, nu_dot, n->axes);
+    }
     if (model->needs_pose) {
         put_values(values, n->pose, pose, poses_of(n));
     }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 /* ---- models that are not of motion ---- */
 
 static const char travel_time_help[] =
@@ -220,4 +222,28 @@ const struct model *model_find(const char *name)
 {
     const struct model_row *row = model_row_find(name);
     return row ? row->model : NULL;
+}
+
+static uint64_t hash_shape(const struct model *model, uint64_t hash)
+{
+    hash = hash_bytes(hash, model->name, strlen(model->name) + 1);
+    return hash_bytes(hash, &model->parameter_count, sizeof model->parameter_count);
+}
+
+uint64_t models_hash(uint64_t hash)
+{
+    for (size_t i = 0; i < model_row_count; i++) {
+        hash = model_rows[i]->model ? hash_shape(model_rows[i]->model, hash) : hash;
+    }
+    return hash;
+}
+
+uint64_t model_hash_loaded(const char *name, uint64_t hash)
+{
+    const struct model *model = model_find(name);
+    if (!model || model->hash == 0) {
+        return hash;
+    }
+    const uint64_t of[] = {model_place(model), model->hash};
+    return hash_bytes(hash_shape(model, hash), of, sizeof of);
 }

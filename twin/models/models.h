@@ -42,6 +42,11 @@ const struct model *model_at(size_t index);
 size_t model_count(void);
 size_t model_place(const struct model *model);
 
+/* Names and sizes of those that are built in, mixed into hash; and of one that came from a file
+ * its place and what the file says, nothing for any other name. */
+uint64_t models_hash(uint64_t hash);
+uint64_t model_hash_loaded(const char *name, uint64_t hash);
+
 /* NULL when there is no such model of motion. */
 const struct model *model_find(const char *name);
 

@@ -83,13 +83,14 @@ function labelled(id, label, field, hint) {
 }
 
 class Wish {
-    constructor(root, file, about, pairs, signal) {
-        Object.assign(this, {root, file, about, pairs, signal});
+    constructor(root, file, about, pairs, own, signal) {
+        const models = MODELS.concat(own.map(m => ({...m, data: "motion"}))); // own: those of the lab file
+        Object.assign(this, {root, file, about, pairs, models, signal});
         const replays = about.kind !== "motion";
         const first = MODELS.find(m => m.data === about.kind);
         this.action = el("select", {id: "action", onchange: () => this.adapt()},
             about.kind !== "motion" && option("replay", "Replay: lag, verdicts, calibration, alarms", replays),
-            MODELS.map(m => option(m.name, `Fit ${m.name}: ${m.words}`, !replays && m === first)));
+            models.map(m => option(m.name, `Fit ${m.name}: ${m.words}`, !replays && m === first)));
         this.pair = el("select", {id: "pair"}, option("", about.hasPair ? "all that are in it" : "the lab's only one"),
             pairs.map(p => option(p.id, p.id, !about.hasPair && pairs.length > 1 && p === pairs[0])));
         this.side = el("select", {id: "side"}, option("real", "real"), option("virtual", "virtual"));
@@ -117,7 +118,7 @@ class Wish {
         const replays = this.action.value === "replay";
         const table = this.about.kind !== "journal";
         this.pairField.hidden = !replays && table;
-        const model = MODELS.find(m => m.name === this.action.value);
+        const model = this.models.find(m => m.name === this.action.value);
         this.sideField.hidden = replays || (table && model.data !== "moves");
         this.columnsField.hidden = replays || !table;
     }
@@ -203,9 +204,10 @@ async function mountEntry(root, signal) {
     const wish = el("div", {});
     const list = el("div", {}, el("p", {class: "wait"}, "Loading …"));
     const pairs = getAll("pairs?limit=1000", "pairs", signal);
+    const status = get("status", signal);
     const take = async file => {
         try {
-            new Wish(wish, file, await sniff(file), await pairs, signal);
+            new Wish(wish, file, await sniff(file), await pairs, (await status).models, signal);
             wish.querySelector("select").focus();
         } catch (error) {
             show(wish, failure(error));

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "twin/models/models.h"
 #include "web/resources/handlers.h"
 
 static void write_parts(struct json_writer *json, const struct view_health *health)
@@ -11,6 +12,19 @@ static void write_parts(struct json_writer *json, const struct view_health *heal
         json_write_object(json, parts[i].name);
         json_write_bool(json, "ok", parts[i].ok);
         json_write_text(json, "text", parts[i].text);
+        json_write_close(json);
+    }
+    json_write_close(json);
+}
+
+/* Those that the lab file brings. */
+static void write_models(struct json_writer *json)
+{
+    json_write_array(json, "models");
+    for (size_t i = model_row_count; model_row_at(i); i++) {
+        json_write_object(json, NULL);
+        json_write_text(json, "name", model_row_at(i)->name);
+        json_write_text(json, "words", model_row_at(i)->words);
         json_write_close(json);
     }
     json_write_close(json);
@@ -40,6 +54,7 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_int(json, "retained", (int64_t)view->counts.retained);
     json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
     json_write_int(json, "starts", (int64_t)view->counts.starts);
+    write_models(json);
     json_write_close(json);
 }
 
