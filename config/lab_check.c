@@ -8,7 +8,7 @@
 #include "base/edit_distance.h"
 #include "base/lab_time.h"
 #include "base/names.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/arm/arm_geometry.h"
 #include "twin/models/models.h"
 

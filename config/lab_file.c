@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/names.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 
 void lab_file_free(struct lab_file *lab)
 {

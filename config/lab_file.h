@@ -9,8 +9,8 @@
 
 #include "config/mapping_file.h"
 #include "config/model_file.h"
-#include "config/option_file.h"
-#include "config/team_file.h"
+#include "config/options/option_file.h"
+#include "config/team/team_file.h"
 #include "twin/lab.h"
 
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };

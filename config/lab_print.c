@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "config/lab_file.h"
-#include "config/option_print.h"
-#include "config/team_docs.h"
+#include "config/options/option_print.h"
+#include "config/team/team_docs.h"
 
 /* --- effective values --------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 
 enum secrecy { FOR_ALL, SECRET, SECRET_LINE };
 

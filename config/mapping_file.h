@@ -1,4 +1,4 @@
-/* config/mapping_file.h - tables for robots that speak another way (logger/message/mapping.h),
+/* config/mapping_file.h - tables for robots that speak another way (logger/codecs/mapping.h),
  * from a lab file or a file of their own: docs/robots/mapping.md.
  */
 #ifndef CONFIG_MAPPING_FILE_H
@@ -6,8 +6,8 @@
 
 #include <regex.h>
 
-#include "config/option_file.h"
-#include "logger/message/mapping.h"
+#include "config/options/option_file.h"
+#include "logger/codecs/mapping.h"
 
 /* A table, with what it is made of. */
 struct mapping_table {

@@ -7,7 +7,7 @@
 #ifndef CONFIG_MODEL_FILE_H
 #define CONFIG_MODEL_FILE_H
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "twin/models/model_program.h"
 #include "twin/models/models.h"
 

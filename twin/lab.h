@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/crew/crew.h"
 #include "twin/following/pair_following.h"
 #include "twin/team/team_params.h"

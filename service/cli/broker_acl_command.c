@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_argument.h"

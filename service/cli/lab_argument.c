@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 
 bool lab_argument_load(const char *command, const char *path, struct lab_file *lab)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store_queue.h"
 #include "service/daemon/daemon.h"

@@ -10,7 +10,7 @@
 
 #include "config/lab_file.h"
 #include "config/lab_secrets.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_argument.h"

@@ -5,7 +5,7 @@
 #define SERVICE_EXPERIMENTS_ARM_FILE_H
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "twin/experiments/arm_shadow.h"
 
 enum { ARM_CASES_MAX = 16, ARM_MOVES_MAX = 64, ARM_NAME_MAX = 64, ARM_TEXT_MAX = 256 };

@@ -8,7 +8,7 @@
 #define SERVICE_EXPERIMENTS_EXPERIMENT_FILE_H
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/experiments/arm_file.h"
 #include "twin/experiments/joint_trial.h"
 #include "twin/experiments/trial.h"

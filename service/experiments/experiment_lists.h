@@ -4,7 +4,7 @@
 #define SERVICE_EXPERIMENTS_EXPERIMENT_LISTS_H
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 
 /* A list of min to max numbers of at least least; how many there are, 0 when it is not given or
  * wrong: then expected is said. */

@@ -1,7 +1,7 @@
 /* tandem follow - a model-following experiment, offline. */
 #include <stdio.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "config/team_file.h"
+#include "config/team/team_file.h"
 #include "service/team/team_settings.h"
 #include "service/team/team_simulate_report.h"
 

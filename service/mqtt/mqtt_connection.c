@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "logger/message/mapping.h"
+#include "logger/codecs/mapping.h"
 #include "logger/storage/journal.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"

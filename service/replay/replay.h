@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "twin/lab.h"
 

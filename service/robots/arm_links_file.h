@@ -13,7 +13,7 @@
 #ifndef SERVICE_ROBOTS_ARM_LINKS_FILE_H
 #define SERVICE_ROBOTS_ARM_LINKS_FILE_H
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "twin/arm/arm_geometry.h"
 
 /* The nominal arm is given; of a file that is fine its links are replaced. */

@@ -8,7 +8,7 @@
 #define SERVICE_ROBOTS_MAP_FILE_H
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "twin/robots/world.h"
 
 /* Fills a struct world; an empty file is an empty world. */

@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "logger/message/codec_native.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/lab_file.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/robots/map_file.h"
 
 struct step_values {

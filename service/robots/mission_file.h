@@ -6,7 +6,7 @@
 #ifndef SERVICE_ROBOTS_MISSION_FILE_H
 #define SERVICE_ROBOTS_MISSION_FILE_H
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "logger/message/event.h"
 #include "twin/robots/mission.h"
 

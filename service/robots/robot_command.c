@@ -6,7 +6,7 @@
 
 #include "base/edit_distance.h"
 #include "base/number.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/commands.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/arm_links_file.h"

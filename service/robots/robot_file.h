@@ -10,7 +10,7 @@
 #ifndef SERVICE_ROBOTS_ROBOT_FILE_H
 #define SERVICE_ROBOTS_ROBOT_FILE_H
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "logger/message/event.h"
 #include "twin/robots/robot.h"
 

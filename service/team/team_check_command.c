@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "config/lab_file.h"
-#include "config/team_file.h"
+#include "config/team/team_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/json_file.h"

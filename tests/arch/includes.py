@@ -15,6 +15,7 @@ ROOMS = """
 base:
 base/expression: base
 logger/message: base
+logger/codecs: base logger/message
 identification/numeric: base
 identification/data: base identification/numeric
 identification: base identification/numeric identification/data
@@ -41,28 +42,34 @@ twin/report: base logger/message identification/data identification identificati
   twin/crew
 twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
-twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew
+twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew logger/codecs
 logger/storage: base logger/message
-config: base base/expression logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline twin
+config/options: base logger/message
+config/team: base twin/team twin/discipline config/options
+config: base base/expression logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline
+  twin config/options config/team logger/codecs
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
-web/resources: base logger/message identification/travel twin/models twin/pair twin/team twin/crew twin/report web/http
-  web/stream
+web/resources: base logger/message identification/travel twin/models twin/pair twin/team twin/crew twin/report
+  web/http web/stream logger/codecs
 web/server: base logger/storage web/http web/stream web/resources
-service/cli: base base/expression logger/message twin/models twin config
-service/mqtt: base logger/storage config service/cli
+service/cli: base base/expression logger/message twin/models twin config config/options logger/codecs
+service/mqtt: base logger/storage config service/cli config/options
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
 service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
+  config/options
 service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
-  service/cli
+  service/cli config/options
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
 service/replay: base logger/message twin/pair twin/team twin/report twin logger/storage config web/http service/cli
+  logger/codecs
 service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
-  service/mqtt service/robots service/replay
+  service/mqtt service/robots service/replay config/team
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay service/team
-service/daemon: base logger/message twin/dynamics twin/team twin/crew twin/report twin logger/storage config web/http web/server
-  service/cli service/mqtt service/robots service/replay service/jobs
+  config/team
+service/daemon: base logger/message twin/dynamics twin/team twin/crew twin/report twin logger/storage config web/http
+  web/server service/cli service/mqtt service/robots service/replay service/jobs config/options logger/codecs
 service/demo: base logger/message twin/team config service/cli service/mqtt service/robots service/team
 """
 # The core does no I/O: of the C library it may use these headers, of other libraries GSL.

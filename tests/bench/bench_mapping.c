@@ -2,7 +2,7 @@
  * run: a reply and a sample of telemetry in JSON, and positional text. The median of the rounds' ratios; at most 2.0. */
 #include "config/mapping_file.h"
 #include "logger/message/codec_native.h"
-#include "logger/message/mapping.h"
+#include "logger/codecs/mapping.h"
 #include "tests/bench/bench.h"
 
 enum { ROUNDS = 31, MESSAGES = 20000 };

@@ -2,7 +2,7 @@
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "service/replay/replay.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/lab.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/team_report.h"

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
-#include "logger/message/sparkplug.h"
+#include "logger/codecs/codecs.h"
+#include "logger/codecs/sparkplug.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "config/team_file.h"
+#include "config/team/team_file.h"
 #include "tests/support/team_drive.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

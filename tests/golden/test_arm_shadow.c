@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/experiments/arm_study.h"
 
 /* The tools' distance, mm, of the lines of config/experiments/arm.yaml; the last column knows

@@ -7,9 +7,9 @@
 
 #include "base/hash.h"
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/message/json_scan.h"
-#include "logger/message/vda5050_parts.h"
+#include "logger/codecs/vda5050_parts.h"
 #include "service/replay/replay.h"
 
 enum { TEXT_BYTES = 1 << 16 };

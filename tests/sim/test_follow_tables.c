@@ -3,7 +3,7 @@
  */
 #include "tests/support/check.h"
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/json_file.h"
 #include "service/experiments/follow_study.h"
 

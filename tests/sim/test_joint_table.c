@@ -2,7 +2,7 @@
  * reference, and what sound ones reach. */
 #include "tests/support/check.h"
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/json_file.h"
 #include "service/experiments/joint_study.h"
 

@@ -2,7 +2,7 @@
  * simulator carries the example missions out, around what is on the map and what is not. */
 #include "tests/support/check.h"
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/robots/mission_file.h"
 #include "twin/robots/robot_kinds.h"
 

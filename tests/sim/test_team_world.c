@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "config/lab_file.h"
 #include "logger/message/codec_native.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/lab.h"
 #include "twin/robots/diffdrive.h"
 #include "twin/robots/robot_kinds.h"

@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/message/record_json.h"
 #include "tests/support/team_spec.h"
 #include "twin/lab.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/crew/crew.h"
 
 static const struct team_resource_params web_team_resources[] = {

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "logger/message/codec_native.h"
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "logger/message/payload.h"
 
 struct seen {

@@ -2,7 +2,7 @@
  * and when nothing tells. */
 #include "tests/support/lab_script.h"
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 
 static struct script s;
 

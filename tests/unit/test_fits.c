@@ -8,7 +8,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "service/daemon/fits.h"
 #include "tests/support/usv_truth.h"
 #include "twin/dynamics/pair_dynamics.h"

@@ -6,7 +6,7 @@
 #include <dirent.h>
 
 #include "base/number.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/cli/commands.h"
 /* Its round trip is ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)

@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "service/robots/map_file.h"
 
 static void test_example(void)

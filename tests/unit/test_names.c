@@ -10,7 +10,7 @@
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
 #include "logger/message/bar.h"
-#include "logger/message/sparkplug.h"
+#include "logger/codecs/sparkplug.h"
 #include "service/cli/log.h"
 #include "service/experiments/experiment_file.h"
 #include "service/identify/dynamics_journal.h"

@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codecs.h"
-#include "logger/message/sparkplug_rows.h"
+#include "logger/codecs/codecs.h"
+#include "logger/codecs/sparkplug_rows.h"
 
 struct heard {
     struct sparkplug_node node;

@@ -1,9 +1,9 @@
-#include "config/team_file.h"
+#include "config/team/team_file.h"
 
 #include "tests/support/check.h"
 
 #include "base/names.h"
-#include "config/option_file.h"
+#include "config/options/option_file.h"
 #include "twin/discipline/team_discipline.h"
 /* Its checks of what is accepted are ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_team_file.c" // NOLINT(bugprone-suspicious-include)

@@ -1,6 +1,6 @@
 /* twin/team/team_params.h - a team: its robots, resources and tasks, as its file gives them.
  *
- * Plain data, made once (config/team_file.h) and borrowed by everything that runs, checks or
+ * Plain data, made once (config/team/team_file.h) and borrowed by everything that runs, checks or
  * simulates the team. What names a thing here is its place in the array of its kind; texts are
  * for people. Sequences lie flat: sequences within sequences, conditions and loops were turned
  * into steps and jumps when the file was read, so that a nested sequence does what its steps

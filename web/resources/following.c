@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "logger/message/codecs.h"
+#include "logger/codecs/codecs.h"
 #include "twin/report/following_report.h"
 #include "web/resources/handlers.h"
 

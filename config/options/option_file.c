@@ -1,0 +1,467 @@
+/* Walks the tree of a file along a table: which key is which row, and what else stands there.
+ */
+#include "config/options/option_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/edit_distance.h"
+#include "base/names.h"
+#include "base/number.h"
+
+enum { NAME_MAX_BYTES = 48 };
+
+static const struct tree_node *node_at(const struct option_reader *r, uint32_t node)
+{
+    return &r->tree->nodes[node];
+}
+
+void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
+{
+    r->failed = true;
+    /* On a line that is no YAML a value is not what was meant; the line is reported already. */
+    if (r->tree->cut_line > 0 && node_at(r, node)->line >= r->tree->cut_line) {
+        return;
+    }
+    char text[ERR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const bool placed = node < r->tree->count;
+    (void)err_list_add(r->errors, STATUS_E_RANGE, r->file, placed ? node_at(r, node)->line : 0,
+                       placed ? node_at(r, node)->column : 0, "%s", text);
+    r->failed = true;
+}
+
+uint32_t option_given(const struct option_table *table, const uint32_t *given, const char *path)
+{
+    const struct option_row *row = option_find(table, path);
+    assert(row);
+    return given[row - table->rows];
+}
+
+bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value)
+{
+    char why[OPTION_WHY_MAX];
+    if (node_at(r, node)->kind != TREE_SCALAR) {
+        option_fault(r, node, "%s: a number was expected", shown);
+        return false;
+    }
+    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
+    if (fault != NUMBER_FINE) {
+        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
+        option_fault(r, node, "%s: %s", shown, why);
+        return false;
+    }
+    return true;
+}
+
+bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
+                        double *value)
+{
+    if (!option_number(r, node, shown, value)) {
+        return false;
+    }
+    if (!(*value >= least)) {
+        option_fault(r, node, "%s: %g is below %g", shown, *value, least);
+        return false;
+    }
+    return true;
+}
+
+bool option_is_empty(const struct tree *tree, uint32_t node)
+{
+    const struct tree_node *n = &tree->nodes[node];
+    if (n->kind != TREE_SCALAR || !n->plain) {
+        return false;
+    }
+    const char *text = tree_text(tree, node);
+    return text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
+}
+
+/* The part of a row's path below a section, up to the next dot; false when the row stands
+ * elsewhere. */
+static bool name_below(const struct option_row *row, const char *path, char out[NAME_MAX_BYTES])
+{
+    const size_t n = strlen(path);
+    if (strncmp(row->path, path, n) != 0) {
+        return false;
+    }
+    (void)snprintf(out, NAME_MAX_BYTES, "%.*s", (int)strcspn(row->path + n, "."),
+                   row->path + n);
+    return true;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* Does every letter of key stand in name in this order, or the other way round? "user" means
+ * username. */
+static bool is_part(const char *key, const char *name)
+{
+    return strlen(key) >= 3 && (strstr(name, key) || strstr(key, name));
+}
+
+/* The known key of the section that key most likely was meant to be; false when none is near.
+ */
+static bool find_near(const struct option_table *table, const char *path, const char *key,
+                      char near[NAME_MAX_BYTES])
+{
+    char name[NAME_MAX_BYTES];
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < table->count; i++) {
+        if (!name_below(&table->rows[i], path, name)) {
+            continue;
+        }
+        size_t distance = edit_likeness(key, name);
+        if (distance == SIZE_MAX && is_part(key, name)) {
+            distance = EDIT_TEXT_MAX; /* the last resort */
+        }
+        if (distance < best) {
+            best = distance;
+            memcpy(near, name, sizeof name);
+        }
+    }
+    return best != SIZE_MAX;
+}
+
+static void list_names(const struct option_table *table, const char *path, char *out,
+                       size_t size)
+{
+    char name[NAME_MAX_BYTES];
+    char last[NAME_MAX_BYTES] = "";
+    out[0] = '\0';
+    for (size_t i = 0; i < table->count; i++) {
+        if (name_below(&table->rows[i], path, name) && strcmp(name, last) != 0) {
+            names_append(out, size, name);
+            memcpy(last, name, sizeof last);
+        }
+    }
+}
+
+/* Where else the key would be right: "broker.host" for host. */
+static const char *find_elsewhere(const struct option_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(last_name(table->rows[i].path), key) == 0) {
+            return table->rows[i].path;
+        }
+    }
+    return NULL;
+}
+
+static bool is_all_digits(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+static void report_unknown(struct option_reader *r, const struct option_table *table,
+                           const char *path, uint32_t node, const char *shown)
+{
+    const struct tree_node *n = node_at(r, node);
+    const char *key = tree_key(r->tree, node);
+    char near[NAME_MAX_BYTES];
+    char help[ERR_TEXT_MAX / 2];
+    const char *elsewhere = find_elsewhere(table, key);
+
+    if (is_all_digits(key)) {
+        (void)snprintf(help, sizeof help, "write decimals with a point, not with a comma");
+    } else if (find_near(table, path, key, near)) {
+        (void)snprintf(help, sizeof help, "did you mean '%s'?", near);
+    } else if (elsewhere && strchr(elsewhere, '.')) {
+        (void)snprintf(help, sizeof help, "it belongs under %.*s",
+                       (int)(last_name(elsewhere) - elsewhere - 1), elsewhere);
+    } else {
+        char names[ERR_TEXT_MAX / 2 - 8];
+        list_names(table, path, names, sizeof names);
+        (void)snprintf(help, sizeof help, "known: %s", names);
+    }
+    (void)err_list_add(r->errors, STATUS_E_PARSE, r->file, n->key_line, n->key_column,
+                       "unknown key '%s%.40s', %s", shown, key, help);
+    r->failed = true;
+}
+
+static void read_value(struct option_reader *r, const struct option_row *row, uint32_t node,
+                       const char *shown, void *values)
+{
+    const struct tree_node *n = node_at(r, node);
+    const char *key = tree_key(r->tree, node);
+    char range[OPTION_WHY_MAX / 2];
+    char why[OPTION_WHY_MAX];
+
+    option_describe(row, range, sizeof range);
+    if (n->kind != TREE_SCALAR) {
+        option_fault(r, node, "%s%s: one value is wanted, not a %s; allowed: %s", shown, key,
+                     n->kind == TREE_LIST ? "list" : "map", range);
+    } else if (option_is_empty(r->tree, node)) {
+        option_fault(r, node,
+                     "%s%s has no value, give one (%s) or leave the key out for the default",
+                     shown, key, range);
+    } else if (!option_parse(row, tree_text(r->tree, node), n->plain, values, why)) {
+        option_fault(r, node, "%s%s: %s", shown, key, why);
+    }
+}
+
+/* A map of numbers whose names the user chooses. */
+static void read_numbers(struct option_reader *r, const struct option_row *row, uint32_t node,
+                         const char *shown, void *values)
+{
+    const struct tree_node *map = node_at(r, node);
+    const char *key = tree_key(r->tree, node);
+    char why[OPTION_WHY_MAX];
+    if (map->kind != TREE_MAP) {
+        if (!option_is_empty(r->tree, node)) {
+            option_describe(row, why, sizeof why);
+            option_fault(r, node, "%s%s: a map is wanted, of %s", shown, key, why);
+        }
+        return;
+    }
+    for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
+        const struct tree_node *n = node_at(r, i);
+        if (n->kind == TREE_SKIPPED) {
+            continue;
+        }
+        if (n->kind != TREE_SCALAR) {
+            option_fault(r, i, "%s%s.%.40s: a number was expected", shown, key,
+                         tree_key(r->tree, i));
+        } else if (!option_parse_named(row, tree_key(r->tree, i), tree_text(r->tree, i),
+                                       n->plain, values, why)) {
+            option_fault(r, i, "%s%s.%.40s: %s", shown, key, tree_key(r->tree, i), why);
+        }
+    }
+}
+
+/* Row or section that key names below path: the first row of it, NULL when unknown. */
+static const struct option_row *match_key(const struct option_table *table, const char *path,
+                                          const char *key, bool *section)
+{
+    const size_t n = strlen(path);
+    const size_t k = strlen(key);
+    if (k == 0 || strchr(key, '.')) {
+        return NULL;
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        const char *rest = table->rows[i].path + n;
+        if (strncmp(table->rows[i].path, path, n) == 0 && strncmp(rest, key, k) == 0 &&
+            (rest[k] == '\0' || rest[k] == '.')) {
+            *section = rest[k] == '.';
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* Sections nest as deep as the paths of the table. */
+// NOLINTNEXTLINE(misc-no-recursion)
+void option_read(struct option_reader *r, const struct option_table *table, const char *path,
+                 uint32_t node, const char *shown, void *values, uint32_t *given)
+{
+    const struct tree_node *map = node_at(r, node);
+    if (map->kind == TREE_SKIPPED || option_is_empty(r->tree, node)) {
+        return;
+    }
+    if (map->kind == TREE_SCALAR && map->plain && strchr(tree_text(r->tree, node), ':')) {
+        option_fault(r, node, "'%.40s': a space is missing behind the colon",
+                     tree_text(r->tree, node));
+        return;
+    }
+    if (map->kind != TREE_MAP) {
+        char names[ERR_TEXT_MAX / 2];
+        list_names(table, path, names, sizeof names);
+        option_fault(r, node, "%.*s%s: 'key: value' lines are wanted here, with keys: %s",
+                     (int)(strlen(shown) > 0 ? strlen(shown) - 1 : 0), shown,
+                     strlen(shown) > 0 ? "" : "the file", names);
+        return;
+    }
+    for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
+        if (node_at(r, i)->kind == TREE_SKIPPED) {
+            continue;
+        }
+        bool section = false;
+        const struct option_row *row = match_key(table, path, tree_key(r->tree, i), &section);
+        if (!row) {
+            report_unknown(r, table, path, i, shown);
+        } else if (section) {
+            char deeper[OPTION_PREFIX_MAX];
+            char deeper_shown[OPTION_PREFIX_MAX];
+            (void)snprintf(deeper, sizeof deeper, "%s%s.", path, tree_key(r->tree, i));
+            (void)snprintf(deeper_shown, sizeof deeper_shown, "%s%s.", shown,
+                           tree_key(r->tree, i));
+            option_read(r, table, deeper, i, deeper_shown, values, given);
+        } else {
+            if (given) {
+                given[row - table->rows] = i;
+            }
+            if (row->type == OPTION_NUMBERS) {
+                read_numbers(r, row, i, shown, values);
+            } else if (row->type != OPTION_MAP) {
+                read_value(r, row, i, shown, values);
+            }
+        }
+    }
+}
+
+/* --- a map by its table ------------------------------------------------------------------ */
+
+uint32_t option_node(const struct option_reading *reading, const char *path)
+{
+    return option_given(reading->table, reading->given, path);
+}
+
+/* The values of a map, to be freed; NULL without memory. */
+static void *read_values(const struct option_file *file, struct option_reader *r, uint32_t node,
+                         const char *shown, const void *out)
+{
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_reading reading = {r, file->table, given, node, shown};
+    void *values = calloc(1, file->bytes);
+    if (!values) {
+        option_fault(r, TREE_NONE, "not enough memory to read it");
+        return NULL;
+    }
+    if (file->table) {
+        option_defaults(file->table, values);
+        option_read(r, file->table, "", node, shown, values, given);
+    } else {
+        memcpy(values, out, file->out_bytes);
+    }
+    file->finish(&reading, values);
+    return values;
+}
+
+void option_file_read(const struct option_file *file, struct option_reader *r, uint32_t node,
+                      const char *shown, void *out)
+{
+    void *values = read_values(file, r, node, shown, out);
+    if (values) {
+        memcpy(out, values, file->out_bytes);
+    }
+    free(values);
+}
+
+enum status option_file_parse(const struct option_file *file, const char *text, size_t bytes,
+                              const char *name, void *out, struct err_list *errors)
+{
+    struct tree tree = {0};
+    void *values = NULL;
+    enum status status = tree_parse(text, bytes, name, &tree, errors);
+    struct option_reader r = {&tree, name, errors, status != STATUS_OK};
+    const bool nothing = tree.count == 0 || (file->empty && option_is_empty(&tree, TREE_ROOT));
+    if (status != STATUS_E_NOMEM && !nothing) {
+        values = read_values(file, &r, TREE_ROOT, "", out);
+        status = !values ? STATUS_E_NOMEM : r.failed ? STATUS_E_PARSE : STATUS_OK;
+    } else if (status == STATUS_OK && file->empty) {
+        status = err_list_add(errors, STATUS_E_PARSE, name, 1, 1, "%s", file->empty);
+    } else if (status == STATUS_OK && file->table) {
+        memset(out, 0, file->out_bytes);
+    }
+    if (status == STATUS_OK && values) {
+        memcpy(out, values, file->out_bytes);
+    }
+    free(values);
+    tree_finish(&tree);
+    if (errors) {
+        err_list_sort(errors);
+    }
+    return status;
+}
+
+/* --- the file ------------------------------------------------------------------------- */
+
+static enum status io_fault(const char *path, const char *what, const char *tried,
+                            struct err_list *errors)
+{
+    char reason[128];
+    /* GNU's strerror_r: the text need not be in the buffer. */
+    const char *text = strerror_r(errno, reason, sizeof reason);
+    return err_list_add(errors, STATUS_E_IO, path, 0, 0,
+                        "cannot %s: %s; the path of %s is wanted", tried, text, what);
+}
+
+static enum status read_text(const char *path, const char *what, char **text, size_t *bytes,
+                             struct err_list *errors)
+{
+    *text = NULL;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return io_fault(path, what, "open", errors);
+    }
+    enum status status = STATUS_OK;
+    char *buffer = malloc(TREE_BYTES_MAX + 1);
+    if (!buffer) {
+        status =
+            err_list_add(errors, STATUS_E_NOMEM, path, 0, 0, "not enough memory to read it");
+    } else {
+        *bytes = fread(buffer, 1, TREE_BYTES_MAX + 1, file);
+        status = ferror(file) ? io_fault(path, what, "read", errors) : STATUS_OK;
+    }
+    (void)fclose(file);
+    if (status == STATUS_OK) {
+        *text = buffer;
+    } else {
+        free(buffer);
+    }
+    return status;
+}
+
+enum status option_file_load(const struct option_file *file, const char *path, void *out,
+                             struct err_list *errors)
+{
+    size_t bytes = 0;
+    char *text = NULL;
+    enum status status = read_text(path, file->what, &text, &bytes, errors);
+    if (status == STATUS_OK) {
+        if (file->translate) {
+            file->translate(text, bytes);
+        }
+        status = option_file_parse(file, text, bytes, path, out, errors);
+    }
+    free(text);
+    return status;
+}
+
+bool text_file_first_line(const char *path, char *line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    line[0] = '\0';
+    const bool got = fgets(line, (int)size, file) != NULL;
+    (void)fclose(file);
+    line[got ? strcspn(line, "\r\n") : 0] = '\0';
+    return true;
+}
+
+bool text_file_beside(const char *file, const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    const int folder = slash && path[0] != '/' ? (int)(slash - file) + 1 : 0;
+    const int n = snprintf(out, size, "%.*s%s", folder, file, path);
+    return n >= 0 && (size_t)n < size;
+}
+
+void err_list_print(const struct err_list *list, FILE *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct err *item = &list->items[i];
+        if (item->line == 0) {
+            (void)fprintf(out, "tandem: %s: %s\n", item->where, item->text);
+        } else {
+            (void)fprintf(out, "tandem: %s:%u:%u: %s\n", item->where, item->line, item->column,
+                          item->text);
+        }
+    }
+    if (list->more > 0) {
+        (void)fprintf(out, "tandem: and %zu more fault%s\n", list->more,
+                      list->more == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,163 @@
+#include "config/options/option_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+
+/* --- a page ------------------------------------------------------------------------------- */
+
+enum { TEXT_MAX = 128 };
+
+const char option_table_head[] = "| key | allowed | default | meaning |\n"
+                                 "|---|---|---|---|\n";
+
+void option_print_row(const struct option_row *row, const void *defaults, const char *name,
+                      FILE *out)
+{
+    char allowed[TEXT_MAX];
+    char fallback[OPTION_PRINT_MAX];
+    option_describe(row, allowed, sizeof allowed);
+    option_format(row, defaults, fallback);
+    const bool has = option_has_fallback(row);
+    const char *mark = has ? "`" : "";
+    (void)fprintf(out, "| `%s` | %s | %s%s%s | %s |\n", name, allowed, mark,
+                  has ? fallback : "none", mark, row->help);
+}
+
+/* --- the schema --------------------------------------------------------------------------- */
+
+static json_t *number_of(const struct option_row *row, double value)
+{
+    return row->type == OPTION_INTEGER ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static int set_range(json_t *schema, const struct option_row *row)
+{
+    return json_object_set_new(schema, "minimum", number_of(row, row->min)) |
+           json_object_set_new(schema, "maximum", number_of(row, row->max));
+}
+
+static int set_number_default(json_t *schema, const struct option_row *row)
+{
+    double value = 0.0;
+    if (!option_has_fallback(row) || number_parse_real(row->fallback, &value) != NUMBER_FINE) {
+        return 0;
+    }
+    return json_object_set_new(schema, "default", number_of(row, value));
+}
+
+/* A choice such as "5" is a number to YAML: both are allowed. */
+static int set_choices(json_t *schema, const struct option_row *row)
+{
+    json_t *list = json_array();
+    char word[OPTION_TEXT_MAX];
+    int failed = json_object_set_new(schema, "enum", list);
+    for (size_t k = 0; option_choice(row, k, word, sizeof word); k++) {
+        int64_t whole = 0;
+        failed |= json_array_append_new(list, json_string(word));
+        if (number_parse_int(word, &whole) == NUMBER_FINE) {
+            failed |= json_array_append_new(list, json_integer(whole));
+        }
+    }
+    return failed | json_object_set_new(schema, "default", json_string(row->fallback));
+}
+
+static int set_text(json_t *schema, const struct option_row *row)
+{
+    const double most = row->max > 0.0 ? row->max : (double)row->size - 1.0;
+    int failed = json_object_set_new(schema, "type", json_string("string"));
+    failed |= json_object_set_new(schema, "default", json_string(row->fallback));
+    if (row->min > 0.0) {
+        failed |= json_object_set_new(schema, "minLength", json_integer((json_int_t)row->min));
+    }
+    return failed | json_object_set_new(schema, "maxLength", json_integer((json_int_t)most));
+}
+
+static int set_numbers(json_t *schema, const struct option_row *row)
+{
+    const struct named_number *none = NULL;
+    json_t *number = json_pack("{s:s}", "type", "number");
+    return json_object_set_new(schema, "type", json_pack("[s,s]", "object", "null")) |
+           json_object_set_new(schema, "default", json_object()) |
+           json_object_set_new(schema, "maxProperties",
+                               json_integer((json_int_t)(row->size / sizeof *none))) |
+           json_object_set_new(schema, "propertyNames",
+                               json_pack("{s:i, s:i}", "minLength", 1, "maxLength",
+                                         (int)sizeof none->name - 1)) |
+           set_range(number, row) | json_object_set_new(schema, "additionalProperties", number);
+}
+
+static int set_type(json_t *schema, const struct option_row *row)
+{
+    const bool truth = strcmp(row->fallback, "true") == 0;
+    switch (row->type) {
+    case OPTION_TEXT:
+        return set_text(schema, row);
+    case OPTION_BOOL:
+        return json_object_set_new(schema, "type", json_string("boolean")) |
+               json_object_set_new(schema, "default", json_boolean(truth));
+    case OPTION_INTEGER:
+        return json_object_set_new(schema, "type", json_string("integer")) |
+               set_number_default(schema, row) | set_range(schema, row);
+    case OPTION_REAL:
+    case OPTION_TIME:
+        return json_object_set_new(schema, "type", json_string("number")) |
+               set_number_default(schema, row) | set_range(schema, row);
+    case OPTION_CHOICE:
+        return set_choices(schema, row);
+    case OPTION_NUMBERS:
+        return set_numbers(schema, row);
+    case OPTION_MAP:
+        break;
+    }
+    return 0;
+}
+
+/* A map with these properties and no others; an empty value is an empty map. */
+json_t *option_map_schema(void)
+{
+    return json_pack("{s:[s,s], s:b, s:{}}", "type", "object", "null", "additionalProperties",
+                     0, "properties");
+}
+
+/* The schema of the section that the dots of path lead to; made when it is not there yet.
+ * Borrowed; *name becomes the path's last part. */
+static json_t *open_section(json_t *schema, const char *path, const char **name)
+{
+    for (const char *dot = strchr(path, '.'); schema && dot; dot = strchr(path, '.')) {
+        char section[OPTION_PREFIX_MAX];
+        (void)snprintf(section, sizeof section, "%.*s", (int)(dot - path), path);
+        json_t *properties = json_object_get(schema, "properties");
+        json_t *next = json_object_get(properties, section);
+        if (!next && json_object_set_new(properties, section, option_map_schema()) == 0) {
+            next = json_object_get(properties, section);
+        }
+        schema = next;
+        path = dot + 1;
+    }
+    *name = path;
+    return schema;
+}
+
+int option_add_schema(json_t *schema, const struct option_table *table, const char *leave_out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option_row *row = &table->rows[i];
+        if (row->type == OPTION_MAP || strcmp(row->path, leave_out) == 0) {
+            continue;
+        }
+        const char *name = NULL;
+        json_t *section = open_section(schema, row->path, &name);
+        json_t *option = json_pack("{s:s}", "description", row->help);
+        if (!section || !option || set_type(option, row) != 0) {
+            json_decref(option);
+            return -1;
+        }
+        json_t *properties = json_object_get(section, "properties");
+        if (json_object_set_new(properties, name, option) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

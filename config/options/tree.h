@@ -1,0 +1,66 @@
+/* config/options/tree.h - a YAML file as a tree of scalars, maps and lists that know where they stand.
+ *
+ * The plain part of the language only: one document, UTF-8, at most TREE_DEPTH_MAX deep.
+ * Anchors, aliases, merge keys and tags are refused: they hide what a value is, and a few lines
+ * of them grow to gigabytes. Duplicate keys are faults. Everything refused is reported with
+ * line and column, and as much of the tree as can be trusted is kept, so that the faults of its
+ * values can be reported in the same run.
+ */
+#ifndef CONFIG_TREE_H
+#define CONFIG_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { TREE_DEPTH_MAX = 16, TREE_BYTES_MAX = 4 << 20, TREE_NODES_MAX = 500000 };
+
+enum tree_kind {
+    TREE_SCALAR,
+    TREE_MAP,
+    TREE_LIST,
+    TREE_SKIPPED /* refused and reported already: do not look into it */
+};
+
+/* Index of the root and, as a child or sibling, "none". */
+enum { TREE_ROOT = 0, TREE_NONE = 0 };
+
+struct tree_node {
+    enum tree_kind kind;
+    bool plain;            /* a scalar without quotes */
+    unsigned line, column; /* of the value, 1-based */
+    unsigned key_line, key_column;
+    uint32_t key_at;  /* into the pool, see tree_key() */
+    uint32_t text_at; /* see tree_text() */
+    uint32_t first;   /* child, or TREE_NONE */
+    uint32_t next;    /* sibling, or TREE_NONE */
+    uint32_t count;   /* of children */
+};
+
+struct tree { /* all zero is empty and valid */
+    struct tree_node *nodes;
+    uint32_t count, capacity; /* count 0: there is no root */
+    char *pool;               /* keys and scalars, each terminated */
+    size_t pool_bytes, pool_capacity;
+    bool partial;      /* reading stopped early: what is missing may stand further below */
+    unsigned cut_line; /* if it stopped at a line that cannot be read, this one; else 0 */
+};
+
+/* Read text[bytes]. file is for the messages only.
+ *
+ * Returns STATUS_OK when nothing was wrong (an empty text is an empty tree), STATUS_E_PARSE
+ * when faults were added to *errors, STATUS_E_NOMEM. *tree is valid in every case and has to be
+ * finished. Allocates. */
+MUST_USE enum status tree_parse(const char *text, size_t bytes, const char *file,
+                                struct tree *tree, struct err_list *errors);
+
+void tree_finish(struct tree *tree);
+
+/* Key of a map's child ("" in lists), text of a scalar; borrowed, free of control characters.
+ */
+const char *tree_key(const struct tree *tree, uint32_t node);
+const char *tree_text(const struct tree *tree, uint32_t node);
+
+#endif

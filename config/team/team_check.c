@@ -1,0 +1,131 @@
+/* What must fit together in a team: who can do what, and the discipline of its sequences. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "config/team/team_values.h"
+#include "twin/discipline/team_ability.h"
+#include "twin/discipline/team_discipline.h"
+
+/* --- parts ------------------------------------------------------------------------------- */
+
+/* A buffer with parts none of which the robot can handle. */
+static void check_parts(struct team_build *b, size_t robot)
+{
+    const struct team_params *p = &b->params;
+    const struct team_robot_params *r = &p->robots[robot];
+    const struct team_step *step = team_takes_nothing(p, (uint16_t)robot, r->sequence);
+    if (step) {
+        option_fault(b->r, ((uint32_t *)b->robot_nodes.items)[robot],
+                     "%srobots.%s: sequence %s takes parts from %s (line %u), and the robot "
+                     "handles none of them; add one to handles",
+                     b->shown, r->name, p->sequences[r->sequence].name, team_name(p, step->arg),
+                     (unsigned)step->line);
+    }
+}
+
+static void check_robots(struct team_build *b)
+{
+    const struct team_params *p = &b->params;
+    for (size_t i = 0; i < p->robot_count; i++) {
+        const uint32_t node = ((uint32_t *)b->robot_nodes.items)[i];
+        const char *pair = p->robots[i].pair;
+        if (pair[0] && !team_is_id(pair)) {
+            option_fault(b->r, node,
+                         "%srobots.%s.pair: an id has 1 to 31 letters, digits, '_' "
+                         "or '-'",
+                         b->shown, p->robots[i].name);
+        }
+        if (p->robots[i].sequence != TEAM_NONE) {
+            check_parts(b, i);
+        }
+    }
+}
+
+static void check_jobs(struct team_build *b)
+{
+    const uint32_t *nodes = b->job_nodes.items;
+    for (size_t i = 0; i < b->params.job_count; i++) {
+        char why[TEAM_JOB_FAULT_MAX];
+        const bool again = i > 0 && nodes[i] == nodes[i - 1]; /* of one count */
+        if (!again && team_job_fault(&b->params, &b->params.jobs[i], why)) {
+            option_fault(b->r, nodes[i], "%sjobs: %s", b->shown, why);
+        }
+    }
+}
+
+/* --- the discipline ---------------------------------------------------------------------- */
+
+struct telling {
+    struct team_build *b;
+    struct err_list *warnings;
+};
+
+static void tell_fault(void *context, const struct team_fault *fault)
+{
+    const struct telling *t = context;
+    struct option_reader *r = t->b->r;
+    const uint32_t *nodes = t->b->step_nodes.items;
+    const struct written_sequence *sequences = t->b->sequences.items;
+    const uint32_t node = fault->step < t->b->params.step_count
+                              ? nodes[fault->step]
+                              : sequences[fault->sequence].node;
+    const struct tree_node *at = &r->tree->nodes[node];
+    char text[TEAM_FAULT_TEXT_MAX];
+    team_fault_text(&t->b->params, fault, text);
+    if (fault->warning) {
+        (void)err_list_add(t->warnings, STATUS_OK, r->file, at->line, at->column, "warning: %s",
+                           text);
+    } else {
+        option_fault(r, node, "%s", text);
+    }
+}
+
+static void ignore_fault(void *context, const struct team_fault *fault)
+{
+    (void)context;
+    (void)fault;
+}
+
+/* A sequence that robots or jobs run is not a part, whatever else uses it. */
+static bool is_run(const struct team_params *p, size_t sequence)
+{
+    for (size_t i = 0; i < p->robot_count; i++) {
+        if (p->robots[i].sequence == sequence) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < p->job_count; i++) {
+        if (p->jobs[i].sequence == sequence) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_discipline(struct team_build *b, struct err_list *warnings)
+{
+    const struct team_params *p = &b->params;
+    const struct team_faults none = {ignore_fault, NULL};
+    struct telling telling = {b, warnings};
+    void *memory = malloc(team_discipline_bytes(p));
+    if (!memory) {
+        b->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < p->sequence_count; i++) {
+        if (((struct written_sequence *)b->sequences.items)[i].used && !is_run(p, i)) {
+            TEAM_AT(b, TEAM_OF_SEQUENCES, struct team_sequence, i)->part =
+                team_discipline_sequence(p, (uint16_t)i, memory, &none) > 0;
+        }
+    }
+    (void)team_discipline(p, memory, &(struct team_faults){tell_fault, &telling});
+    free(memory);
+}
+
+void team_build_check(struct team_build *b, struct err_list *warnings)
+{
+    check_robots(b);
+    check_jobs(b);
+    check_discipline(b, warnings);
+}

@@ -1,0 +1,69 @@
+/* config/team/team_file.h - teams: from a lab file's `teams:` or a file of their own to what the
+ * core works with.
+ *
+ * docs/model/teams.md, "Files", has the language; docs/config.md its keys. Sequences within
+ * sequences, conditions and loops are laid flat here. Every fault of a file is reported at
+ * once, with line and column; what the discipline refuses (twin/discipline/team_discipline.h) is
+ * among them.
+ */
+#ifndef CONFIG_TEAM_FILE_H
+#define CONFIG_TEAM_FILE_H
+
+#include "config/options/option_file.h"
+#include "twin/team/team_params.h"
+
+struct team_memory; /* what the parameters of one team point at */
+
+struct team_file {              /* all zero is empty and may be freed */
+    struct team_params *teams;  /* [team_count] in the order of the file, names unique */
+    size_t team_count;          /* 0..TEAMS_MAX */
+    struct team_memory *memory; /* [team_count] */
+    char *text;                 /* what the file says of them, as YAML; NULL: nothing */
+    struct err_list *warnings;  /* what is odd, but not refused; NULL: nothing */
+};
+
+/* Read and check a file with `team:`, one team alone, or `teams:`.
+ *
+ *   out     out; written only on STATUS_OK, then to be freed with team_file_free()
+ *   errors  in/out; receives all faults, in the order of the file
+ *
+ * Returns STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM, each with at least one fault in
+ * *errors. A lab file is read by lab_file_load_teams(). Cold path: allocates. */
+MUST_USE enum status team_file_load(const char *path, struct team_file *out,
+                                    struct err_list *errors);
+MUST_USE enum status team_file_parse(const char *text, size_t bytes, const char *name,
+                                     struct team_file *out, struct err_list *errors);
+
+/* The map of teams at node, within another file. Faults go to the reader; *out gets what could
+ * be read, to be freed. */
+void team_file_read(struct option_reader *r, uint32_t node, struct team_file *out);
+
+/* The same of a file with `team:` or `teams:` at node. */
+void team_file_read_root(struct option_reader *r, uint32_t node, struct team_file *out);
+
+/* Where in the file a pair is named for the (skip + 1)-th time, and where a team stands; node:
+ * the map of teams, or (of a pair) one team. TREE_NONE: nowhere. */
+uint32_t team_file_pair_node(const struct option_reader *r, uint32_t node, const char *pair,
+                             size_t skip);
+uint32_t team_file_node(const struct option_reader *r, uint32_t node, const char *team);
+
+/* NULL is allowed. */
+void team_file_free(struct team_file *file);
+
+/* "teams:" (or "team:") and what the file says of each, as YAML that reads back to the same
+ * teams; nothing when there are none. */
+void team_file_print(const struct team_file *file, FILE *out);
+
+/* All that something decided depends on, mixed into hash. */
+uint64_t team_params_hash(const struct team_params *p, uint64_t hash);
+
+/* The tables of their keys, each with the section of a team that it is of, in the order of the
+ * reference; NULL behind the last one. */
+struct team_section {
+    const char *name;  /* "resources": a map of them; "team", "step …" */
+    const char *intro; /* what stands before the table on the page */
+    const struct option_table *table;
+};
+const struct team_section *team_section(size_t i);
+
+#endif

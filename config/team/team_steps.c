@@ -1,0 +1,521 @@
+/* Steps as they are written: words, words with a value, and lists within them. */
+#include <string.h>
+#include <strings.h>
+
+#include "base/names.h"
+#include "config/team/team_values.h"
+
+/* Where a step stands, and what its faults begin with. */
+struct place {
+    uint16_t sequence;
+    uint32_t node;                 /* of the step */
+    uint32_t value;                /* of what stands behind its word; TREE_NONE: nothing */
+    char shown[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3]" */
+    char below[OPTION_PREFIX_MAX]; /* "teams.cell.sequences.cycle[3].Meet." */
+};
+
+typedef void step_reader(struct team_build *b, const struct place *at,
+                         struct written_step *out);
+
+static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node,
+                          const char *shown);
+
+static const char *text_of(const struct team_build *b, uint32_t node)
+{
+    return b->r->tree->nodes[node].kind == TREE_SCALAR ? tree_text(b->r->tree, node) : "";
+}
+
+static bool is_map(const struct team_build *b, uint32_t node)
+{
+    return node != TREE_NONE && b->r->tree->nodes[node].kind == TREE_MAP;
+}
+
+static bool is_scalar(const struct team_build *b, uint32_t node)
+{
+    return node != TREE_NONE && b->r->tree->nodes[node].kind == TREE_SCALAR &&
+           !option_is_empty(b->r->tree, node);
+}
+
+/* --- words ------------------------------------------------------------------------------- */
+
+static uint16_t find_buffer(struct team_build *b, const struct place *at, uint32_t node,
+                            const char *name)
+{
+    const uint16_t i = team_build_find(b, node, name, at->shown, TEAM_COUNT(b, TEAM_OF_BUFFERS),
+                                       team_nth_buffer);
+    return i == TEAM_NONE ? TEAM_NONE
+                          : TEAM_AT(b, TEAM_OF_BUFFERS, struct team_buffer, i)->name;
+}
+
+static void read_take(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    struct take_values values = {.from = ""};
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_table *table = &team_take_options;
+    out->step.kind = TEAM_STEP_TAKE;
+    if (at->value == TREE_NONE) { /* as in the paper: takes no time, always done */
+        out->step.kind = TEAM_STEP_DONE;
+        out->step.task = team_build_task(b, "IdPrt");
+        return;
+    }
+    if (is_scalar(b, at->value)) {
+        out->step.arg = find_buffer(b, at, at->value, text_of(b, at->value));
+        return;
+    }
+    option_defaults(table, &values);
+    option_read(b->r, table, "", at->value, at->below, &values, given);
+    out->step.retry_us = values.retry_us;
+    if (is_map(b, at->value)) {
+        team_build_require(b, table, given, at->value, at->below, "from");
+    }
+    if (values.from[0]) {
+        out->step.arg = find_buffer(b, at, option_given(table, given, "from"), values.from);
+    }
+    if (values.retry_us > 0 && option_given(table, given, "none") != TREE_NONE) {
+        option_fault(b->r, option_given(table, given, "none"),
+                     "%snone: the sequence ends, or looks again after retry_s; leave one out",
+                     at->below);
+    }
+}
+
+static void read_resources(struct team_build *b, const struct place *at,
+                           struct written_step *out)
+{
+    const struct tree *tree = b->r->tree;
+    const bool list = at->value != TREE_NONE && tree->nodes[at->value].kind == TREE_LIST;
+    const uint32_t count = list ? tree->nodes[at->value].count : 1;
+    uint32_t i = list ? tree->nodes[at->value].first : at->value;
+    out->step.first_resource = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    if ((!list && !is_scalar(b, at->value)) || count == 0 || count > TEAM_WANT_MAX) {
+        option_fault(b->r, at->node,
+                     "%s: a resource, or a list of 1 to %d, is wanted, as in Lock: [A, B]",
+                     at->shown, TEAM_WANT_MAX);
+        return;
+    }
+    for (uint32_t n = 0; n < count; n++, i = tree->nodes[i].next) {
+        const uint16_t resource =
+            team_build_find(b, i, text_of(b, i), at->shown, TEAM_COUNT(b, TEAM_OF_RESOURCES),
+                            team_nth_resource);
+        for (uint32_t k = 0; k < out->step.resource_count && resource != TEAM_NONE; k++) {
+            if (*TEAM_AT(b, TEAM_OF_LISTS, uint16_t, out->step.first_resource + k) ==
+                resource) {
+                option_fault(b->r, i, "%s: %s is there twice", at->shown, text_of(b, i));
+            }
+        }
+        *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = resource;
+        out->step.resource_count++;
+    }
+}
+
+static void read_lock(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    out->step.kind = TEAM_STEP_LOCK;
+    read_resources(b, at, out);
+}
+
+static void read_unlock(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    out->step.kind = TEAM_STEP_UNLOCK;
+    read_resources(b, at, out);
+}
+
+static void set_task(struct team_build *b, const struct place *at, const char *name,
+                     uint32_t value, const char *arg, struct team_step *step);
+
+/* Who meets under one name means one meeting. */
+static void check_meeting(struct team_build *b, const struct place *at,
+                          const struct team_step *step)
+{
+    const struct written_step *list = b->written.items;
+    for (size_t i = 1; i < b->written.count; i++) {
+        const struct team_step *other = &list[i].step;
+        const bool meets = list[i].kind == WRITTEN_STEP && list[i].node != at->node &&
+                           (other->kind == TEAM_STEP_MEET || other->kind == TEAM_STEP_TOGETHER);
+        if (meets && other->meeting == step->meeting &&
+            (other->robots != step->robots || other->kind != step->kind)) {
+            option_fault(b->r, at->node,
+                         "%s: on line %u the same meeting is %s of %u robots; give this one "
+                         "another name, or the same",
+                         at->shown, (unsigned)other->line,
+                         other->kind == TEAM_STEP_MEET ? "Meet" : "Together",
+                         (unsigned)other->robots);
+            return;
+        }
+    }
+}
+
+static void read_meeting(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    const bool together = out->step.kind == TEAM_STEP_TOGETHER;
+    const struct option_table *table = together ? &team_together_options : &team_meet_options;
+    struct meet_values values = {.name = ""};
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    if (!is_map(b, at->value)) {
+        option_fault(b->r, at->node, "%s: {name: m, robots: 2%s} is wanted", at->shown,
+                     together ? ", task: Lift" : "");
+        return;
+    }
+    option_defaults(table, &values);
+    option_read(b->r, table, "", at->value, at->below, &values, given);
+    team_build_require(b, table, given, at->value, at->below, "name");
+    team_build_require(b, table, given, at->value, at->below, "robots");
+    out->step.robots = (uint16_t)values.robots;
+    if (values.name[0] && team_build_text(b, option_given(table, given, "name"), "a meeting")) {
+        out->step.meeting = team_build_name(b, values.name);
+        if (values.robots > 0) {
+            check_meeting(b, at, &out->step);
+        }
+    }
+    if (values.robots > TEAM_COUNT(b, TEAM_OF_ROBOTS)) {
+        option_fault(b->r, option_given(table, given, "robots"),
+                     "%srobots: the team has %zu only", at->below,
+                     TEAM_COUNT(b, TEAM_OF_ROBOTS));
+    }
+    if (together) {
+        team_build_require(b, table, given, at->value, at->below, "task");
+    }
+    if (together && values.task[0]) {
+        const uint32_t to = option_given(table, given, "to");
+        set_task(b, at, values.task, to != TREE_NONE ? to : option_given(table, given, "task"),
+                 values.to, &out->step);
+    }
+}
+
+static void read_meet(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    out->step.kind = TEAM_STEP_MEET;
+    read_meeting(b, at, out);
+}
+
+static void read_together(struct team_build *b, const struct place *at,
+                          struct written_step *out)
+{
+    out->step.kind = TEAM_STEP_TOGETHER;
+    read_meeting(b, at, out);
+}
+
+static void read_tool(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    out->step.kind = TEAM_STEP_TOOL;
+    out->step.task = team_build_task(b, "ChangeTool");
+    if (!is_scalar(b, at->value)) {
+        option_fault(b->r, at->node, "%s: a tool is wanted, as in ChangeTool: d", at->shown);
+    } else if (team_build_text(b, at->value, "a tool")) {
+        out->step.arg = team_build_name(b, text_of(b, at->value));
+    }
+}
+
+static void read_repeat(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    struct repeat_values values = {.times = 0};
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_table *table = &team_repeat_options;
+    out->kind = WRITTEN_REPEAT;
+    if (at->value == TREE_NONE) {
+        return;
+    }
+    if (!is_map(b, at->value)) {
+        option_fault(b->r, at->node,
+                     "%s: Repeat alone, or Repeat: {times: 3, steps: [...]} is wanted",
+                     at->shown);
+        return;
+    }
+    option_defaults(table, &values);
+    option_read(b->r, table, "", at->value, at->below, &values, given);
+    team_build_require(b, table, given, at->value, at->below, "steps");
+    out->times = values.times;
+    out->first = read_list(b, at->sequence, option_given(table, given, "steps"), at->shown);
+}
+
+static void read_asked(struct team_build *b, uint32_t node)
+{
+    if (team_build_text(b, node, "a part")) {
+        *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = team_build_name(b, tree_text(b->r->tree, node));
+    }
+}
+
+static void read_if(struct team_build *b, const struct place *at, struct written_step *out)
+{
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_table *table = &team_if_options;
+    char nothing = 0;
+    char part[OPTION_PREFIX_MAX + 8];
+    out->kind = WRITTEN_IF;
+    if (!is_map(b, at->value)) {
+        option_fault(b->r, at->node, "%s: If: {part: a, then: [...], else: [...]} is wanted",
+                     at->shown);
+        return;
+    }
+    option_read(b->r, table, "", at->value, at->below, &nothing, given);
+    team_build_require(b, table, given, at->value, at->below, "part");
+    const uint32_t then = option_given(table, given, "then");
+    const uint32_t other = option_given(table, given, "else");
+    if (then == TREE_NONE && other == TREE_NONE) {
+        option_fault(b->r, at->value, "%sthen is missing, or else", at->below);
+    }
+    (void)snprintf(part, sizeof part, "%spart", at->below);
+    out->parts = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    team_build_list(b, option_given(table, given, "part"), part, read_asked);
+    out->part_end = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
+    if (out->part_end - out->parts > TEAM_WANT_MAX ||
+        (out->part_end == out->parts && option_given(table, given, "part") != TREE_NONE)) {
+        option_fault(b->r, at->value, "%spart: 1 to %d parts are wanted", at->below,
+                     TEAM_WANT_MAX);
+    }
+    out->first = then == TREE_NONE ? 0 : read_list(b, at->sequence, then, at->shown);
+    out->other = other == TREE_NONE ? 0 : read_list(b, at->sequence, other, at->shown);
+}
+
+/* The words of the language; any other is a sequence or a task. */
+static const struct step_word {
+    const char *word;
+    step_reader *read;
+} words[] = {
+    {"IdPrt", read_take}, {"Lock", read_lock},         {"UnLock", read_unlock},
+    {"Meet", read_meet},  {"Together", read_together}, {"Repeat", read_repeat},
+    {"If", read_if},      {"ChangeTool", read_tool},
+};
+
+enum { TASK_WORDS = 1 }; /* those at the end are tasks, too */
+
+bool team_is_step_word(const char *name)
+{
+    for (size_t i = 0; i + TASK_WORDS < COUNT(words); i++) {
+        if (strcmp(words[i].word, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- tasks and sequences ----------------------------------------------------------------- */
+
+enum { SLIP_BYTES = 4 }; /* of shorter words any two look alike */
+
+/* "Pick1" and "Pick2", "PickA" and "PickB" are meant to differ. */
+static bool is_numbered(const char *a, const char *b)
+{
+    const size_t n = strlen(a);
+    return n > 0 && strlen(b) == n && strncmp(a, b, n - 1) == 0;
+}
+
+static void guess_word(struct edit_guess *guess, const char *name, const char *known)
+{
+    if (!is_numbered(name, known) &&
+        (strlen(name) >= SLIP_BYTES || strcasecmp(name, known) == 0)) {
+        team_build_guess(guess, name, known);
+    }
+}
+
+/* A word that nobody has said anything of, and that looks like one that is known. */
+static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
+                    const char *name)
+{
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < b->known_tasks; i++) {
+        if (strcmp(team_nth_task(b, i), name) == 0) {
+            return false;
+        }
+        guess_word(&guess, name, team_nth_task(b, i));
+    }
+    for (size_t i = 0; i < COUNT(words); i++) {
+        guess_word(&guess, name, words[i].word);
+    }
+    for (size_t i = 0; i < b->sequences.count; i++) {
+        guess_word(&guess, name, team_nth_sequence(b, i));
+    }
+    if (guess.name) {
+        option_fault(b->r, node,
+                     "%s: there is no '%.31s'%s; a task of that name needs a row under tasks",
+                     at->shown, name, edit_guess_text(&guess, meant));
+    }
+    return guess.name != NULL;
+}
+
+static void set_task(struct team_build *b, const struct place *at, const char *name,
+                     uint32_t value, const char *arg, struct team_step *step)
+{
+    if (team_is_step_word(name)) {
+        option_fault(b->r, value, "%s: %s is no task", at->shown, name);
+        return;
+    }
+    if (is_slip(b, at, at->node, name)) {
+        return;
+    }
+    step->task = team_build_task(b, name);
+    if (b->no_memory) {
+        return;
+    }
+    if (TEAM_AT(b, TEAM_OF_TASKS, struct team_task_params, step->task)->to_position) {
+        const uint16_t position = team_build_find(
+            b, value, arg, at->shown, TEAM_COUNT(b, TEAM_OF_POSITIONS), team_nth_position);
+        step->arg = position == TEAM_NONE
+                        ? TEAM_NONE
+                        : TEAM_AT(b, TEAM_OF_POSITIONS, struct team_position, position)->name;
+    } else if (arg[0]) {
+        step->arg = team_build_name(b, arg);
+    }
+}
+
+static void read_other(struct team_build *b, const struct place *at, const char *word,
+                       struct written_step *out)
+{
+    for (size_t i = 0; i < b->sequences.count; i++) {
+        if (strcmp(team_nth_sequence(b, i), word) == 0) {
+            out->kind = WRITTEN_SEQUENCE;
+            out->used = (uint16_t)i;
+            ((struct written_sequence *)b->sequences.items)[i].used = true;
+            if (at->value != TREE_NONE) {
+                option_fault(b->r, at->value, "%s: %s is a sequence, no value is wanted",
+                             at->shown, word);
+            }
+            return;
+        }
+    }
+    out->step.kind = TEAM_STEP_TASK;
+    if (at->value != TREE_NONE &&
+        (!is_scalar(b, at->value) || !team_build_text(b, at->value, "the value of a task"))) {
+        option_fault(b->r, at->value, "%s: one value is wanted behind a task, as in Move: IB",
+                     at->shown);
+        return;
+    }
+    set_task(b, at, word, at->value != TREE_NONE ? at->value : at->node,
+             at->value != TREE_NONE ? text_of(b, at->value) : "", &out->step);
+}
+
+/* --- lists of steps ---------------------------------------------------------------------- */
+
+/* A number or the like stands for itself as the value of a task, but never as a word. */
+static bool read_word(struct team_build *b, struct place *at, const char **word)
+{
+    const struct tree *tree = b->r->tree;
+    const struct tree_node *n = &tree->nodes[at->node];
+    *word = "";
+    if (n->kind == TREE_SCALAR) {
+        *word = tree_text(tree, at->node);
+    } else if (n->kind == TREE_MAP && n->count == 1 &&
+               tree->nodes[n->first].kind != TREE_SKIPPED) {
+        *word = tree_key(tree, n->first);
+        at->value = n->first;
+    }
+    const size_t bytes = strlen(*word);
+    if (bytes == 0 || bytes >= TEAM_NAME_MAX || strpbrk(*word, " {}[],:\"'")) {
+        option_fault(b->r, at->node,
+                     "%s: a step is a word, or one word with its value, as in Lock: IB",
+                     at->shown);
+        return false;
+    }
+    return true;
+}
+
+static void read_step(struct team_build *b, struct place *at, struct written_step *out)
+{
+    const char *word = NULL;
+    if (!read_word(b, at, &word)) {
+        return;
+    }
+    (void)snprintf(at->below, sizeof at->below, "%.80s.%.10s.", at->shown, word);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(words[i].word, word) == 0) {
+            words[i].read(b, at, out);
+            return;
+        }
+    }
+    read_other(b, at, word, out);
+}
+
+/* As deep as the file. Returns the first step; 0: there is none. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node,
+                          const char *shown)
+{
+    const struct tree *tree = b->r->tree;
+    uint32_t first = 0;
+    uint32_t last = 0;
+    if (node == TREE_NONE || tree->nodes[node].kind == TREE_SKIPPED) {
+        return 0;
+    }
+    if (tree->nodes[node].kind != TREE_LIST || tree->nodes[node].count == 0) {
+        option_fault(b->r, node, "%s: a list of steps is wanted, as in [Lock: IB, Move: IB]",
+                     shown);
+        return 0;
+    }
+    for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
+        struct place at = {.sequence = sequence, .node = i};
+        struct written_step step = {.node = i};
+        const uint32_t index = (uint32_t)b->written.count;
+        if (index > TEAM_STEPS_MAX) {
+            option_fault(b->r, i, "%s: the team has more than %d steps", shown, TEAM_STEPS_MAX);
+            return first;
+        }
+        (void)team_build_append(b, &b->written, sizeof step);
+        b->place++;
+        step.step = (struct team_step){.arg = TEAM_NONE,
+                                       .meeting = TEAM_NONE,
+                                       .sequence = sequence,
+                                       .place = (uint16_t)b->place,
+                                       .line = tree->nodes[i].line};
+        (void)snprintf(at.shown, sizeof at.shown, "%ssequences.%.31s[%u]", b->shown,
+                       team_nth_sequence(b, sequence), b->place);
+        if (tree->nodes[i].kind != TREE_SKIPPED) {
+            read_step(b, &at, &step);
+        }
+        if (b->no_memory) {
+            return 0;
+        }
+        struct written_step *list = b->written.items;
+        list[index] = step;
+        list[last].next = last > 0 ? index : 0;
+        first = first > 0 ? first : index;
+        last = index;
+    }
+    return first;
+}
+
+void team_build_sequence(struct team_build *b, uint32_t node)
+{
+    const char *name = tree_key(b->r->tree, node);
+    if (!team_build_key(b, node, "a sequence")) {
+        return;
+    }
+    for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_TASKS); i++) {
+        if (strcmp(team_nth_task(b, i), name) == 0) {
+            option_fault(b->r, node,
+                         "%ssequences.%s: a task has this name, too; as a step it "
+                         "could be either",
+                         b->shown, name);
+        }
+    }
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(words[i].word, name) == 0) {
+            option_fault(b->r, node,
+                         "%ssequences.%s is a word of sequences, give it another "
+                         "name",
+                         b->shown, name);
+        }
+    }
+    struct team_sequence *sequence = TEAM_ADD(b, TEAM_OF_SEQUENCES, struct team_sequence);
+    (void)snprintf(sequence->name, sizeof sequence->name, "%s", name);
+    sequence->line = b->r->tree->nodes[node].key_line;
+    if (b->no_memory) {
+        return;
+    }
+    ((struct written_sequence *)team_build_append(b, &b->sequences,
+                                                  sizeof(struct written_sequence)))
+        ->node = node;
+}
+
+void team_build_steps(struct team_build *b)
+{
+    char shown[OPTION_PREFIX_MAX];
+    (void)team_build_append(b, &b->written, sizeof(struct written_step)); /* 0: none */
+    for (size_t i = 0; i < b->sequences.count && !b->no_memory; i++) {
+        const uint32_t node = ((struct written_sequence *)b->sequences.items)[i].node;
+        b->place = 0;
+        team_build_shown(b, "sequences", node, shown);
+        shown[strlen(shown) - 1] = '\0';
+        const uint32_t first = read_list(b, (uint16_t)i, node, shown);
+        ((struct written_sequence *)b->sequences.items)[i].first = first;
+    }
+}
