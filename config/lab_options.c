@@ -118,7 +118,8 @@ static const struct option_row lab_rows[] = {
      "What the daemon writes on stderr: errors, what is worth a look, lifecycle, or everything."),
 
     {"models", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Files with models of motion, a list of paths from the lab file's folder; dynamics.model takes them by name."},
+     "Files with models of motion, a list of paths from the lab file's folder; dynamics.model takes them by "
+     "name."},
     {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Options of every pair that does not set them itself."},
     {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,

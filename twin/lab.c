@@ -1,4 +1,4 @@
-#include "twin/lab.h"
+#include "twin/lab_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -7,51 +7,6 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "twin/models/models.h"
-
-/* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 16 };
-
-/* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
- * following, codecs that remember), the teams, heap[n], place[n], table[table_size] and, as far
- * as it is in use, what was delivered. */
-struct lab_state {
-    int64_t t_us; /* of the last event */
-    bool stopped;
-    int64_t heard_us;      /* the last event that came from outside; LAB_TIME_NONE before */
-    bool started;          /* and a run of the daemon has begun since */
-    int64_t away_us;       /* how long nobody listened, as of the last such event */
-    int64_t away_until_us; /* what comes up to then may have waited */
-    uint64_t outstanding;  /* open commands of all pairs */
-    struct lab_counts counts;
-};
-
-/* The key stands beside the index: a big lab's pairs are far apart in memory. */
-struct heap_item {
-    int64_t t_us;
-    uint32_t pair; /* behind the pairs come the teams: an instant is closed after them */
-};
-
-/* Which team a pair works in, as which of its robots. */
-struct lab_member {
-    uint16_t team, robot; /* TEAM_NONE: in none */
-};
-
-struct lab {
-    struct lab_params p;
-    size_t state_bytes;
-    size_t table_size; /* power of two */
-    struct lab_state *state;
-    struct heap_item *heap;       /* [n] of pairs and teams: the earliest deadline first */
-    uint32_t *place;              /* [n] where in the heap a pair, or a team, stands */
-    uint32_t *table;              /* [table_size] 1 + pair index by hash of the id; 0: empty */
-    struct pair_parts *parts;     /* [pairs] into the state */
-    struct crew *crew[TEAMS_MAX]; /* into the state */
-    struct lab_member *member;    /* [pairs] */
-    uint32_t *foreign;            /* [foreign_count] pairs with a foreign codec */
-    size_t foreign_count;
-    void *scratch; /* of the teams */
-    struct delivery_memory *deliveries;
-};
 
 /* What has a deadline. */
 static size_t count_all(const struct lab_params *p)
@@ -93,12 +48,12 @@ static uint32_t remember_max(const struct lab_params *p)
     return p->remember_max > 0 ? p->remember_max : DELIVERY_USUAL;
 }
 
-static int64_t remember_us(const struct lab_params *p)
+int64_t lab_remember_us(const struct lab_params *p)
 {
-    return p->remember_us > 0 ? p->remember_us : INT64_C(1000000) * DELIVERY_REMEMBER_S;
+    return p->lab_remember_us > 0 ? p->lab_remember_us : INT64_C(1000000) * DELIVERY_REMEMBER_S;
 }
 
-static size_t state_bytes_for(const struct lab_params *p)
+size_t lab_state_bytes(const struct lab_params *p)
 {
     const size_t n = count_all(p);
     return align_bytes(sizeof(struct lab_state)) + delivery_bytes(remember_max(p)) +
@@ -115,12 +70,12 @@ static size_t members_bytes_for(const struct lab_params *p)
 
 size_t lab_bytes(const struct lab_params *p)
 {
-    return align_bytes(sizeof(struct lab)) + state_bytes_for(p) + members_bytes_for(p) +
+    return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
            crew_scratch_bytes(p->teams, p->team_count);
 }
 
 /* Of the state, but for what was delivered. */
-static size_t fixed_bytes(const struct lab *lab)
+size_t lab_fixed_bytes(const struct lab *lab)
 {
     return lab->state_bytes - delivery_bytes(remember_max(&lab->p));
 }
@@ -274,14 +229,14 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     const size_t n = count_all(p);
     struct lab *lab = memory;
     lab->p = *p;
-    lab->state_bytes = state_bytes_for(p);
+    lab->state_bytes = lab_state_bytes(p);
     lab->table_size = table_size_for(p->pair_count);
     char *at = (char *)memory + align_bytes(sizeof *lab);
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
-    lab->deliveries = (void *)((char *)lab->state + fixed_bytes(lab));
-    delivery_init(lab->deliveries, remember_max(p), remember_us(p));
+    lab->deliveries = (void *)((char *)lab->state + lab_fixed_bytes(lab));
+    delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
     list_foreign(lab);
     lab->heap = (void *)at;
@@ -731,69 +686,4 @@ int64_t lab_time(const struct lab *lab)
 bool lab_stopped(const struct lab *lab)
 {
     return lab->state->stopped;
-}
-
-/* ---- checkpoint ---------------------------------------------------------------------------
- */
-
-uint64_t lab_layout(const struct lab_params *p)
-{
-    const size_t sizes[] = {LAB_LAYOUT,
-                            sizeof(struct lab_state),
-                            sizeof(struct pair),
-                            sizeof(struct pair_slot),
-                            sizeof(struct pair_relay),
-                            sizeof(struct delivery_item),
-                            sizeof(struct pair_dynamics),
-                            sizeof(struct pair_following),
-                            sizeof(struct crew),
-                            sizeof(struct crew_robot),
-                            sizeof(struct crew_answer),
-                            p->pair_count,
-                            p->team_count,
-                            (size_t)remember_us(p),
-                            state_bytes_for(p)};
-    uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
-    for (size_t i = 0; i < codec_count; i++) {
-        hash = hash_bytes(hash, codecs[i]->name, strlen(codecs[i]->name) + 1);
-        hash = hash_bytes(hash, &codecs[i]->state_bytes, sizeof codecs[i]->state_bytes);
-    }
-    /* Sets and fits name models by their places; of those from files the ones in use count. */
-    hash = models_hash(hash);
-    for (size_t i = 0; i < p->pair_count; i++) {
-        hash = model_hash_loaded(p->pairs[i].dynamics.model, hash);
-        hash = model_hash_loaded(p->pairs[i].following.model, hash);
-    }
-    return hash;
-}
-
-const void *lab_state(const struct lab *lab, size_t *bytes)
-{
-    *bytes = fixed_bytes(lab) + delivery_used_bytes(lab->deliveries);
-    return lab->state;
-}
-
-size_t lab_state_max(const struct lab *lab)
-{
-    return lab->state_bytes;
-}
-
-enum status lab_load(struct lab *lab, const void *state, size_t bytes)
-{
-    struct delivery_memory deliveries;
-    const size_t fixed = fixed_bytes(lab);
-    if (bytes < fixed + sizeof deliveries) {
-        return STATUS_E_STALE;
-    }
-    memcpy(&deliveries, (const char *)state + fixed, sizeof deliveries);
-    if (deliveries.max != lab->deliveries->max || deliveries.heads != lab->deliveries->heads ||
-        bytes != fixed + delivery_used_bytes(&deliveries)) {
-        return STATUS_E_STALE;
-    }
-    memcpy(lab->state, state, bytes);
-    delivery_index(lab->deliveries);
-    for (size_t k = 0; k < lab->p.team_count; k++) {
-        crew_rebind(lab->crew[k], &lab->p.teams[k]);
-    }
-    return STATUS_OK;
 }

@@ -795,13 +795,3 @@ void pair_fire_timeouts(const struct pair_run *run)
         pair_dispatch(run);
     }
 }
-
-void pair_redelivered(struct pair *pair)
-{
-    pair->version++;
-    pair->counts.redelivered++;
-}
-
-ENUM_NAMES(pair_kind, PAIR_KIND_COUNT, "diffdrive", "usv3", "joint", "first_order", "generic");
-
-ENUM_NAMES(pair_mode, PAIR_MODE_COUNT, "observe", "link");

@@ -20,3 +20,9 @@ void pair_take_note(const struct pair_run *run)
                    (long long)n->count, side_name(run->event->side));
     }
 }
+
+void pair_redelivered(struct pair *pair)
+{
+    pair->version++;
+    pair->counts.redelivered++;
+}

@@ -1,0 +1,56 @@
+/* twin/lab_parts.h - what the files of lab share. */
+#ifndef TWIN_LAB_PARTS_H
+#define TWIN_LAB_PARTS_H
+
+#include "twin/lab.h"
+
+/* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
+ * following, codecs that remember), the teams, heap[n], place[n], table[table_size] and, as far
+ * as it is in use, what was delivered. */
+struct lab_state {
+    int64_t t_us; /* of the last event */
+    bool stopped;
+    int64_t heard_us;      /* the last event that came from outside; LAB_TIME_NONE before */
+    bool started;          /* and a run of the daemon has begun since */
+    int64_t away_us;       /* how long nobody listened, as of the last such event */
+    int64_t away_until_us; /* what comes up to then may have waited */
+    uint64_t outstanding;  /* open commands of all pairs */
+    struct lab_counts counts;
+};
+
+/* The key stands beside the index: a big lab's pairs are far apart in memory. */
+struct heap_item {
+    int64_t t_us;
+    uint32_t pair; /* behind the pairs come the teams: an instant is closed after them */
+};
+
+/* Which team a pair works in, as which of its robots. */
+struct lab_member {
+    uint16_t team, robot; /* TEAM_NONE: in none */
+};
+
+struct lab {
+    struct lab_params p;
+    size_t state_bytes;
+    size_t table_size; /* power of two */
+    struct lab_state *state;
+    struct heap_item *heap;       /* [n] of pairs and teams: the earliest deadline first */
+    uint32_t *place;              /* [n] where in the heap a pair, or a team, stands */
+    uint32_t *table;              /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    struct pair_parts *parts;     /* [pairs] into the state */
+    struct crew *crew[TEAMS_MAX]; /* into the state */
+    struct lab_member *member;    /* [pairs] */
+    uint32_t *foreign;            /* [foreign_count] pairs with a foreign codec */
+    size_t foreign_count;
+    void *scratch; /* of the teams */
+    struct delivery_memory *deliveries;
+};
+
+/* For how long a lab remembers what was delivered. */
+int64_t lab_remember_us(const struct lab_params *p);
+/* Of the state of such a lab, with room for all it may remember. */
+size_t lab_state_bytes(const struct lab_params *p);
+/* Of the state, without what was delivered. */
+size_t lab_fixed_bytes(const struct lab *lab);
+
+#endif
