@@ -386,7 +386,7 @@ static int judge_and_tell(const struct check *c)
     return count_state(&findings, CHECK_WRONG) > 0 ? EXIT_AS_ASKED : EXIT_FINE;
 }
 
-int check_run(const struct check_options *options)
+int check_robot(const struct check_options *options)
 {
     struct check c = {.o = options, .heard = calloc(1, sizeof *c.heard)};
     if (!c.heard) {

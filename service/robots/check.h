@@ -17,6 +17,6 @@ struct check_options {
 };
 
 /* Returns what the command ends with: EXIT_AS_ASKED when something is wrong. */
-int check_run(const struct check_options *options);
+int check_robot(const struct check_options *options);
 
 #endif

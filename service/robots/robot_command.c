@@ -265,7 +265,7 @@ static bool read_check(struct given *g, const struct fleet_options *o)
 static int run_robot(struct given *g, struct fleet_options *o)
 {
     if (g->check) {
-        return read_check(g, o) ? check_run(&g->checked) : EXIT_USAGE;
+        return read_check(g, o) ? check_robot(&g->checked) : EXIT_USAGE;
     }
     if (g->list) {
         return list_kinds();

@@ -17,6 +17,7 @@
 #include "service/identify/identify_request.h"
 #include "service/identify/selftest_worlds.h"
 #include "service/jobs/worker.h"
+#include "service/robots/check_parts.h"
 #include "twin/arm/arm_servo.h"
 #include "twin/control/position_control.h"
 #include "twin/crew/crew.h"
@@ -71,6 +72,9 @@ static const struct {
     TABLE(job_class_names),
     TABLE(job_state_names),
     TABLE(identify_outcome_names),
+    TABLE(check_state_names),
+    TABLE(check_talk_names),
+    TABLE(check_word_names),
     TABLE(journal_stamp_names),
     TABLE(l1_command_names),
     TABLE(l2_verdict_names),
