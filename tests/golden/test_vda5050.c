@@ -327,6 +327,55 @@ static void test_link(void)
     end_rig(&r);
 }
 
+struct seen_entry {
+    struct entry entry;
+    size_t count;
+};
+
+static void keep_entry(void *context, const struct effect *effect)
+{
+    struct seen_entry *seen = context;
+    if (effect->kind == EFFECT_ENTRY) {
+        seen->entry = *effect->entry;
+        seen->count++;
+    }
+}
+
+/* A command that is heard of one robot at a time: each begins its own leg. */
+static void test_sided_commands(void)
+{
+    static struct rig r;
+    struct seen_entry seen = {.count = 0};
+    const struct effects fx = {keep_entry, &seen};
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+    static const struct {
+        enum event_kind kind;
+        enum side side;
+        int64_t t_us;
+    } rows[] = {{EVENT_COMMAND, SIDE_REAL, 1000000},
+                {EVENT_COMMAND, SIDE_VIRTUAL, 1400000},
+                {EVENT_REPLY, SIDE_REAL, 3000000},
+                {EVENT_REPLY, SIDE_VIRTUAL, 3000000}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct message m = {.t_us = rows[i].t_us, .payload = "", .topic = "x"};
+        struct codec_pair pair;
+        struct event e;
+        lab_codec_pair(r.lab, 0, &pair);
+        codec_begin_event(&e, &pair, &m, rows[i].kind, rows[i].side);
+        char *id = rows[i].kind == EVENT_COMMAND ? e.command.id : e.reply.id;
+        (void)snprintf(id, EVENT_ID_MAX, "c1");
+        e.hash = i + 1;
+        if (rows[i].kind == EVENT_COMMAND) {
+            (void)snprintf(e.command.op, sizeof e.command.op, "go");
+        }
+        lab_step(r.lab, &e, &fx);
+    }
+    CHECK_INT("one entry", seen.count, 1);
+    CHECK_INT("the first one's lap", seen.entry.lap_us[SIDE_REAL], 2000000);
+    CHECK_INT("the second one's begins with its own", seen.entry.lap_us[SIDE_VIRTUAL], 1600000);
+    end_rig(&r);
+}
+
 /* ---- what does not come, and what is wrong ---- */
 
 static void hear_state(struct rig *r, int header, double s, const char *node, int at, bool driving, const char *ahead,
@@ -450,6 +499,7 @@ int main(void)
     CU_add_test(suite, "recordings", test_recordings);
     CU_add_test(suite, "mirror", test_mirror);
     CU_add_test(suite, "link mode", test_link);
+    CU_add_test(suite, "commands of one side", test_sided_commands);
     CU_add_test(suite, "lost states", test_lost_states);
     CU_add_test(suite, "malformed", test_malformed);
     CU_add_test(suite, "long orders", test_long_orders);
