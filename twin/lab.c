@@ -50,7 +50,7 @@ static uint32_t remember_max(const struct lab_params *p)
 
 int64_t lab_remember_us(const struct lab_params *p)
 {
-    return p->lab_remember_us > 0 ? p->lab_remember_us : INT64_C(1000000) * DELIVERY_REMEMBER_S;
+    return p->remember_us > 0 ? p->remember_us : INT64_C(1000000) * DELIVERY_REMEMBER_S;
 }
 
 size_t lab_state_bytes(const struct lab_params *p)

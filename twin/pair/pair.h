@@ -248,9 +248,4 @@ enum simulator_state pair_simulator_state(const struct pair *pair);
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
                            const struct pair_params *p, const struct parameter_book *dynamics);
 
-extern const struct names pair_kind_names;
-const char *pair_kind_name(enum pair_kind kind);
-extern const struct names pair_mode_names;
-const char *pair_mode_name(enum pair_mode mode);
-
 #endif

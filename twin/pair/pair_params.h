@@ -202,4 +202,9 @@ static inline double pair_value_tolerance(const struct pair_params *p)
                                          : 0.02;
 }
 
+extern const struct names pair_kind_names;
+const char *pair_kind_name(enum pair_kind kind);
+extern const struct names pair_mode_names;
+const char *pair_mode_name(enum pair_mode mode);
+
 #endif
