@@ -249,9 +249,11 @@ static void write_forecasts(struct daemon *d, struct metrics *m)
     const struct metric_counter rows[] = {
         {"tandem_forecasts_total", "What teams will do, foretold.", c.made},
         {"tandem_forecasts_failed_total", "Forecasts for which there was no memory.", c.failed},
-        {"tandem_forecasts_microseconds_total", "Time that forecasts took.", c.took_us},
     };
     metrics_counters(m, rows, COUNT(rows));
+    metrics_family(m, "tandem_forecasts_seconds_total", METRIC_COUNTER,
+                   "Time that forecasts took.");
+    metrics_sample(m, NULL, 0, (double)c.took_us * 1e-6);
 }
 
 static void write_worker(struct daemon *d, struct metrics *m)

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "service/cli/json_file.h"
 #include "service/replay/rows.h"
+#include "twin/crew/crew_bars.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/pair_dynamics_report.h"
@@ -81,15 +82,19 @@ static void print_effect(const struct effect *effect, const char *pair)
 /* The bars that an effect of a team ends, numbered as the daemon does. */
 struct bars_ended {
     struct replay_run *run;
-    const char *team;
+    size_t team;
     uint64_t n;
 };
 
 static void spool_bar(void *context, const struct bar *bar)
 {
     struct bars_ended *ended = context;
+    const struct lab *lab = ended->run->replay->lab;
+    const struct team_params *p = lab_team_params(lab, ended->team);
     struct record_row r;
-    row_of_bar(&r, bar, ended->team, ended->n++);
+    struct bar told = *bar;
+    crew_foretell_bar(lab_team(lab, ended->team), p, &told);
+    row_of_bar(&r, &told, p->name, ended->n++);
     spool_row(ended->run, &r.row);
 }
 
@@ -109,8 +114,9 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
         row_of_event(&r, effect->event, effect->n, pair);
     } else if (effect->kind == EFFECT_TEAM) {
         const size_t team = effect->pair - run->file->pair_count;
-        struct bars_ended ended = {run, pair, effect->team.n * TEAM_ROBOTS_MAX};
-        team_bars_ended(&run->file->teams.teams[team], effect->team.effect, spool_bar, &ended);
+        struct bars_ended ended = {run, team, effect->team.n * TEAM_ROBOTS_MAX};
+        team_bars_ended(lab_team_params(run->replay->lab, team), effect->team.effect, spool_bar,
+                        &ended);
         return;
     } else {
         return;

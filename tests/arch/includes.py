@@ -63,7 +63,7 @@ service/experiments: base logger/message twin/arm twin/models twin/control twin/
 service/identify: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
 service/replay: base logger/message twin/pair twin/team twin/report twin logger/storage config web/http service/cli
-  logger/codecs
+  logger/codecs twin/crew
 service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
   service/mqtt service/robots service/replay config/team
 service/jobs: base logger/message logger/storage config web/http service/identify service/replay service/team

@@ -417,7 +417,7 @@ void tandem_sample(struct tandem_robot *r, struct tandem_time t, const float *nu
 
 void tandem_online(struct tandem_robot *r)
 {
-    const struct said what = {NULL};
+    const struct said what = {.status = NULL};
     send_form(r, "connection", 1, true, "{\"state\":\"online\",\"boot\":\"%b\",\"t\":%n}",
               &what);
 }
