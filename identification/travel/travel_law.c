@@ -341,7 +341,10 @@ static enum status run_tests(struct law_rows *w, const double *residual, struct 
                              struct travel_accelerating *accelerating)
 {
     const double beside = TRAVEL_SIZES + DOF_TESTED;
-    enum status st = w->rows > beside ? law_fit_plain(w) : STATUS_OK;
+    if (!(w->rows > beside)) {
+        return STATUS_OK;
+    }
+    enum status st = law_fit_plain(w);
     if (st != STATUS_OK || w->rows < (double)w->span.rank + beside) {
         return st;
     }
