@@ -414,7 +414,7 @@ static bool read_fields(struct row_reading *rr, uint32_t node)
 
 static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table *table)
 {
-    char below[OPTION_PREFIX_MAX];
+    char below[OPTION_PREFIX_MAX + 1];
     struct option_reader *r = rr->b->r;
     const bool failed = r->failed;
     (void)snprintf(below, sizeof below, "%s.", rr->shown);

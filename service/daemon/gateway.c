@@ -10,6 +10,7 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/topic_list.h"
 
 /* ---- what robots say of their machines ---- */
 
@@ -237,55 +238,32 @@ static void note_arrival(void *context, const char *topic, const void *payload, 
     }
 }
 
-struct subscription {
-    size_t count; /* beyond the room: so many would be wanted */
-    char filter[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
-    struct mqtt_client_topic topic[MQTT_CLIENT_TOPICS_MAX];
-};
-
-/* Under the prefix; "": it is a whole one. Each once. */
-static void add_topic(struct subscription *s, const char *prefix, const char *filter, int qos)
-{
-    char whole[2 * MESSAGE_TOPIC_MAX];
-    (void)snprintf(whole, sizeof whole, "%s%s%s", prefix, prefix[0] ? "/" : "", filter);
-    for (size_t i = 0; i < s->count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
-        if (strcmp(s->filter[i], whole) == 0) {
-            return;
-        }
-    }
-    if (s->count < MQTT_CLIENT_TOPICS_MAX && strlen(whole) < MESSAGE_TOPIC_MAX) {
-        memcpy(s->filter[s->count], whole, strlen(whole) + 1);
-        s->topic[s->count] = (struct mqtt_client_topic){s->filter[s->count], qos};
-    }
-    s->count++;
-}
-
-static void add_foreign(struct subscription *s, const struct codec_set *set)
+static void add_foreign(struct topic_list *s, const struct codec_set *set)
 {
     struct codec_pair pair;
     struct codec_place place;
     for (size_t k = 0; set->foreign && set->foreign(set->context, k, &pair); k++) {
         for (size_t i = 0; pair.codec->place(pair.options, i, &place); i++) {
             if (!place.silent) {
-                add_topic(s, "", place.filter, place.qos);
+                topic_list_add(s, "", place.filter, place.qos);
             }
         }
     }
 }
 
 /* All that the lab hears. */
-static void list_topics(const struct daemon *d, struct subscription *s)
+static void list_topics(const struct daemon *d, struct topic_list *s)
 {
     const char *prefix = d->file->broker.prefix;
     const struct codec_set *set = &d->gateway.codecs;
     for (size_t i = 0; i < set->count; i++) {
         for (const struct codec_topic *t = set->codec[i]->topics; t->filter; t++) {
-            add_topic(s, prefix, t->filter, t->qos);
+            topic_list_add(s, prefix, t->filter, t->qos);
         }
     }
-    add_topic(s, prefix, "+/+/machines", 0);
+    topic_list_add(s, prefix, "+/+/machines", 0);
     for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
-        add_topic(s, prefix, team_request_topics[i], 1);
+        topic_list_add(s, prefix, team_request_topics[i], 1);
     }
     add_foreign(s, set);
 }
@@ -295,7 +273,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
     const struct broker_options *broker = &d->file->broker;
     struct codec_ear *ear = &d->gateway.codecs.ear;
     lab_codecs(d->lab, &d->gateway.codecs);
-    struct subscription *subscription = calloc(1, sizeof *subscription);
+    struct topic_list *subscription = calloc(1, sizeof *subscription);
     d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
     if (!subscription || (d->gateway.codecs.foreign && !d->gateway.room)) {
         free(subscription);

@@ -180,7 +180,8 @@ int command_codec(int argc, char **argv)
             "  {\"topic\": ..., \"payload\": ...} alone; - is the standard input. Nothing is "
             "sent and\n"
             "  nothing is judged: for that there is tandem replay.\n",
-        .examples = "  mosquitto_sub -t '#' -F %J | tandem codec try -c lab.yaml --pair r1 -\n",
+        .examples = "  tandem record -c lab.yaml day.jsonl; tandem codec try -c lab.yaml "
+                    "--pair r1 day.jsonl\n",
         .exit_status = "a line is no message, or the output could not be written",
         .rows = rows,
         .row_count = COUNT(rows)};

@@ -1,4 +1,4 @@
-/* Writes down what is said below a lab's prefix, a line each, until told to stop. */
+/* Writes down what is said to a lab, a line each, until told to stop. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/lab_file.h"
+#include "logger/codecs/codecs.h"
 #include "logger/message/message.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
@@ -15,6 +16,7 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
 #include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/topic_list.h"
 #include "service/robots/session.h"
 
 enum {
@@ -31,6 +33,7 @@ struct record {
     struct session session;
     FILE *out;
     uint64_t written, cut;
+    struct topic_list topics;
     char line[MESSAGE_LINE_MAX];
 };
 
@@ -84,16 +87,34 @@ static bool listen_all(struct record *r)
     return subscribed;
 }
 
+/* Everything below the prefix, and what robots say elsewhere that speak otherwise. */
+static void list_topics(struct record *r)
+{
+    const char *prefix = r->lab.broker.prefix;
+    const size_t length = strlen(prefix);
+    topic_list_add(&r->topics, prefix, "#", 1);
+    for (size_t i = 0; i < r->lab.pair_count; i++) {
+        const struct codec *codec = codec_find(r->lab.pairs[i].codec);
+        struct codec_place place;
+        for (size_t k = 0; codec->place && codec->place(&r->lab.pairs[i].speaks, k, &place);
+             k++) {
+            const bool below =
+                strncmp(place.filter, prefix, length) == 0 && place.filter[length] == '/';
+            if (!place.silent && !below) {
+                topic_list_add(&r->topics, "", place.filter, place.qos);
+            }
+        }
+    }
+}
+
 static int run_record(struct record *r)
 {
     char id[64];
-    char filter[MESSAGE_TOPIC_MAX];
-    const struct mqtt_client_topic topics[] = {{filter, 1}};
     (void)snprintf(id, sizeof id, "record-%ld", (long)getpid());
-    (void)snprintf(filter, sizeof filter, "%s/#", r->lab.broker.prefix);
     struct mqtt_client_options options = broker_client_options(&r->lab.broker, id);
-    options.topics = topics;
-    options.topic_count = COUNT(topics);
+    list_topics(r);
+    options.topics = r->topics.topic;
+    options.topic_count = r->topics.count;
     if (!open_output(r) || !session_open(&r->session, options)) {
         return EXIT_FAILED;
     }
@@ -118,10 +139,11 @@ static int run_record(struct record *r)
 }
 
 static const char description[] =
-    "  Writes every message below the lab's prefix to FILE, a line each, as `mosquitto_sub -F\n"
-    "  %J` does, until a signal comes; heartbeats, which programs send to themselves, are "
-    "left\n"
-    "  out. FILE must not be there yet; - is the standard output. tandem replay, play and\n"
+    "  Writes every message below the lab's prefix, and what robots that speak another\n"
+    "  protocol say elsewhere, to FILE, a line each, as `mosquitto_sub -F %J` does (payloads\n"
+    "  that are no JSON too), until a signal comes; heartbeats, which programs send to\n"
+    "  themselves, are left out. FILE must not be there yet; - is the standard output. tandem "
+    "replay, play and\n"
     "  identify read it. The broker sends retained messages first.\n";
 
 static int parse_words(struct record *r, int argc, char **argv)

@@ -54,10 +54,10 @@ web/resources: base logger/message identification/travel twin/models twin/pair t
   web/http web/stream logger/codecs
 web/server: base logger/storage web/http web/stream web/resources
 service/cli: base base/expression logger/message twin/models twin config config/options logger/codecs
-service/mqtt: base logger/storage config service/cli config/options
+service/mqtt: base logger/storage config service/cli config/options logger/message
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
 service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
-  config/options
+  config/options logger/codecs
 service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
   service/cli config/options
 service/identify: base logger/message identification/data identification identification/travel identification/odometry

@@ -4,6 +4,7 @@ text ("1 -90 50") are observed and driven in link mode: verdicts, calibration, t
 import json
 import math
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -168,6 +169,9 @@ def observed_and_driven():
         robots = [TextRobot(rig, "o1", name, "course/o1/cmd") for name in TRUTH]
         robots += [TextRobot(rig, "l1", name, f"course/l1/{name}/cmd") for name in TRUTH]
         rig.wait_online("o1", "l1")
+        recording = rig.folder / "day.jsonl"
+        recorder = rig.run([TANDEM, "record", "-c", rig.lab, recording], stderr=subprocess.PIPE, text=True)
+        assert "listening" in recorder.stderr.readline()
         driver = rig.start("drive", "--pair", "l1", "--mode", "link", "--count", MOVES, "--interval", 0.02)
         # Who commands the observed pair speaks as the robots do, and waits for both.
         course, random_moves = Client(rig.broker_port, "course"), random.Random(5)
@@ -179,6 +183,11 @@ def observed_and_driven():
         assert driver.wait(90) == 0
         check_pair(rig, "o1", MOVES)
         check_pair(rig, "l1", MOVES)
+        # What robots say elsewhere than below the prefix is in a recording, too, and once.
+        recorder.send_signal(signal.SIGTERM)
+        assert recorder.wait(20) == 0
+        again = json.loads(replay(rig.lab, recording))
+        assert [len(again["pairs"][pair]["entries"]) for pair in ("o1", "l1")] == [MOVES, MOVES], again["pairs"]
         for robot in robots[2:]:
             assert len(robot.heard) == MOVES and all(len(line.split()) == 3 for line in robot.heard), robot.heard
         # HALT overtakes what is under way, in the robots' words.

@@ -54,7 +54,7 @@ def no_recordings(rig):
         "mark.jsonl": (MARK, {"replay": "nothing is in it", "play": "nothing is in it", "identify": "no telemetry"}),
         "binary.bin": (bytes(range(256)) * 8, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
         "zeros.bin": (b"\0" * 9000, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
-        "table.csv": (b"lap_s,rotation_rad\n1,2\n", {"replay": "not one line of it is a message", "play": "not one line",
+        "table.txt": (b"lap_s,rotation_rad\n1,2\n", {"replay": "not one line of it is a message", "play": "not one line",
                                                      "identify": "no telemetry"}),
         "wide.jsonl": (moves("r1").decode().encode("utf-16"), dict.fromkeys(commands(rig), "is UTF-16: make it UTF-8 first, e.g. `iconv")),
         "wide_be.jsonl": (b"\xfe\xff" + moves("r1").decode().encode("utf-16-be"), dict.fromkeys(commands(rig), "is UTF-16")),
@@ -66,6 +66,9 @@ def no_recordings(rig):
                 _, said = run(rig, *options, operand, stdin=stdin, status=1)
                 assert words[command] in said, (command, name, said)
                 assert "tandem: " in said, (command, name, said)
+    # What is called .csv is a table of moves to replay.
+    _, said = run(rig, "replay", "-c", rig.lab, write(rig, "table.csv", odd["table.txt"][0]), status=1)
+    assert "table.csv:1: there is no column 'real_lap_s'" in said, said
 
 
 def other_labs(rig):

@@ -297,7 +297,7 @@ void team_robot(const struct team *team, uint16_t robot, struct team_robot_view 
                                      .activity = m->activity,
                                      .online = m->online,
                                      .silent = m->silent,
-                                     .step = works ? team_step_of(&w, robot) : NULL,
+                                     .step = works ? team_step_if_any(&w, robot) : NULL,
                                      .n = m->n,
                                      .cycles_left = m->cycles,
                                      .since_us = m->since_us,

@@ -155,7 +155,7 @@ void team_fail(const struct team_work *w, uint16_t robot, const char *why)
 {
     uint16_t held[TEAM_RESOURCES_MAX];
     struct team_effect e = team_effect_of(w, TEAM_ERROR, robot);
-    e.step = team_step_of(w, robot);
+    e.step = team_step_if_any(w, robot);
     e.n = w->members[robot].n;
     if (w->members[robot].phase == TEAM_PHASE_ACTIVE) {
         e.took_us = w->t_us - w->members[robot].began_us;

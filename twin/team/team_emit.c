@@ -56,7 +56,7 @@ void team_emit_halt(const struct team_work *w, uint16_t robot, uint16_t because)
     struct team_effect e = team_effect_of(w, TEAM_HALT, robot);
     e.because = because;
     if (m->phase == TEAM_PHASE_ACTIVE) {
-        e.step = team_step_of(w, robot);
+        e.step = team_step_if_any(w, robot);
         e.n = m->n;
         e.took_us = w->t_us - m->began_us;
     }
@@ -76,7 +76,7 @@ void team_emit_done(const struct team_work *w, uint16_t robot, const uint16_t *r
 {
     struct team_effect e = team_effect_of(w, TEAM_DONE, robot);
     const bool other = w->members[robot].client || w->members[robot].regains;
-    e.step = other ? NULL : team_step_of(w, robot);
+    e.step = other ? NULL : team_step_if_any(w, robot);
     e.part = w->members[robot].part;
     e.resources = resources;
     e.resource_count = count;

@@ -409,7 +409,7 @@ static void refuse_lock(const struct team_work *w, uint16_t robot, enum team_ala
     uint16_t held[TEAM_RESOURCES_MAX];
     struct team_effect e =
         m->client ? team_effect_of(w, TEAM_REJECT, robot) : team_alarm_of(w, violation, robot);
-    const struct team_step *step = m->client ? NULL : team_step_of(w, robot);
+    const struct team_step *step = m->client ? NULL : team_step_if_any(w, robot);
     e.resources = step && !m->regains ? &w->p->lists[step->first_resource] : m->request.wants;
     e.resource_count = m->request.count;
     if (violation != TEAM_ALARM_DOUBLE_LOCK) {

@@ -1,10 +1,11 @@
 /* twin/team/team_params.h - a team: its robots, resources and tasks, as its file gives them.
  *
- * Plain data, made once (config/team/team_file.h) and borrowed by everything that runs, checks or
- * simulates the team. What names a thing here is its place in the array of its kind; texts are
- * for people. Sequences lie flat: sequences within sequences, conditions and loops were turned
- * into steps and jumps when the file was read, so that a nested sequence does what its steps
- * written one below the other do. Times are whole microseconds. Pure. docs/model/teams.md.
+ * Plain data, made once (config/team/team_file.h) and borrowed by everything that runs, checks
+ * or simulates the team. What names a thing here is its place in the array of its kind; texts
+ * are for people. Sequences lie flat: sequences within sequences, conditions and loops were
+ * turned into steps and jumps when the file was read, so that a nested sequence does what its
+ * steps written one below the other do. Times are whole microseconds. Pure.
+ * docs/model/teams.md.
  */
 #ifndef TWIN_TEAM_TEAM_PARAMS_H
 #define TWIN_TEAM_TEAM_PARAMS_H

@@ -8,6 +8,8 @@
 #ifndef TWIN_TEAM_TEAM_PARTS_H
 #define TWIN_TEAM_TEAM_PARTS_H
 
+#include <assert.h>
+
 #include "twin/team/team.h"
 #include "twin/team/team_machines.h"
 #include "twin/team/team_set.h"
@@ -166,10 +168,17 @@ struct team_timer team_pop_timer(const struct team_work *w);
 enum team_due team_timer_due(const struct team_timer *timer);
 
 /* ---- team_steps.c: a robot's sequence ---- */
-static inline const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
+/* NULL: behind its last one, or told what to do from outside. */
+static inline const struct team_step *team_step_if_any(const struct team_work *w, uint16_t robot)
 {
     const struct team_member *m = &w->members[robot];
     return m->step < m->end ? &w->p->steps[m->step] : NULL;
+}
+/* Of who is at one. */
+static inline const struct team_step *team_step_of(const struct team_work *w, uint16_t robot)
+{
+    assert(w->members[robot].step < w->members[robot].end);
+    return &w->p->steps[w->members[robot].step];
 }
 /* The one way from phase to phase. */
 void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal);

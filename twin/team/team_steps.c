@@ -262,7 +262,7 @@ void team_run_robot(const struct team_work *w, uint16_t robot)
     struct team_member *m = &w->members[robot];
     size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
     while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
-        const struct team_step *step = team_step_of(w, robot);
+        const struct team_step *step = team_step_if_any(w, robot);
         if (step && m->taken_count > 0 && !team_has_all(w, robot, step)) {
             break;
         }

@@ -63,7 +63,7 @@ bool team_is_forgiven(const struct team_work *w, uint16_t robot, uint16_t resour
 void team_see_to_taken(const struct team_work *w, uint16_t robot, bool skips)
 {
     struct team_member *m = &w->members[robot];
-    const struct team_step *step = team_step_of(w, robot);
+    const struct team_step *step = team_step_if_any(w, robot);
     if (m->taken_count > 0 && skips && step &&
         (step->kind == TEAM_STEP_LOCK || step->kind == TEAM_STEP_UNLOCK)) {
         forget_step(w, robot, step);
