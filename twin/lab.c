@@ -285,9 +285,15 @@ long lab_find_team(const struct lab *lab, const char *name)
 void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair)
 {
     const struct pair_params *p = &lab->p.pairs[index];
+    const struct lab_member *m = &lab->member[index];
+    const struct team_params *team = m->team != TEAM_NONE ? &lab->p.teams[m->team] : NULL;
     *pair = (struct codec_pair){.codec = lab_codec_of(p),
                                 .prefix = lab->p.prefix ? lab->p.prefix : "",
                                 .id = p->id,
+                                .team = team ? team->name : NULL,
+                                .robot = team ? team->robots[m->robot].name : NULL,
+                                .stands = p->expected[SIDE_REAL] == PAIR_NEVER ? SIDE_VIRTUAL
+                                                                               : SIDE_REAL,
                                 .options = &p->speaks,
                                 .state = lab->parts[index].codec,
                                 .repeated = p->mode == PAIR_LINK};
@@ -382,9 +388,7 @@ static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
         s = begin_crew_step(lab, team, fx);
         watched = (struct effects){emit_watched, &s};
     }
-    struct lab_words worded = {lab, &watched};
-    const struct effects words = {lab_emit_words, &worded};
-    pair_fire(&lab->parts[i], &lab->p.pairs[i], lab->parts[i].codec ? &words : &watched);
+    pair_fire(&lab->parts[i], &lab->p.pairs[i], &watched);
     lab->state->outstanding -= open - pair->outstanding;
     reorder_heap(lab, i);
     if (team != TEAM_NONE) {
@@ -446,9 +450,7 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
                                                     : LAB_TIME_NONE;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
-    struct lab_words worded = {lab, fx};
-    const struct effects words = {lab_emit_words, &worded};
-    pair_step(&lab->parts[i], &lab->p.pairs[i], event, lab->parts[i].codec ? &words : fx);
+    pair_step(&lab->parts[i], &lab->p.pairs[i], event, fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
         reorder_heap(lab, i);
@@ -590,8 +592,10 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
 {
     assert(lab && event && fx);
     struct lab_state *state = lab->state;
+    struct lab_words worded = {lab, fx};
+    const struct effects words = {lab_emit_words, &worded};
     while (lab_next_deadline(lab) < event->t_us) {
-        fire_first(lab, fx);
+        fire_first(lab, &words);
     }
     if (event->kind != EVENT_TICK) {
         state->counts.events[event->kind]++;
@@ -599,7 +603,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     }
     if (event->t_us >= state->t_us) {
         state->t_us = event->t_us;
-        take_in(lab, event, fx);
+        take_in(lab, event, &words);
         return;
     }
     struct event late = *event;
@@ -607,15 +611,17 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     if (event->kind != EVENT_TICK) {
         state->counts.out_of_order++;
     }
-    take_in(lab, &late, fx);
+    take_in(lab, &late, &words);
 }
 
 void lab_finish(struct lab *lab, const struct effects *fx)
 {
+    struct lab_words worded = {lab, fx};
+    const struct effects words = {lab_emit_words, &worded};
     /* The last instant is over, too. */
     while (lab_next_deadline(lab) <= lab->state->t_us ||
            (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX)) {
-        fire_first(lab, fx);
+        fire_first(lab, &words);
     }
 }
 

@@ -106,13 +106,6 @@ void lab_codecs(const struct lab *lab, struct codec_set *set);
 long lab_foreign(const struct lab *lab, size_t k);
 /* A pair as its codec sees it, with what that remembers. */
 void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair);
-/* Effects on their way: what goes out to the robots of a pair whose codec remembers is put into
- * its words here, where a replay does it as well. */
-struct lab_words {
-    const struct lab *lab;
-    const struct effects *fx;
-};
-void lab_emit_words(void *context, const struct effect *effect); /* a struct lab_words */
 /* Index of the pair with this id, or -1. */
 long lab_find(const struct lab *lab, const char *id);
 

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "logger/message/codec_native.h"
-#include "twin/lab.h"
+#include "twin/lab_parts.h"
 
 /* What the robots of a lab speak, and what of a lab follows from its settings alone. */
 
@@ -88,6 +88,50 @@ void lab_codecs(const struct lab *lab, struct codec_set *set)
     }
 }
 
+/* In the words of the pair's codec; what it remembers of it changes. */
+static void emit_worded(const struct lab_words *w, const struct effect *effect,
+                        struct codec_out *out)
+{
+    struct codec_message message;
+    struct effect with = *effect;
+    out->pair = out->to->id;
+    out->t_us = effect->t_us;
+    with.message = codec_encode(out->to->codec, out, &message) ? &message : NULL;
+    w->fx->emit(w->fx->context, &with);
+}
+
+/* What a team answers to a robot whose protocol has such answers. */
+static void emit_answer(const struct lab_words *w, const struct effect *effect)
+{
+    const struct crew_answer *a = effect->response;
+    const struct lab *lab = w->lab;
+    const size_t team = effect->pair - lab->p.pair_count;
+    const struct team_params *p = &lab->p.teams[team];
+    const uint32_t pair = a->robot < p->robot_count
+                              ? crew_robot(lab->crew[team], p, a->robot)->pair
+                              : CREW_NO_PAIR;
+    const enum crew_grant grant = (enum crew_grant)a->grant;
+    struct codec_answer answer = {
+        .id = a->id,
+        .grant = crew_grant_name(grant == CREW_RELEASED ? CREW_REVOKED : grant),
+        .expiry_us = grant == CREW_GRANTED ? a->lease_until_us : LAB_TIME_MAX};
+    if (a->op != TEAM_OP_LOCK || pair == CREW_NO_PAIR || !lab->parts[pair].codec) {
+        w->fx->emit(w->fx->context, effect);
+        return;
+    }
+    for (size_t k = 0; k < a->count; k++) { /* what was revoked, or is granted still */
+        if (a->fences[k] > 0) {
+            answer.resource[answer.count].name = p->resources[a->resources[k]].name;
+            answer.resource[answer.count++].fence = (int64_t)a->fences[k];
+        }
+    }
+    struct codec_pair to;
+    lab_codec_pair(lab, pair, &to);
+    struct codec_out out = {
+        .kind = CODEC_ANSWER, .side = to.stands, .answer = &answer, .to = &to};
+    emit_worded(w, effect, &out);
+}
+
 void lab_emit_words(void *context, const struct effect *effect)
 {
     static const uint8_t kinds[EFFECT_KIND_COUNT] = {[EFFECT_COMMAND] = CODEC_COMMAND + 1,
@@ -96,21 +140,20 @@ void lab_emit_words(void *context, const struct effect *effect)
                                                      [EFFECT_PARAMETERS] =
                                                          CODEC_PARAMETERS + 1};
     const struct lab_words *w = context;
-    if (kinds[effect->kind] == 0) {
+    if (effect->kind == EFFECT_RESPONSE) {
+        emit_answer(w, effect);
+        return;
+    }
+    if (kinds[effect->kind] == 0 || !w->lab->parts[effect->pair].codec) {
         w->fx->emit(w->fx->context, effect);
         return;
     }
     struct codec_pair to;
-    struct codec_message message;
-    struct effect with = *effect;
     lab_codec_pair(w->lab, effect->pair, &to);
-    const struct codec_out out = {.kind = (enum codec_kind)(kinds[effect->kind] - 1),
-                                  .pair = to.id,
-                                  .side = effect->side,
-                                  .payload = effect->payload.text,
-                                  .bytes = effect->payload.bytes,
-                                  .t_us = effect->t_us,
-                                  .to = &to};
-    with.message = codec_encode(to.codec, &out, &message) ? &message : NULL;
-    w->fx->emit(w->fx->context, &with);
+    struct codec_out out = {.kind = (enum codec_kind)(kinds[effect->kind] - 1),
+                            .side = effect->side,
+                            .payload = effect->payload.text,
+                            .bytes = effect->payload.bytes,
+                            .to = &to};
+    emit_worded(w, effect, &out);
 }

@@ -42,9 +42,17 @@ struct lab {
     struct lab_member *member;    /* [pairs] */
     uint32_t *foreign;            /* [foreign_count] pairs with a foreign codec */
     size_t foreign_count;
-    void *scratch; /* of the teams */
+    void *scratch;              /* of the teams */
     struct delivery_memory *deliveries;
 };
+
+/* Effects on their way: what goes out to the robots of a pair whose codec remembers is put into
+ * its words here, where a replay does it as well. */
+struct lab_words {
+    const struct lab *lab;
+    const struct effects *fx;
+};
+void lab_emit_words(void *context, const struct effect *effect); /* a struct lab_words */
 
 /* For how long a lab remembers what was delivered. */
 int64_t lab_remember_us(const struct lab_params *p);

@@ -269,6 +269,7 @@ static void hear_connection(const struct vda_run *run, struct json_scan *s)
     if (online) { /* its header ids begin anew */
         run->v->state_header = -1;
         run->v->visualization_header = -1;
+        run->v->epoch++;
         vda_copy(&c.timestamp, e.connection.boot, sizeof e.connection.boot);
     } else {
         vda_copy(&c.state, e.connection.reason, sizeof e.connection.reason);

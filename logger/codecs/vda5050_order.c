@@ -64,13 +64,13 @@ static struct vda_edge *add_edge(struct vda_vehicle *v, int64_t at)
 
 /* An order of Tandem's is "<command's id>@<number>". A long id is told by its beginning and a
  * hash, so that none stands for two. */
-void vda_leg_id(const struct vda_run *run, int64_t at, int rank, char out[EVENT_ID_MAX])
+static void write_leg_id(const struct vda_run *run, const char *order_id, uint64_t order,
+                         int64_t at, int rank, char out[EVENT_ID_MAX])
 {
-    const struct vda_vehicle *v = run->v;
-    const char *mark = strrchr(v->order_id, '@');
+    const char *mark = strrchr(order_id, '@');
     char end[32];
     if (run->pair->repeated && mark) {
-        (void)snprintf(out, EVENT_ID_MAX, "%.*s", (int)(mark - v->order_id), v->order_id);
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s", (int)(mark - order_id), order_id);
         return;
     }
     if (rank < 0) {
@@ -79,12 +79,17 @@ void vda_leg_id(const struct vda_run *run, int64_t at, int rank, char out[EVENT_
         (void)snprintf(end, sizeof end, "/%lld#%d", (long long)at, rank);
     }
     const int room = EVENT_ID_MAX - 1 - (int)strlen(end);
-    if (strlen(v->order_id) <= (size_t)room) {
-        (void)snprintf(out, EVENT_ID_MAX, "%.*s%s", room, v->order_id, end);
+    if (strlen(order_id) <= (size_t)room) {
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s%s", room, order_id, end);
     } else {
-        (void)snprintf(out, EVENT_ID_MAX, "%.*s~%08lx%s", room - 9, v->order_id,
-                       (unsigned long)(v->order & 0xffffffffU), end);
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s~%08lx%s", room - 9, order_id,
+                       (unsigned long)(order & 0xffffffffU), end);
     }
+}
+
+void vda_leg_id(const struct vda_run *run, int64_t at, int rank, char out[EVENT_ID_MAX])
+{
+    write_leg_id(run, run->v->order_id, run->v->order, at, rank, out);
 }
 
 struct vda_opened *vda_find_opened(struct vda_memory *memory, const char *id)
@@ -128,26 +133,43 @@ struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
     return a;
 }
 
+/* Both ends of an edge, where they are known. */
+static bool find_ends(struct vda_vehicle *v, const struct vda_edge *edge,
+                      const struct vda_node **a, const struct vda_node **b)
+{
+    *a = vda_find_node(v, edge->at - 1);
+    *b = vda_find_node(v, edge->at + 1);
+    return *a && *b && isfinite((*a)->x_m) && isfinite((*b)->x_m);
+}
+
+double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge)
+{
+    struct vda_vehicle *v = run->v;
+    const struct vda_node *a = NULL;
+    const struct vda_node *b = NULL;
+    const struct vda_node *before = vda_find_node(v, edge->at - 3);
+    if (!find_ends(v, edge, &a, &b)) {
+        return 0.0;
+    }
+    const bool turned = before && isfinite(before->x_m);
+    const double from_rad =
+        turned ? atan2(a->y_m - before->y_m, a->x_m - before->x_m) : v->heading_rad;
+    return remainder(atan2(b->y_m - a->y_m, b->x_m - a->x_m) - from_rad, 2.0 * acos(-1.0));
+}
+
 /* The way along an edge: its length, or the distance of its ends, and the turn against the edge
  * before it. False when how far it goes is not known. */
 static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
                       struct event_command *c)
 {
-    struct vda_vehicle *v = run->v;
-    const struct vda_node *a = vda_find_node(v, edge->at - 1);
-    const struct vda_node *b = vda_find_node(v, edge->at + 1);
-    const struct vda_node *before = vda_find_node(v, edge->at - 3);
-    const bool placed = a && b && isfinite(a->x_m) && isfinite(b->x_m);
+    const struct vda_node *a = NULL;
+    const struct vda_node *b = NULL;
     c->displacement_m = edge->length_m;
-    if (placed) {
+    if (find_ends(run->v, edge, &a, &b)) {
         const double way_m = hypot(b->x_m - a->x_m, b->y_m - a->y_m);
-        const bool turned = before && isfinite(before->x_m);
-        const double from_rad =
-            turned ? atan2(a->y_m - before->y_m, a->x_m - before->x_m) : v->heading_rad;
-        const double turn_rad =
-            remainder(atan2(b->y_m - a->y_m, b->x_m - a->x_m) - from_rad, 2.0 * acos(-1.0));
         c->displacement_m = isfinite(edge->length_m) ? edge->length_m : way_m;
-        c->rotation_rad = run->pair->options->turns == CODEC_TURNS_ON_SPOT ? turn_rad : 0.0;
+        c->rotation_rad =
+            run->pair->options->turns == CODEC_TURNS_ON_SPOT ? vda_turn_of(run, edge) : 0.0;
     }
     const bool sized = isfinite(c->displacement_m);
     c->displacement_m = sized ? c->displacement_m : 0.0;
@@ -197,13 +219,60 @@ void vda_close(const struct vda_run *run, enum reply_status status, const char *
                                 .source_us = LAB_TIME_NONE,
                                 .source_start_us = LAB_TIME_NONE,
                                 .uncalibrated = true};
+    (void)snprintf(reply.detail, sizeof reply.detail, "%s", why);
+    if (v->left.open && status == REPLY_HALTED) {
+        vda_reply_left(run, v->left.end, reply);
+    }
     if (!v->ordered) {
         return;
     }
     const int64_t stood = v->last >= 0 ? v->last : v->origin >= 0 ? v->origin : 0;
     vda_leg_id(run, stood + 1, -1, id);
-    (void)snprintf(reply.detail, sizeof reply.detail, "%s", why);
     vda_reply(run, id, reply);
+}
+
+/* ---- orders that are left ---- */
+
+void vda_reply_left(const struct vda_run *run, int64_t to, struct event_reply reply)
+{
+    struct vda_left *left = &run->v->left;
+    const bool bounded = reply.bounded;
+    for (int64_t q = left->last + 1; q < to; q += 2) {
+        char id[EVENT_ID_MAX];
+        write_leg_id(run, left->order_id, left->order, q, -1, id);
+        reply.bounded = reply.status == REPLY_DONE && (bounded || q != to - 1);
+        vda_reply(run, id, reply);
+    }
+    left->last = to;
+    left->open = to < left->end;
+}
+
+void vda_leave_order(const struct vda_run *run)
+{
+    struct vda_vehicle *v = run->v;
+    struct event_reply halted = {.status = REPLY_HALTED,
+                                 .source_us = LAB_TIME_NONE,
+                                 .source_start_us = LAB_TIME_NONE,
+                                 .uncalibrated = true,
+                                 .detail = "another order"};
+    const struct vda_node *end = NULL;
+    for (size_t i = 0; i < v->node_count; i++) {
+        end = v->node[i].released && (!end || v->node[i].at > end->at) ? &v->node[i] : end;
+    }
+    const int64_t stood = v->last >= 0 ? v->last : v->origin;
+    if (!v->ordered || !end || stood >= end->at) {
+        return; /* it has been done */
+    }
+    if (v->left.open) { /* nothing was heard since */
+        vda_reply_left(run, v->left.end, halted);
+    }
+    v->left = (struct vda_left){.open = true,
+                                .trusted = v->accepted && !v->cancelled,
+                                .order = v->order,
+                                .end_node = end->id,
+                                .last = stood,
+                                .end = end->at};
+    memcpy(v->left.order_id, v->order_id, sizeof v->left.order_id);
 }
 
 /* ---- an order ---- */
@@ -342,8 +411,9 @@ static void merge_steps(const struct vda_run *run, struct json_scan list, bool n
 static void begin_order(const struct vda_run *run, const struct order *o)
 {
     struct vda_vehicle *v = run->v;
-    vda_close(run, REPLY_HALTED, "another order");
+    vda_leave_order(run);
     v->ordered = true;
+    v->cancelled = false;
     v->accepted = false;
     v->order = vda_hash(&o->id);
     vda_copy(&o->id, v->order_id, sizeof v->order_id);
@@ -434,7 +504,9 @@ void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s)
         }
         const uint64_t id = vda_hash(&told.id);
         news = news || !vda_find_action(run->v, id);
-        vda_copy(&told.type, vda_add_action(run->v, id)->op, VDA_WORD_MAX);
+        struct vda_action *a = vda_add_action(run->v, id);
+        vda_copy(&told.type, a->op, sizeof a->op);
+        run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;
     }
     if (news && run->side == SIDE_REAL && run->pair->options->mirror && !run->pair->repeated) {
         vda_mirror(run, "instantActions", &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);

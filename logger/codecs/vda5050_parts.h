@@ -12,15 +12,19 @@
 
 #include "logger/codecs/codecs.h"
 #include "logger/message/json_scan.h"
+#include "logger/message/json_write.h"
 
 enum {
-    VDA_NODES_MAX = 96,   /* of an order, the oldest give way; edges as many */
-    VDA_ACTIONS_MAX = 48, /* of a vehicle, likewise */
-    VDA_ERRORS_MAX = 24,  /* at once; more are told whenever they come */
-    VDA_OPENED_MAX = 192, /* legs of a pair, the oldest are forgotten */
-    VDA_NAME_MAX = 48,    /* of a node, a map, an order: what is longer is told cut */
+    VDA_NODES_MAX = 96,                  /* of an order, the oldest give way; edges as many */
+    VDA_ACTIONS_MAX = 48,                /* of a vehicle, likewise */
+    VDA_ERRORS_MAX = 24,                 /* at once; more are told whenever they come */
+    VDA_OPENED_MAX = 192,                /* legs of a pair, the oldest are forgotten */
+    VDA_ZONES_MAX = EVENT_TEAM_WANT_MAX, /* asked for at once */
+    VDA_NAME_MAX = 48, /* of a node, a map, an order: what is longer is told cut */
     VDA_WORD_MAX = 24,
-    VDA_DEPTH_MAX = 16
+    VDA_REQUEST_MAX = 64, /* of a request's id, which is told again as it was */
+    VDA_DEPTH_MAX = 16,
+    VDA_AGAINST = 3 /* legs that speak against what the lab file says */
 };
 
 struct vda_node {
@@ -45,6 +49,38 @@ struct vda_action {
     int64_t started_us; /* LAB_TIME_NONE: not yet */
 };
 
+/* An order with edges before it that was followed by another one, or is not named any more:
+ * how far the vehicle came is said by its next state. */
+struct vda_left {
+    bool open;
+    bool trusted; /* it was at work on it, and nobody cancelled it */
+    uint64_t order, end_node;
+    char order_id[EVENT_ID_MAX + VDA_WORD_MAX];
+    int64_t last, end; /* sequence ids: where it stood, where the last released edge ends */
+};
+
+enum vda_zone_phase {
+    VDA_ZONE_WANTED,  /* it is to be asked for */
+    VDA_ZONE_ASKED,   /* of the team: not granted yet */
+    VDA_ZONE_GRANTED, /* under a fence */
+    VDA_ZONE_OVER,    /* it was refused, revoked, or is none of the team's */
+    VDA_ZONE_LEFT     /* what it was asked for with is still held */
+};
+
+/* A request for a zone (3.0), as long as the vehicle tells it. */
+struct vda_zone {
+    char request[VDA_REQUEST_MAX]; /* its id, as it stood */
+    char name[EVENT_TEAM_NAME_MAX];
+    enum vda_zone_phase phase;
+    bool listed, waits; /* in the last state; without an answer yet, as that says */
+    bool plain;         /* it is answered without the team: */
+    bool granted;       /* and how */
+    uint64_t epoch;     /* of the vehicle, when it was listed last */
+    uint64_t lock;      /* number of the Lock that it is asked for with; 0: none yet */
+    int64_t asked_us, fence;
+    int64_t granted_us, expiry_us; /* as it was told; LAB_TIME_MAX: without end */
+};
+
 struct vda_vehicle {
     bool begun; /* what is not zero has been set */
     /* Of its messages, of each topic by itself; -1: none since it came. */
@@ -62,6 +98,14 @@ struct vda_vehicle {
     /* Since it stood at `last`: when it set off, and was paused; LAB_TIME_NONE: not. */
     int64_t departed_us, stopped_us, paused_us;
     bool vague; /* states are missing since, or before it */
+    struct vda_left left;
+    bool cancelled; /* somebody cancels the order */
+
+    /* Does it turn as the lab file says? Legs that speak against it; 0 .. VDA_AGAINST. */
+    double leave_x_m, leave_y_m, leave_rad; /* where it was when it set off */
+    double fastest_mps;                     /* ever told */
+    bool against;                           /* this leg has been counted */
+    int against_count;
 
     size_t action_next; /* rings */
     struct vda_action action[VDA_ACTIONS_MAX];
@@ -72,7 +116,11 @@ struct vda_vehicle {
     double x_m, y_m, theta_rad; /* NaN: not told yet */
     double heading_rad;         /* of the last rest */
     char map[VDA_NAME_MAX], node_name[VDA_NAME_MAX];
-    int64_t sent_orders, sent_actions; /* header ids of what was sent to it */
+    int64_t sent_orders, sent_actions, sent_responses; /* header ids of what was sent to it */
+
+    uint64_t epoch; /* it has come online so often */
+    size_t zone_count;
+    struct vda_zone zone[VDA_ZONES_MAX];
 };
 
 struct vda_opened {
@@ -85,6 +133,7 @@ struct vda_memory {
     struct vda_vehicle vehicle[SIDE_COUNT];
     size_t opened_next;
     uint64_t orders; /* given by Tandem */
+    uint64_t locks;  /* asked of the team */
     struct vda_opened opened[VDA_OPENED_MAX];
 };
 
@@ -144,6 +193,12 @@ struct vda_opened *vda_add_opened(struct vda_memory *memory, const char *id);
 void vda_open_edge(const struct vda_run *run, int64_t at);
 /* This side's reply to the leg, once, if it was opened; its id is set here. */
 void vda_reply(const struct vda_run *run, const char *id, struct event_reply reply);
+/* The turn against the edge before it; 0 when it is not known. */
+double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge);
+/* The order is over for this vehicle, or another one follows. */
+void vda_leave_order(const struct vda_run *run);
+/* What it has left: this side's reply to each leg up to the node `to`. */
+void vda_reply_left(const struct vda_run *run, int64_t to, struct event_reply reply);
 /* What the vehicle is at work on has ended without its end. */
 void vda_close(const struct vda_run *run, enum reply_status status, const char *why);
 struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action);
@@ -157,7 +212,26 @@ void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s);
 void vda_hear_state(const struct vda_run *run, struct json_scan *s);
 void vda_hear_visualization(const struct vda_run *run, struct json_scan *s);
 
+/* EVENT_NOTE of what it does against the lab file. */
+void vda_contradict(const struct vda_run *run, const char *id, const char *what);
+
+/* ---- vda5050_zones.c ---- */
+
+/* What a state says of zones that the vehicle asks for, of `zoneRequests`. */
+void vda_hear_zones(const struct vda_run *run, struct json_scan list);
+/* The team's answer to what was asked for it, as `responses`. */
+bool vda_encode_answer(const struct codec_out *out, struct codec_message *message);
+
 /* ---- vda5050_send.c ---- */
+
+/* A time as VDA 5050 writes it, to the millisecond. */
+void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us);
+/* Its header and names, into an object that is begun. */
+void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum side side,
+                      int64_t t_us, int64_t *header);
+/* "<interface>/<level>/<manufacturer>/<serial>/<kind>"; false when it is too long. */
+bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *kind,
+                     char topic[MESSAGE_TOPIC_MAX]);
 
 /* The real vehicle got it, on this topic, and its twin is to have it, too. header: the number
  * of such messages to the twin, which goes up. */

@@ -4,17 +4,23 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "logger/codecs/vda5050_parts.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/json_write.h"
-#include "logger/codecs/vda5050_parts.h"
 
-/* "<interface>/<level>/<manufacturer>/<serial>/<kind>"; false when it is too long. */
 static bool write_topic(const struct codec_options *options, enum side side, const char *level,
                         const char *kind, char topic[MESSAGE_TOPIC_MAX])
 {
     const int n = snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", options->interface,
                            level[0] ? level : "v2", options->address[side], kind);
     return n > 0 && n < MESSAGE_TOPIC_MAX;
+}
+
+bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *kind,
+                     char topic[MESSAGE_TOPIC_MAX])
+{
+    const struct vda_memory *memory = pair->state;
+    return write_topic(pair->options, side, memory->vehicle[side].level, kind, topic);
 }
 
 /* Who it is: manufacturer and serialNumber. */
@@ -89,16 +95,24 @@ static void keep_command(void *context, const struct event *event)
     }
 }
 
-static void write_header(const struct given *g, struct json_writer *w, int64_t *header)
+void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us)
 {
     char t[28];
-    message_format_time(g->out->t_us, t);
+    message_format_time(t_us, t);
     t[23] = 'Z'; /* milliseconds */
     t[24] = '\0';
+    json_write_text(w, key, t);
+}
+
+void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum side side,
+                      int64_t t_us, int64_t *header)
+{
+    const struct vda_memory *memory = pair->state;
+    const char *version = memory->vehicle[side].version;
     json_write_int(w, "headerId", (*header)++);
-    json_write_text(w, "timestamp", t);
-    json_write_text(w, "version", g->v->version[0] ? g->v->version : "2.0.0");
-    write_names(w, g->out->to->options->address[g->out->side]);
+    vda_write_stamp(w, "timestamp", t_us);
+    json_write_text(w, "version", version[0] ? version : "2.0.0");
+    write_names(w, pair->options->address[side]);
 }
 
 static void write_action(const struct given *g, struct json_writer *w, const char *type)
@@ -209,8 +223,11 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
                               .kept_bytes = out->bytes,
                               .payload_bytes = out->bytes};
     struct json_writer w;
-    if (out->kind != CODEC_COMMAND || out->side >= SIDE_COUNT || !g.memory) {
+    if (out->side >= SIDE_COUNT || !g.memory) {
         return false;
+    }
+    if (out->kind != CODEC_COMMAND) {
+        return out->kind == CODEC_ANSWER && vda_encode_answer(out, message);
     }
     g.v = &g.memory->vehicle[out->side];
     (void)codec_native.decode("x", &m, keep_command, &g);
@@ -223,7 +240,8 @@ bool vda_encode(const struct codec_out *out, struct codec_message *message)
     expect_answer(&g, halt);
     json_write_start(&w, message->room, sizeof message->room, NULL, NULL);
     json_write_object(&w, NULL);
-    write_header(&g, &w, halt ? &g.v->sent_actions : &g.v->sent_orders);
+    vda_write_header(&w, out->to, out->side, out->t_us,
+                     halt ? &g.v->sent_actions : &g.v->sent_orders);
     if (halt) {
         write_cancel(&g, &w);
     } else {

@@ -21,7 +21,9 @@ struct state {
     struct json_text timestamp, version, order, last_node, mode;
     int8_t driving, paused;
     struct json_scan nodes, edges, actions, instant_actions, errors, safety, position, velocity;
+    struct json_scan zones;
     int64_t stamp_us;
+    double speed_mps; /* NaN: not told */
     struct place at;
     bool placed; /* its position is told, and known to itself */
 };
@@ -47,6 +49,7 @@ static const struct vda_member members[] = {
     {"agvPosition", VDA_PART, offsetof(struct state, position)},
     {"mobileRobotPosition", VDA_PART, offsetof(struct state, position)}, /* 3.0 */
     {"velocity", VDA_PART, offsetof(struct state, velocity)},
+    {"zoneRequests", VDA_PART, offsetof(struct state, zones)}, /* 3.0 */
 };
 static const struct vda_member place_members[] = {
     {"x", VDA_REAL, offsetof(struct place, x_m)},
@@ -78,6 +81,7 @@ static bool read_state(const struct vda_run *run, struct json_scan *s, struct st
         return vda_fail(run, "timestamp: an ISO 8601 time with Z or an offset was expected");
     }
     st->placed = false;
+    st->speed_mps = nan("");
     if (is_object(&st->position)) {
         if (!vda_read(run, &st->position, place_members, COUNT(place_members), &st->at)) {
             return false;
@@ -121,11 +125,69 @@ static void tell_sample(const struct vda_run *run, struct state *st)
     }
     const bool turnable =
         run->pair->options->velocity_frame != CODEC_FRAME_WORLD || isfinite(at->theta_rad);
+    st->speed_mps = hypot(u.vx, u.vy);
     if (isfinite(u.vx) && isfinite(u.vy) && isfinite(u.omega) && turnable) {
         turn_velocity(run, &u, at->theta_rad, t->nu);
         t->nu_count = 3;
     }
     codec_emit(run->pair, &e, run->ear);
+}
+
+/* ---- does it turn as the lab file says? ---- */
+
+void vda_contradict(const struct vda_run *run, const char *id, const char *what)
+{
+    struct event e;
+    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
+    e.note.kind = NOTE_CONTRADICTION;
+    (void)snprintf(e.note.id, sizeof e.note.id, "%s", id);
+    (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", what);
+    codec_emit(run->pair, &e, run->ear);
+}
+
+/* Nothing turns on the spot faster than this; a heading that has jumped says nothing. */
+static const double TURN_RADPS = 10.0;
+
+/* It has turned where it stood. */
+static bool has_turned(double turned_rad, double moved_m, double since_s)
+{
+    return turned_rad > 0.3 && moved_m < 0.05 && since_s * TURN_RADPS >= turned_rad;
+}
+
+/* It has come so far that no time was left for the turn of this edge, not even at the greatest
+ * speed it ever told. */
+static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
+{
+    const struct vda_vehicle *v = run->v;
+    const struct vda_edge *edge = vda_find_edge(run->v, v->last + 1);
+    const double turn_rad = edge ? fabs(vda_turn_of(run, edge)) : 0.0;
+    return turn_rad > 0.5 && moved_m > 0.2 && since_s < 3.0 && v->fastest_mps > 0.0 &&
+           (since_s - moved_m / v->fastest_mps) * TURN_RADPS < turn_rad;
+}
+
+static void watch_turn(const struct vda_run *run, const struct state *st)
+{
+    struct vda_vehicle *v = run->v;
+    const double since_s = lab_s(st->stamp_us - v->departed_us);
+    const double moved_m = hypot(st->at.x_m - v->leave_x_m, st->at.y_m - v->leave_y_m);
+    const double turned_rad =
+        fabs(remainder(st->at.theta_rad - v->leave_rad, 2.0 * acos(-1.0)));
+    const bool on_spot = run->pair->options->turns == CODEC_TURNS_ON_SPOT;
+    v->fastest_mps = st->speed_mps > v->fastest_mps ? st->speed_mps : v->fastest_mps;
+    if (v->departed_us == LAB_TIME_NONE || st->stamp_us <= v->departed_us || v->vague ||
+        v->stopped_us != LAB_TIME_NONE || v->paused_us > 0 || v->against ||
+        v->against_count == VDA_AGAINST) {
+        return;
+    }
+    if (on_spot ? had_no_time(run, moved_m, since_s)
+                : has_turned(turned_rad, moved_m, since_s)) {
+        v->against = true;
+        if (++v->against_count == VDA_AGAINST) {
+            vda_contradict(run, "",
+                           on_spot ? "no time is left for turns: it needs turns: none"
+                                   : "it turns on the spot: it needs turns: on_spot");
+        }
+    }
 }
 
 void vda_hear_visualization(const struct vda_run *run, struct json_scan *s)
@@ -140,6 +202,7 @@ void vda_hear_visualization(const struct vda_run *run, struct json_scan *s)
     run->v->visualization_header = st.header >= 0 ? st.header : run->v->visualization_header;
     if (st.placed && st.stamp_us != LAB_TIME_NONE) {
         tell_sample(run, &st);
+        watch_turn(run, &st);
     }
 }
 
@@ -393,6 +456,9 @@ static void note_motion(struct vda_vehicle *v, const struct state *st, bool gap)
     v->vague = v->vague || gap; /* a departure or a pause may be among what was lost */
     if (moving && v->departed_us == LAB_TIME_NONE) {
         v->departed_us = st->stamp_us;
+        v->leave_x_m = st->placed ? st->at.x_m : nan("");
+        v->leave_y_m = st->placed ? st->at.y_m : nan("");
+        v->leave_rad = st->placed ? st->at.theta_rad : nan("");
     } else if (v->departed_us != LAB_TIME_NONE && paused && v->stopped_us == LAB_TIME_NONE) {
         v->stopped_us = st->stamp_us;
     } else if (moving && v->stopped_us != LAB_TIME_NONE) {
@@ -421,9 +487,58 @@ static void hear_nodes(const struct vda_run *run, const struct state *st, bool g
         v->stopped_us = LAB_TIME_NONE;
         v->paused_us = 0;
         v->vague = gap;
+        v->against = false;
         vda_open_edge(run, v->last + 1);
     }
     note_motion(v, st, gap);
+}
+
+/* ---- an order that another one has followed ---- */
+
+/* It is still at work on it: its edges up to where it stands. */
+static void tell_progress(const struct vda_run *run, const struct state *st, bool gap)
+{
+    struct vda_left *left = &run->v->left;
+    const int64_t at = st->last_at < left->end ? st->last_at : left->end;
+    if (at > left->last && (at - left->last) % 2 == 0 &&
+        !is_ahead(run, st->nodes, vda_hash(&st->last_node), st->last_at)) {
+        vda_reply_left(run, at,
+                       (struct event_reply){.status = REPLY_DONE,
+                                            .source_us = st->stamp_us,
+                                            .source_start_us = LAB_TIME_NONE,
+                                            .uncalibrated = true,
+                                            .bounded = gap});
+    }
+}
+
+/* The first state that names another one says how it ended, the last of its own being lost: no
+ * vehicle takes a new order before it has done the one before, or that was cancelled. */
+static void settle_left(const struct vda_run *run, const struct state *st)
+{
+    struct vda_left *left = &run->v->left;
+    const bool done = left->trusted && vda_hash(&st->last_node) == left->end_node;
+    struct event_reply reply = {.status = done ? REPLY_DONE : REPLY_HALTED,
+                                .source_us = done ? st->stamp_us : LAB_TIME_NONE,
+                                .source_start_us = LAB_TIME_NONE,
+                                .uncalibrated = true,
+                                .bounded = true};
+    (void)snprintf(reply.detail, sizeof reply.detail, "%s", done ? "" : "another order");
+    vda_reply_left(run, left->end, reply);
+}
+
+static void hear_left(const struct vda_run *run, const struct state *st, bool gap)
+{
+    struct vda_vehicle *v = run->v;
+    const uint64_t order = vda_hash(&st->order);
+    if (v->ordered && v->accepted && order != v->order) { /* which is it by now? */
+        vda_leave_order(run);
+        v->ordered = false;
+    }
+    if (v->left.open && order == v->left.order) {
+        tell_progress(run, st, gap);
+    } else if (v->left.open) {
+        settle_left(run, st);
+    }
 }
 
 /* ---- actions ---- */
@@ -440,6 +555,8 @@ static void tell_instant(const struct vda_run *run, const struct state *st,
     const bool finished = strcmp(a->status, "FINISHED") == 0;
     if (finished && strcmp(a->op, "cancelOrder") == 0) {
         vda_close(run, REPLY_HALTED, "cancelOrder");
+    } else if (strcmp(a->status, "FAILED") == 0 && strcmp(a->op, "cancelOrder") == 0) {
+        run->v->cancelled = false;
     }
     codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
     e.note.kind = NOTE_INSTANT;
@@ -602,6 +719,8 @@ void vda_hear_state(const struct vda_run *run, struct json_scan *s)
         return;
     }
     hear_mode(run, &st.mode);
+    vda_hear_zones(run, st.zones);
+    hear_left(run, &st, gap);
     if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
         v->heading_rad =
             st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
@@ -612,6 +731,9 @@ void vda_hear_state(const struct vda_run *run, struct json_scan *s)
         tell_note(run, NOTE_ACCEPTED, 0, st.stamp_us);
     }
     hear_nodes(run, &st, gap);
+    if (st.placed) {
+        watch_turn(run, &st);
+    }
     hear_actions(run, &st, st.actions);
     hear_actions(run, &st, st.instant_actions);
     if (st.placed && isfinite(st.at.theta_rad) && st.driving == 0 && is_empty(st.edges)) {

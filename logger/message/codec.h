@@ -45,6 +45,7 @@ enum codec_kind {
     CODEC_POSE,       /* where the simulated robot stands, to the simulator */
     CODEC_CONTROL,    /* an effort, to the simulator */
     CODEC_PROBE,      /* of a robot's clock */
+    CODEC_ANSWER,     /* of its team, to a robot that asks for itself: codec_out.answer */
     CODEC_KIND_COUNT
 };
 
@@ -71,9 +72,23 @@ struct codec_options {
 struct codec_pair {
     const struct codec *codec;
     const char *prefix, *id;
+    const char *team, *robot; /* in which it is whom; NULL: in none */
+    enum side stands;         /* who of the pair is that robot: the real one, if there is one */
     const struct codec_options *options;
     void *state;   /* [codec->state_bytes] all zero at first; NULL: not at hand, or none */
     bool repeated; /* events are told on as payloads: commands, replies need theirs (raw) */
+};
+
+/* What a team answers to a Lock. */
+struct codec_answer {
+    const char *id;    /* of the request */
+    const char *grant; /* "GRANTED", "QUEUED", "REVOKED", "REJECTED" */
+    size_t count;      /* 0: of all that was asked for */
+    struct {
+        const char *name;
+        int64_t fence; /* 0: none */
+    } resource[EVENT_TEAM_WANT_MAX];
+    int64_t expiry_us; /* of its lease; LAB_TIME_MAX: none */
 };
 
 struct codec_out {
@@ -82,8 +97,9 @@ struct codec_out {
     enum side side;
     const char *payload; /* [bytes] of the native protocol: codec_native.h reads it back */
     size_t bytes;
-    int64_t t_us;                /* lab time */
-    const struct codec_pair *to; /* of foreign codecs; its state may be changed */
+    int64_t t_us;                      /* lab time */
+    const struct codec_answer *answer; /* CODEC_ANSWER, which has no payload */
+    const struct codec_pair *to;       /* of foreign codecs; its state may be changed */
 };
 
 struct codec_message {

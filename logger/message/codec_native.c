@@ -640,6 +640,9 @@ static bool encode_native(const struct codec_out *out, struct codec_message *mes
         [CODEC_CONTROL] = {"control", true}, [CODEC_PROBE] = {"probe", true},
         [CODEC_POSE] = {"pose", true},
     };
+    if (!rows[out->kind].rest) {
+        return false;
+    }
     const bool of_side = rows[out->kind].of_side && out->side < SIDE_COUNT;
     const int n =
         snprintf(message->topic, sizeof message->topic, "%s/%s%s%s", out->pair,

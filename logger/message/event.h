@@ -310,7 +310,8 @@ struct event_fault {
     X(NOTE_INSTANT, "instant")   /* an action of one robot alone: detail, status */            \
     X(NOTE_STALE, "stale")       /* a message that was here before, or a later one: count */   \
     X(NOTE_MISSING, "missing")   /* so many messages never came: count */                      \
-    X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to tell all of itself again: detail */
+    X(NOTE_REBIRTH, "rebirth")   /* the robot is asked to tell all of itself again: detail */  \
+    X(NOTE_CONTRADICTION, "contradiction") /* it does not as the lab file says: detail, id */
 /* clang-format on */
 
 enum note_kind { NOTE_KINDS(NAMES_VALUE) NOTE_KIND_COUNT };

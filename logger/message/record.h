@@ -80,7 +80,8 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_AMBIGUOUS, "ambiguous")                                                            \
     X(ALARM_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */     \
     X(ALARM_ESTOP, "estop")             /* its emergency stop was pressed */                    \
-    X(ALARM_MODE, "mode")               /* who drives it has changed */
+    X(ALARM_MODE, "mode")               /* who drives it has changed */                         \
+    X(ALARM_CONTRADICTION, "contradiction") /* it does not as the lab file says of it */
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };

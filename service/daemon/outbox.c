@@ -606,6 +606,9 @@ static void emit_response(struct daemon *d, const struct effect *effect)
                          effect->response);
     if (json_write_end(&w)) {
         publish_for(d, effect->pair, "response", text, w.used, GATEWAY_SURE);
+        if (effect->message) { /* in the robot's own words, too */
+            publish_message(d, effect->pair, effect->message, GATEWAY_SURE);
+        }
         if (effect->response->grant == CREW_GRANTED) {
             time_grant(d, pair_of(d, effect->pair, effect->response->robot), effect->t_us);
         }

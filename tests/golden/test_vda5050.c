@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "config/lab_file.h"
 #include "logger/codecs/codecs.h"
-#include "logger/message/json_scan.h"
 #include "logger/codecs/vda5050_parts.h"
+#include "logger/message/json_scan.h"
 #include "service/replay/replay.h"
 
 enum { TEXT_BYTES = 1 << 16 };
@@ -21,7 +21,7 @@ struct rig {
     char text[TEXT_BYTES], sent[TEXT_BYTES];
     size_t used, sent_count;
     struct event last;
-    uint64_t events;
+    uint64_t events, contradictions;
 };
 
 static void say(struct rig *r, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -54,7 +54,8 @@ static void say_stamp(struct rig *r, const char *before, int64_t us)
         return;
     }
     char text[64];
-    size_t n = (size_t)snprintf(text, sizeof text, "%lld.%06lld", (long long)(us / 1000000), (long long)(us % 1000000));
+    size_t n = (size_t)snprintf(text, sizeof text, "%lld.%06lld", (long long)(us / 1000000),
+                                (long long)(us % 1000000));
     while (text[n - 1] == '0' && text[n - 2] != '.') {
         n--;
     }
@@ -94,16 +95,24 @@ static void say_about(struct rig *r, const char *about)
 
 static void take_event(void *context, const struct event *e)
 {
-    static const char *const names[EVENT_KIND_COUNT] = {
-        [EVENT_COMMAND] = "command", [EVENT_REPLY] = "reply", [EVENT_CONNECTION] = "connection", [EVENT_FAULT] = "alarm"};
+    static const char *const names[EVENT_KIND_COUNT] = {[EVENT_COMMAND] = "command",
+                                                        [EVENT_REPLY] = "reply",
+                                                        [EVENT_CONNECTION] = "connection",
+                                                        [EVENT_FAULT] = "alarm"};
     struct rig *r = context;
     r->last = *e;
     r->events++;
+    if (e->kind == EVENT_NOTE &&
+        e->note.kind == NOTE_CONTRADICTION) { /* of ours, not of the independent reading */
+        r->contradictions++;
+        return;
+    }
     if (e->kind == EVENT_TELEMETRY) {
         return;
     }
     say_stamp(r, "{\"t\": ", e->t_us);
-    say(r, ", \"event\": \"%s\"", e->kind == EVENT_NOTE ? note_kind_name(e->note.kind) : names[e->kind]);
+    say(r, ", \"event\": \"%s\"",
+        e->kind == EVENT_NOTE ? note_kind_name(e->note.kind) : names[e->kind]);
     if (e->side < SIDE_COUNT) {
         say(r, ", \"side\": \"%s\"", side_name(e->side));
     }
@@ -116,10 +125,11 @@ static void take_event(void *context, const struct event *e)
         say_real(r, ", \"displacement_m\": ", e->command.displacement_m);
     } else if (e->kind == EVENT_REPLY) {
         say_reply(r, &e->reply);
-        CHECK_INT(e->reply.id, e->reply.uncalibrated, e->reply.source_start_us == LAB_TIME_NONE && !strchr(e->reply.id, '#'));
+        CHECK_INT(e->reply.id, e->reply.uncalibrated,
+                  e->reply.source_start_us == LAB_TIME_NONE && !strchr(e->reply.id, '#'));
     } else if (e->kind == EVENT_FAULT) {
-        say(r, ", \"type\": \"%s\", \"level\": \"%s\", \"detail\": \"%s\"", fault_kind_name(e->fault.kind), e->fault.level,
-            e->fault.detail);
+        say(r, ", \"type\": \"%s\", \"level\": \"%s\", \"detail\": \"%s\"",
+            fault_kind_name(e->fault.kind), e->fault.level, e->fault.detail);
         say_about(r, e->fault.about);
     } else if (e->note.kind == NOTE_ACCEPTED) {
         say(r, ", \"order\": \"%s\"", e->note.id);
@@ -133,7 +143,8 @@ static void take_event(void *context, const struct event *e)
     say(r, "}\n");
 }
 
-static void take_sent(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
+static void take_sent(void *context, const char *pair, const char *topic, const char *payload,
+                      size_t bytes)
 {
     struct rig *r = context;
     (void)snprintf(r->sent, sizeof r->sent, "%s %s %.*s", pair, topic, (int)bytes, payload);
@@ -145,12 +156,14 @@ static void start_rig(struct rig *r, const char *yaml)
     struct err_list errors = {0};
     static char room[MESSAGE_PAYLOAD_MAX];
     memset(r, 0, sizeof *r);
-    CU_ASSERT_EQUAL_FATAL(lab_file_parse(yaml, strlen(yaml), "lab", &r->file, &errors), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(lab_file_parse(yaml, strlen(yaml), "lab", &r->file, &errors),
+                          STATUS_OK);
     const struct lab_params params = lab_file_params(&r->file);
     r->lab = lab_memory_create(&params);
     CU_ASSERT_PTR_NOT_NULL_FATAL(r->lab);
     lab_codecs(r->lab, &r->set);
-    r->set.ear = (struct codec_ear){.send = take_sent, .send_context = r, .room = room, .room_bytes = sizeof room};
+    r->set.ear = (struct codec_ear){
+        .send = take_sent, .send_context = r, .room = room, .room_bytes = sizeof room};
 }
 
 static void end_rig(struct rig *r)
@@ -161,8 +174,10 @@ static void end_rig(struct rig *r)
 
 static size_t hear(struct rig *r, const char *topic, const char *payload, int64_t t_us)
 {
-    struct message m = {
-        .t_us = t_us, .payload = payload, .kept_bytes = strlen(payload), .payload_bytes = strlen(payload)};
+    struct message m = {.t_us = t_us,
+                        .payload = payload,
+                        .kept_bytes = strlen(payload),
+                        .payload_bytes = strlen(payload)};
     (void)snprintf(m.topic, sizeof m.topic, "%s", topic);
     r->used = 0;
     r->text[0] = '\0';
@@ -183,10 +198,13 @@ static void test_recordings(void)
 {
     static const struct {
         const char *name, *yaml;
-        size_t lines;
+        size_t lines, contradictions;
     } rows[] = {
-        {"trace", "pairs: {agv: {codec: vda5050, real: acme/real-01, virtual: acme/virtual-01}}", 71},
-        {"live", "pairs: {agv: {codec: vda5050, real: acme/amr-real, virtual: acme/amr-virtual}}", 80},
+        {"trace",
+         "pairs: {agv: {codec: vda5050, real: acme/real-01, virtual: acme/virtual-01}}", 71, 2},
+        {"live",
+         "pairs: {agv: {codec: vda5050, real: acme/amr-real, virtual: acme/amr-virtual}}", 80,
+         2},
     };
     static struct rig r;
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
@@ -194,21 +212,26 @@ static void test_recordings(void)
         char path[256];
         size_t lines = 0;
         start_rig(&r, rows[i].yaml);
-        (void)snprintf(path, sizeof path, TANDEM_SOURCE_DIR "/tests/golden/replay/vda5050_%s/input.jsonl", rows[i].name);
+        (void)snprintf(path, sizeof path,
+                       TANDEM_SOURCE_DIR "/tests/golden/replay/vda5050_%s/input.jsonl",
+                       rows[i].name);
         char *input = read_whole(path);
         for (char *line = strtok(input, "\n"); line; line = strtok(NULL, "\n")) {
             struct message m;
             struct err err;
-            CU_ASSERT_EQUAL_FATAL(message_parse(line, strlen(line), scratch, &m, &err), STATUS_OK);
+            CU_ASSERT_EQUAL_FATAL(message_parse(line, strlen(line), scratch, &m, &err),
+                                  STATUS_OK);
             (void)codec_decode(&r.set, "tandem/v1", &m, take_event, &r);
         }
-        (void)snprintf(path, sizeof path, TANDEM_SOURCE_DIR "/tests/golden/vda5050/%s_events.jsonl", rows[i].name);
+        (void)snprintf(path, sizeof path,
+                       TANDEM_SOURCE_DIR "/tests/golden/vda5050/%s_events.jsonl", rows[i].name);
         char *want = read_whole(path);
         for (const char *c = want; *c; c++) {
             lines += *c == '\n';
         }
         CHECK_INT(rows[i].name, lines, rows[i].lines);
         CHECK_TEXT(rows[i].name, r.text, want);
+        CHECK_INT("these vehicles turn in no time", r.contradictions, rows[i].contradictions);
         free(input);
         free(want);
         end_rig(&r);
@@ -218,24 +241,30 @@ static void test_recordings(void)
 /* ---- orders that go out ---- */
 
 static const char order[] =
-    "{\"headerId\":7,\"timestamp\":\"2026-11-20T04:44:42.970Z\",\"version\":\"2.0.0\",\"manufacturer\":\"acme\","
+    "{\"headerId\":7,\"timestamp\":\"2026-11-20T04:44:42.970Z\",\"version\":\"2.0.0\","
+    "\"manufacturer\":\"acme\","
     "\"serialNumber\":\"a\",\"orderId\":\"o1\",\"orderUpdateId\":%d,\"nodes\":["
     "{\"nodeId\":\"n0\",\"sequenceId\":0,\"released\":true,\"actions\":[]},"
     "{\"nodeId\":\"n1\",\"sequenceId\":2,\"released\":true,\"actions\":[]}],"
-    "\"edges\":[{\"edgeId\":\"e\",\"sequenceId\":1,\"released\":true,\"length\":2.5,\"actions\":[]}]}";
+    "\"edges\":[{\"edgeId\":\"e\",\"sequenceId\":1,\"released\":true,\"length\":2.5,"
+    "\"actions\":[]}]}";
 
-static const char state[] =
-    "{\"headerId\":%d,\"timestamp\":\"2026-11-20T04:44:%06.3fZ\",\"version\":\"2.1.0\",\"orderId\":\"%s\",\"orderUpdateId\":0,"
-    "\"lastNodeId\":\"%s\",\"lastNodeSequenceId\":%d,\"driving\":%s,\"nodeStates\":[%s],\"edgeStates\":[],"
-    "\"actionStates\":[%s],\"errors\":[],\"operatingMode\":\"AUTOMATIC\",\"safetyState\":{\"eStop\":\"%s\"},"
-    "\"agvPosition\":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\",\"positionInitialized\":true}}";
+static const char state[] = "{\"headerId\":%d,\"timestamp\":\"2026-11-20T04:44:%06.3fZ\","
+                            "\"version\":\"2.1.0\",\"orderId\":\"%s\",\"orderUpdateId\":0,"
+                            "\"lastNodeId\":\"%s\",\"lastNodeSequenceId\":%d,\"driving\":%s,"
+                            "\"nodeStates\":[%s],\"edgeStates\":[],"
+                            "\"actionStates\":[%s],\"errors\":[],\"operatingMode\":"
+                            "\"AUTOMATIC\",\"safetyState\":{\"eStop\":\"%s\"},"
+                            "\"agvPosition\":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\","
+                            "\"positionInitialized\":true}}";
 
 /* The twin gets each order once, with its own name and numbers. */
 static void test_mirror(void)
 {
     static struct rig r;
     char text[2048];
-    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mirror: true, interface: fleet/x}}");
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mirror: true, "
+                  "interface: fleet/x}}");
     for (int update = 0; update < 2; update++) {
         (void)snprintf(text, sizeof text, order, update);
         CHECK_INT("heard", hear(&r, "fleet/x/v2/acme/a/order", text, 1), 1);
@@ -244,16 +273,23 @@ static void test_mirror(void)
         CHECK_INT("not twice", r.sent_count, update + 1);
     }
     CHECK("to the twin",
-          strncmp(r.sent, "p fleet/x/v2/acme/b/order {\"headerId\":1,\"manufacturer\":\"acme\",\"serialNumber\":\"b\",", 79) == 0);
-    CHECK("what else it says", strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
+          strncmp(r.sent,
+                  "p fleet/x/v2/acme/b/order "
+                  "{\"headerId\":1,\"manufacturer\":\"acme\",\"serialNumber\":\"b\",",
+                  79) == 0);
+    CHECK(
+        "what else it says",
+        strstr(r.sent, "\"orderId\":\"o1\",\"orderUpdateId\":1,\"nodes\":[{\"nodeId\":\"n0\""));
     CHECK("one name", !strstr(r.sent, "\"serialNumber\":\"a\""));
     (void)hear(&r, "fleet/x/v2/acme/b/order", strchr(r.sent, '{'), 3);
     CHECK_INT("the twin's own is not sent on", r.sent_count, 2);
-    static const char cancel[] = "{\"headerId\":1,\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}";
+    static const char cancel[] =
+        "{\"headerId\":1,\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}";
     (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 4);
     (void)hear(&r, "fleet/x/v2/acme/a/instantActions", cancel, 5);
     CHECK_INT("an instant action, once", r.sent_count, 3);
-    CHECK("to the twin", strncmp(r.sent, "p fleet/x/v2/acme/b/instantActions {\"headerId\":0,", 49) == 0);
+    CHECK("to the twin",
+          strncmp(r.sent, "p fleet/x/v2/acme/b/instantActions {\"headerId\":0,", 49) == 0);
     end_rig(&r);
 }
 
@@ -268,7 +304,8 @@ static void take_effect(void *context, const struct effect *effect)
     if (effect->kind == EFFECT_COMMAND && effect->side == SIDE_REAL) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(effect->message);
         (void)snprintf(o->topic, sizeof o->topic, "%s", effect->message->topic);
-        (void)snprintf(o->payload, sizeof o->payload, "%.*s", (int)effect->message->bytes, effect->message->payload);
+        (void)snprintf(o->payload, sizeof o->payload, "%.*s", (int)effect->message->bytes,
+                       effect->message->payload);
         o->count++;
     }
 }
@@ -288,36 +325,47 @@ static void test_link(void)
     static struct outgoing out;
     char text[2048];
     void *both[] = {&r, &out};
-    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link, virtual_expected: never}}");
+    start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link, "
+                  "virtual_expected: never}}");
     struct message m = {.t_us = 1000000, .payload = text};
-#define HEAR(name)                                                                                                     \
-    (m.t_us += 100000, m.kept_bytes = m.payload_bytes = strlen(text), (void)snprintf(m.topic, sizeof m.topic, "%s", name), \
+#define HEAR(name)                                                                             \
+    (m.t_us += 100000, m.kept_bytes = m.payload_bytes = strlen(text),                          \
+     (void)snprintf(m.topic, sizeof m.topic, "%s", name),                                      \
      codec_decode(&r.set, "tandem/v1", &m, step_lab, both))
     (void)snprintf(text, sizeof text, state, 0, 1.0, "", "dock", 4, "false", "", "", "NONE");
     CHECK_INT("state", HEAR("uagv/v2/acme/a/state"), 1);
-    (void)snprintf(text, sizeof text, "{\"id\":\"c7\",\"op\":\"go\",\"rotation_rad\":0.5,\"displacement_m\":2}");
+    (void)snprintf(text, sizeof text,
+                   "{\"id\":\"c7\",\"op\":\"go\",\"rotation_rad\":0.5,\"displacement_m\":2}");
     CHECK_INT("command", HEAR("tandem/v1/p/command"), 1);
     CHECK_INT("sent", out.count, 1);
     CHECK_TEXT("where", out.topic, "uagv/v2/acme/a/order");
-    CHECK("an order of its own", strstr(out.payload, "\"orderId\":\"c7@1\",\"orderUpdateId\":0"));
-    CHECK("from where it stands", strstr(out.payload, "{\"nodeId\":\"dock\",\"sequenceId\":0,\"released\":true,\"nodePosition\""
-                                                      ":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\"}"));
-    CHECK("when", strstr(out.payload, "\"timestamp\":\"1970-01-01T00:00:01.200Z\",\"version\":\"2.1.0\""));
+    CHECK("an order of its own",
+          strstr(out.payload, "\"orderId\":\"c7@1\",\"orderUpdateId\":0"));
+    CHECK("from where it stands",
+          strstr(out.payload,
+                 "{\"nodeId\":\"dock\",\"sequenceId\":0,\"released\":true,\"nodePosition\""
+                 ":{\"x\":1,\"y\":2,\"theta\":0.5,\"mapId\":\"lab\"}"));
+    CHECK("when", strstr(out.payload,
+                         "\"timestamp\":\"1970-01-01T00:00:01.200Z\",\"version\":\"2.1.0\""));
     CHECK("how far", strstr(out.payload, "\"length\":2,"));
     (void)snprintf(text, sizeof text, "%s", out.payload);
     (void)HEAR("uagv/v2/acme/a/order");
-    (void)snprintf(text, sizeof text, state, 1, 1.5, "c7@1", "dock", 0, "true", "{\"nodeId\":\"c7@1\",\"sequenceId\":2}", "",
-                   "NONE");
+    (void)snprintf(text, sizeof text, state, 1, 1.5, "c7@1", "dock", 0, "true",
+                   "{\"nodeId\":\"c7@1\",\"sequenceId\":2}", "", "NONE");
     (void)HEAR("uagv/v2/acme/a/state");
-    (void)snprintf(text, sizeof text, state, 2, 2.5, "c7@1", "c7@1", 2, "false", "", "", "NONE");
+    (void)snprintf(text, sizeof text, state, 2, 2.5, "c7@1", "c7@1", 2, "false", "", "",
+                   "NONE");
     (void)HEAR("uagv/v2/acme/a/state");
     CHECK_INT("its end", r.last.kind, EVENT_REPLY);
     CHECK_TEXT("is the command's", r.last.reply.id, "c7");
-    CHECK("put natively for L1", r.last.reply.source_us - r.last.reply.source_start_us == 1000000);
+    CHECK("put natively for L1",
+          r.last.reply.source_us - r.last.reply.source_start_us == 1000000);
     (void)snprintf(text, sizeof text, "{\"id\":\"c8\",\"op\":\"halt\"}");
     (void)HEAR("tandem/v1/p/command");
     CHECK_TEXT("a halt", out.topic, "uagv/v2/acme/a/instantActions");
-    CHECK("cancels", strstr(out.payload, "\"actions\":[{\"actionId\":\"c8@2\",\"actionType\":\"cancelOrder\""));
+    CHECK("cancels",
+          strstr(out.payload,
+                 "\"actions\":[{\"actionId\":\"c8@2\",\"actionType\":\"cancelOrder\""));
     (void)snprintf(text, sizeof text, state, 3, 2.6, "c7@1", "c7@1", 2, "false", "",
                    "{\"actionId\":\"c8@2\",\"actionStatus\":\"FINISHED\"}", "NONE");
     (void)HEAR("uagv/v2/acme/a/state");
@@ -378,11 +426,12 @@ static void test_sided_commands(void)
 
 /* ---- what does not come, and what is wrong ---- */
 
-static void hear_state(struct rig *r, int header, double s, const char *node, int at, bool driving, const char *ahead,
-                       const char *estop)
+static void hear_state(struct rig *r, int header, double s, const char *node, int at,
+                       bool driving, const char *ahead, const char *estop)
 {
     char text[2048];
-    (void)snprintf(text, sizeof text, state, header, s, "o1", node, at, driving ? "true" : "false", ahead, "", estop);
+    (void)snprintf(text, sizeof text, state, header, s, "o1", node, at,
+                   driving ? "true" : "false", ahead, "", estop);
     (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
 }
 
@@ -397,7 +446,8 @@ static void test_lost_states(void)
     CHECK("opened", strstr(r.text, "\"command\", \"id\": \"o1/1\""));
     hear_state(&r, 0, 1.0, "n0", 0, false, ahead, "NONE");
     hear_state(&r, 1, 1.5, "n0", 0, true, ahead, "MANUAL");
-    CHECK("e-stop", strstr(r.text, "\"type\": \"estop\", \"level\": \"\", \"detail\": \"MANUAL\""));
+    CHECK("e-stop",
+          strstr(r.text, "\"type\": \"estop\", \"level\": \"\", \"detail\": \"MANUAL\""));
     hear_state(&r, 1, 1.6, "n0", 0, true, ahead, "NONE");
     CHECK("stale", strstr(r.text, "\"stale\""));
     hear_state(&r, 5, 3.0, "n1", 2, false, "", "MANUAL");
@@ -414,14 +464,19 @@ static void test_malformed(void)
     } rows[] = {
         {"state", "{", "column 2: "},
         {"state", "[]", "state: a JSON object was expected"},
-        {"state", "{}", "orderId, lastNodeId, lastNodeSequenceId, driving and timestamp were expected"},
-        {"state", "{\"timestamp\":\"yesterday\"}", "timestamp: an ISO 8601 time with Z or an offset was expected"},
+        {"state", "{}",
+         "orderId, lastNodeId, lastNodeSequenceId, driving and timestamp were expected"},
+        {"state", "{\"timestamp\":\"yesterday\"}",
+         "timestamp: an ISO 8601 time with Z or an offset was expected"},
         {"state", "{\"orderId\":7}", "member 'orderId': "},
         {"order", "{\"orderId\":\"o\"}", "orderId and orderUpdateId were expected"},
-        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[]}", "nodes: the first one is to be released"},
-        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[{}]}", "nodes: sequenceId and released were expected"},
+        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[]}",
+         "nodes: the first one is to be released"},
+        {"order", "{\"orderId\":\"o\",\"orderUpdateId\":0,\"nodes\":[{}]}",
+         "nodes: sequenceId and released were expected"},
         {"instantActions", "{}", "'actions', or 'instantActions', is missing"},
-        {"connection", "{\"connectionState\":\"AWAY\"}", "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or"},
+        {"connection", "{\"connectionState\":\"AWAY\"}",
+         "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or"},
         {"connection", "", ""},
         {"factsheet", "{", ""},
         {"visualization", "{}", ""},
@@ -439,14 +494,16 @@ static void test_malformed(void)
         CHECK_INT(rows[i].payload, codec_decode(&r.set, "tandem/v1", &m, take_event, &r), 1);
         if (rows[i].detail[0]) {
             CHECK_INT(rows[i].payload, r.last.kind, EVENT_MALFORMED);
-            CHECK(r.last.malformed.detail, strncmp(r.last.malformed.detail, rows[i].detail, strlen(rows[i].detail)) == 0);
+            CHECK(r.last.malformed.detail, strncmp(r.last.malformed.detail, rows[i].detail,
+                                                   strlen(rows[i].detail)) == 0);
             CHECK_TEXT("what", r.last.malformed.what, rows[i].topic);
         } else {
             CHECK_INT(rows[i].topic, r.last.kind, EVENT_TICK);
         }
     }
-    static const char *const others[] = {"uagv/v2/acme/c/state", "uagv/v2/acme/b/state/x", "uagv/acme/b/state",
-                                         "other/v2/acme/b/state", "uagv/v2/acme/b", "uagv"};
+    static const char *const others[] = {"uagv/v2/acme/c/state", "uagv/v2/acme/b/state/x",
+                                         "uagv/acme/b/state",    "other/v2/acme/b/state",
+                                         "uagv/v2/acme/b",       "uagv"};
     for (size_t i = 0; i < COUNT(others); i++) {
         CHECK_INT(others[i], hear(&r, others[i], "{}", 1), 0);
     }
@@ -461,17 +518,21 @@ static void test_long_orders(void)
     enum { NODES = 300 };
     start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
     for (int base = 0; base < NODES; base += 10) {
-        size_t n = (size_t)snprintf(text, sizeof text, "{\"orderId\":\"o1\",\"orderUpdateId\":%d,\"nodes\":[", base);
+        size_t n = (size_t)snprintf(
+            text, sizeof text, "{\"orderId\":\"o1\",\"orderUpdateId\":%d,\"nodes\":[", base);
         for (int k = base; k <= base + 10; k++) {
-            n += (size_t)snprintf(text + n, sizeof text - n,
-                                  "%s{\"nodeId\":\"n%d\",\"sequenceId\":%d,\"released\":true,\"nodePosition\":{\"x\":%d,\"y\":0},"
-                                  "\"actions\":[{\"actionId\":\"a%d\",\"actionType\":\"pick\"}]}",
-                                  k > base ? "," : "", k, 2 * k, k, k);
+            n += (size_t)snprintf(
+                text + n, sizeof text - n,
+                "%s{\"nodeId\":\"n%d\",\"sequenceId\":%d,\"released\":true,\"nodePosition\":{"
+                "\"x\":%d,\"y\":0},"
+                "\"actions\":[{\"actionId\":\"a%d\",\"actionType\":\"pick\"}]}",
+                k > base ? "," : "", k, 2 * k, k, k);
         }
         n += (size_t)snprintf(text + n, sizeof text - n, "],\"edges\":[");
         for (int k = base; k < base + 10; k++) {
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s{\"sequenceId\":%d,\"released\":true}", k > base ? "," : "",
-                                  2 * k + 1);
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "%s{\"sequenceId\":%d,\"released\":true}",
+                                  k > base ? "," : "", 2 * k + 1);
         }
         (void)snprintf(text + n, sizeof text - n, "]}");
         (void)hear(&r, "uagv/v2/acme/a/order", text, base + 1);
@@ -481,13 +542,372 @@ static void test_long_orders(void)
             hear_state(&r, 2 * k, 0.1 * k, node, 2 * k, false, "", "NONE");
             if (k > 0) {
                 char want[64];
-                (void)snprintf(want, sizeof want, "\"reply\", \"side\": \"real\", \"id\": \"o1/%d\", \"status\": \"done\"", 2 * k - 1);
+                (void)snprintf(
+                    want, sizeof want,
+                    "\"reply\", \"side\": \"real\", \"id\": \"o1/%d\", \"status\": \"done\"",
+                    2 * k - 1);
                 CHECK(want, strstr(r.text, want));
             }
             hear_state(&r, 2 * k + 1, 0.1 * k + 0.05, node, 2 * k, true, "", "NONE");
         }
     }
     end_rig(&r);
+}
+
+/* ---- an order whose last state is lost ---- */
+
+static void hear_order(struct rig *r, char number, int64_t t_us)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text, order, 0);
+    strstr(text, "\"o1\"")[2] = number;
+    (void)hear(r, "uagv/v2/acme/a/order", text, t_us);
+}
+
+static void hear_of(struct rig *r, int header, double s, const char *id, const char *node,
+                    int at, const char *ahead)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text, state, header, s, id, node, at, "false", ahead, "",
+                   "NONE");
+    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+}
+
+/* The vehicle is on its way to n1 when the state that says so is lost: what the next one says
+ * decides, whatever order it names, and nothing is said before it. */
+static void test_last_state(void)
+{
+    static const char ahead[] = "{\"nodeId\":\"n1\",\"sequenceId\":2}";
+    static const struct {
+        const char *what;
+        bool accepts, cancels, follows; /* the order, it; another order is given */
+        const char *order, *node, *ahead;
+        int at;
+        const char *want; /* of order o1 */
+        bool bounded;
+    } rows[] = {
+        {"its own", true, false, false, "o1", "n1", "", 2, "done", true},
+        {"the next one's, at the end", true, false, true, "o2", "n1", ahead, 0, "done", true},
+        {"the next one's, elsewhere", true, false, true, "o2", "n9", ahead, 0, "halted", false},
+        {"it was cancelled", true, true, true, "o2", "n1", ahead, 0, "halted", false},
+        {"it never took it", false, false, true, "o2", "n1", ahead, 0, "halted", false},
+        {"none", true, false, false, "", "n1", "", 0, "done", true},
+        {"one that nobody heard of", true, false, false, "o7", "n3", "", 4, "halted", false},
+        {"it is still at work on it", true, false, true, "o1", "n0", ahead, 0, "", false},
+        {"it has done it, and the next one waits", true, false, true, "o1", "n1", "", 2, "done",
+         true},
+    };
+    static struct rig r;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char want[96];
+        start_rig(&r, "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b}}");
+        hear_order(&r, '1', 1);
+        if (rows[i].accepts) {
+            hear_of(&r, 0, 1.0, "o1", "n0", 0, ahead);
+        }
+        if (rows[i].cancels) {
+            (void)hear(&r, "uagv/v2/acme/a/instantActions",
+                       "{\"actions\":[{\"actionId\":\"k\",\"actionType\":\"cancelOrder\"}]}",
+                       1500000);
+        }
+        if (rows[i].follows) {
+            hear_order(&r, '2', 2000000);
+            CHECK(rows[i].what, !strstr(r.text, "\"reply\""));
+        }
+        hear_of(&r, 4, 3.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
+        (void)snprintf(want, sizeof want,
+                       "\"reply\", \"side\": \"real\", \"id\": \"o1/1\", \"status\": \"%s\"",
+                       rows[i].want);
+        CHECK(rows[i].what,
+              rows[i].want[0] ? strstr(r.text, want) != NULL : !strstr(r.text, "\"reply\""));
+        CHECK_INT(rows[i].what, strstr(r.text, "\"bounded\": true") != NULL, rows[i].bounded);
+        if (rows[i].want[0]) {
+            hear_of(&r, 5, 4.0, rows[i].order, rows[i].node, rows[i].at, rows[i].ahead);
+            CHECK(rows[i].what, !strstr(r.text, "\"id\": \"o1/1\""));
+        }
+        end_rig(&r);
+    }
+}
+
+/* ---- turns ---- */
+
+static void hear_motion(struct rig *r, int header, double s, const char *node, int at, double x,
+                        double y, double theta, double speed)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text,
+                   "{\"headerId\":%d,\"timestamp\":\"2026-11-20T04:44:%06.3fZ\",\"orderId\":"
+                   "\"o1\",\"lastNodeId\":\"%s\","
+                   "\"lastNodeSequenceId\":%d,\"driving\":%s,\"nodeStates\":[],\"edgeStates\":["
+                   "{}],\"actionStates\":[],"
+                   "\"errors\":[],\"safetyState\":{\"eStop\":\"NONE\"},\"velocity\":{\"vx\":%g,"
+                   "\"vy\":0,\"omega\":0},"
+                   "\"agvPosition\":{\"x\":%g,\"y\":%g,\"theta\":%g,\"mapId\":\"l\","
+                   "\"positionInitialized\":true}}",
+                   header, s, node, at, speed > 0.0 ? "true" : "false", speed, x, y, theta);
+    (void)hear(r, "uagv/v2/acme/a/state", text, lab_us(s));
+}
+
+/* A vehicle on a zigzag of edges of 2 m at 1 m/s; turn_s: how long it stands and turns before
+ * each. */
+static int64_t drive_zigzag(const char *yaml, double turn_s, int edges)
+{
+    static struct rig r;
+    char text[4096];
+    size_t n = (size_t)snprintf(text, sizeof text,
+                                "{\"orderId\":\"o1\",\"orderUpdateId\":0,\"nodes\":[");
+    double s = 1.0;
+    int header = 0;
+    start_rig(&r, yaml);
+    for (int k = 0; k <= edges; k++) { /* right, up, right, up … */
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "%s{\"nodeId\":\"n%d\",\"sequenceId\":%d,\"released\":true,"
+                              "\"nodePosition\":{\"x\":%d,\"y\":%d}}",
+                              k > 0 ? "," : "", k, 2 * k, (k + 1) / 2 * 2, k / 2 * 2);
+    }
+    n += (size_t)snprintf(text + n, sizeof text - n, "],\"edges\":[");
+    for (int k = 0; k < edges; k++) {
+        n += (size_t)snprintf(text + n, sizeof text - n,
+                              "%s{\"sequenceId\":%d,\"released\":true}", k > 0 ? "," : "",
+                              2 * k + 1);
+    }
+    (void)snprintf(text + n, sizeof text - n, "]}");
+    (void)hear(&r, "uagv/v2/acme/a/order", text, 1);
+    for (int k = 0; k < edges; k++) {
+        const double x = (k + 1) / 2 * 2;
+        const double y = k / 2 * 2;
+        const double before = k % 2 ? 0.0 : 1.5707963;
+        const double course = k % 2 ? 1.5707963 : 0.0;
+        char node[8];
+        (void)snprintf(node, sizeof node, "n%d", k);
+        hear_motion(&r, header++, s, node, 2 * k, x, y, k > 0 ? before : 0.0, 0.0);
+        hear_motion(&r, header++, s + 0.02, node, 2 * k, x, y, k > 0 ? before : 0.0,
+                    turn_s > 0.0 ? 0.001 : 1.0);
+        if (turn_s > 0.0) { /* still there, turned */
+            hear_motion(&r, header++, s + 0.02 + turn_s, node, 2 * k, x, y, course, 0.001);
+        }
+        hear_motion(&r, header++, s + turn_s + 1.02, node, 2 * k, x + (k % 2 ? 0 : 1),
+                    y + (k % 2 ? 1 : 0), course, 1.0);
+        s += turn_s + 2.05;
+    }
+    const int64_t told = (int64_t)r.contradictions;
+    end_rig(&r);
+    return told;
+}
+
+static void test_turns(void)
+{
+    static const struct {
+        const char *turns;
+        double turn_s;
+        int edges;
+        int64_t told;
+    } rows[] = {
+        {"on_spot", 0.0, 8, 1}, {"on_spot", 0.0, 3, 0}, {"on_spot", 0.8, 8, 0},
+        {"on_spot", 0.3, 8, 0}, {"none", 0.8, 8, 1},    {"none", 0.8, 2, 0},
+        {"none", 0.0, 8, 0},    {"none", 0.05, 8, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char yaml[128];
+        (void)snprintf(yaml, sizeof yaml,
+                       "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, turns: %s}}",
+                       rows[i].turns);
+        CHECK_INT(rows[i].turns, drive_zigzag(yaml, rows[i].turn_s, rows[i].edges),
+                  rows[i].told);
+    }
+}
+
+/* ---- zones (3.0): a team's places ---- */
+
+struct zone_rig {
+    struct rig rig;
+    struct message message;
+    char answers[8192]; /* what went to the vehicles as responses */
+    char told[8192];    /* and over the team's own topic: id and grant */
+    int header[2];
+};
+
+static void keep_answer(void *context, const struct effect *effect)
+{
+    struct zone_rig *z = context;
+    if (effect->kind != EFFECT_RESPONSE) {
+        return;
+    }
+    size_t n = strlen(z->told);
+    (void)snprintf(z->told + n, sizeof z->told - n, "%s %s\n", effect->response->id,
+                   crew_grant_name(effect->response->grant));
+    if (effect->message) {
+        n = strlen(z->answers);
+        (void)snprintf(z->answers + n, sizeof z->answers - n, "%s %.*s\n",
+                       effect->message->topic, (int)effect->message->bytes,
+                       effect->message->payload);
+    }
+}
+
+static void step_zones(void *context, const struct event *event)
+{
+    struct zone_rig *z = context;
+    const struct effects fx = {keep_answer, z};
+    lab_step(z->rig.lab, event, &fx);
+}
+
+/* A state of vehicle a, b (its twin) or c that lists these requests; then a moment passes. */
+static void list_zones(struct zone_rig *z, char who, double s, const char *requests)
+{
+    char text[4096];
+    struct message m = {.t_us = lab_us(s), .payload = text};
+    const struct event tick = {.kind = EVENT_TICK, .t_us = m.t_us + 10000};
+    (void)snprintf(text, sizeof text,
+                   "{\"headerId\":%d,\"timestamp\":\"1970-01-01T00:00:%06.3fZ\",\"version\":"
+                   "\"3.0.0\",\"orderId\":\"\","
+                   "\"lastNodeId\":\"n\",\"lastNodeSequenceId\":0,\"driving\":false,"
+                   "\"nodeStates\":[],\"edgeStates\":[],"
+                   "\"actionStates\":[],\"errors\":[],\"safetyState\":{\"activeEmergencyStop\":"
+                   "\"NONE\"},\"zoneRequests\":[%s]}",
+                   z->header[who == 'c']++, s, requests);
+    (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/%c/state", who);
+    m.kept_bytes = m.payload_bytes = strlen(text);
+    z->answers[0] = '\0';
+    z->told[0] = '\0';
+    z->rig.sent[0] = '\0';
+    (void)codec_decode(&z->rig.set, "tandem/v1", &m, step_zones, z);
+    step_zones(z, &tick);
+}
+
+#define ZONE(request, zone, status)                                                            \
+    "{\"requestId\":\"" request "\",\"requestType\":\"ACCESS\",\"zoneId\":\"" zone             \
+    "\",\"zoneSetId\":\"s\",\"requestStatus\":\"" status "\"}"
+
+static void start_zones(struct zone_rig *z)
+{
+    memset(z, 0, sizeof *z);
+    start_rig(&z->rig,
+              "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link}, "
+              "q: {codec: vda5050, real: acme/c, virtual: acme/d, mode: link}, "
+              "l: {codec: vda5050, real: acme/l, virtual: acme/m, mode: link}}\n"
+              "teams: {cell: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 10, on_lost: "
+              "release}}, "
+              "sequences: {j: [Wait]}, robots: {R1: {pair: p}, R2: {pair: q}}}}");
+}
+
+static void wish(struct zone_rig *z, double s, const char *text)
+{
+    struct message m = {.t_us = lab_us(s),
+                        .payload = text,
+                        .kept_bytes = strlen(text),
+                        .payload_bytes = strlen(text)};
+    const struct event tick = {.kind = EVENT_TICK, .t_us = m.t_us + 10000};
+    (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/$lab/request");
+    z->answers[0] = '\0';
+    (void)codec_decode(&z->rig.set, "tandem/v1", &m, step_zones, z);
+    step_zones(z, &tick);
+}
+
+static void test_zones(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED") "," ZONE("2", "B", "REQUESTED"));
+    CHECK_TEXT("one Lock of both", z.told, "A#1 GRANTED\n");
+    CHECK_TEXT(
+        "answered as VDA 5050 has it", z.answers,
+        "uagv/v3/acme/a/responses "
+        "{\"headerId\":0,\"timestamp\":\"1970-01-01T00:00:01.000Z\",\"version\":\"3.0.0\","
+        "\"manufacturer\":\"acme\",\"serialNumber\":\"a\",\"responses\":[{\"requestId\":\"1\","
+        "\"grantType\":\"GRANTED\"},"
+        "{\"requestId\":\"2\",\"grantType\":\"GRANTED\"}]}\n");
+    list_zones(&z, 'a', 2, ZONE("1", "A", "GRANTED") "," ZONE("2", "B", "GRANTED"));
+    CHECK_TEXT("nothing more is asked", z.told, "");
+    list_zones(&z, 'c', 3, ZONE("1", "B", "REQUESTED"));
+    CHECK_TEXT("another vehicle waits", z.told, "B#1 QUEUED\n");
+    CHECK("and hears that", strstr(z.answers, "uagv/v3/acme/c/responses {\"headerId\":0,") &&
+                                strstr(z.answers, "\"QUEUED\""));
+    list_zones(&z, 'a', 4, ZONE("1", "A", "GRANTED"));
+    CHECK_TEXT("who is out of one of two", z.told, "B#1 GRANTED\n");
+    CHECK("makes room in that",
+          strstr(z.answers, "/c/responses") && strstr(z.answers, "\"GRANTED\""));
+    list_zones(&z, 'a', 5, ZONE("1", "A", "GRANTED") "," ZONE("3", "B", "REQUESTED"));
+    CHECK_TEXT("and queues again", z.told, "B#2 QUEUED\n");
+    list_zones(&z, 'a', 6, ZONE("1", "A", "GRANTED"));
+    CHECK_TEXT("thinks better of it", z.told, "");
+    list_zones(&z, 'c', 7, "");
+    CHECK_TEXT("is granted it all the same", z.told, "B#2 GRANTED\n");
+    list_zones(&z, 'a', 8, ZONE("1", "A", "GRANTED"));
+    list_zones(&z, 'c', 9, ZONE("1", "B", "REQUESTED"));
+    CHECK_TEXT("and gives it back", z.told, "B#2 GRANTED\n");
+    wish(&z, 10,
+         "{\"team\":\"cell\",\"op\":\"release\",\"id\":\"h1\",\"resource\":\"A\",\"fence\":1}");
+    CHECK("a person frees it",
+          strstr(z.answers, "/a/responses") &&
+              strstr(z.answers, "{\"requestId\":\"1\",\"grantType\":\"REVOKED\"}"));
+    list_zones(&z, 'a', 11, "");
+    CHECK_TEXT("no unlock under an old fence", z.told, "");
+    list_zones(&z, 'a', 12, ZONE("1", "Nowhere", "REQUESTED"));
+    CHECK("what there is not", strstr(z.answers, "\"REJECTED\""));
+    end_rig(&z.rig);
+}
+
+/* Leases go on while the vehicle speaks; a lost answer is told again; a restart is no way out.
+ */
+static void test_zone_leases(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("r", "T", "REQUESTED"));
+    CHECK("its end", strstr(z.answers, "\"leaseExpiry\":\"1970-01-01T00:00:11.000Z\""));
+    list_zones(&z, 'a', 3, ZONE("r", "T", "REQUESTED"));
+    CHECK_TEXT("not yet", z.answers, "");
+    list_zones(&z, 'a', 6.5, ZONE("r", "T", "REQUESTED"));
+    CHECK("again, later", strstr(z.answers, "\"requestId\":\"r\",\"grantType\":\"GRANTED\","
+                                            "\"leaseExpiry\":\"1970-01-01T00:00:1"));
+    list_zones(&z, 'a', 12.5, ZONE("r", "T", "GRANTED"));
+    CHECK("extended", strstr(z.answers, "\"leaseExpiry\":\"1970-01-01T00:00:16.500Z\""));
+    list_zones(&z, 'c', 13, ZONE("x", "T", "REQUESTED"));
+    CHECK("held", strstr(z.answers, "QUEUED"));
+    struct message m = {
+        .t_us = 14000000,
+        .payload = "{\"connectionState\":\"ONLINE\",\"timestamp\":\"1970-01-01T00:00:14Z\"}"};
+    (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/a/connection");
+    m.kept_bytes = m.payload_bytes = strlen(m.payload);
+    (void)codec_decode(&z.rig.set, "tandem/v1", &m, step_zones, &z);
+    z.header[0] = 0;
+    list_zones(&z, 'a', 15, "");
+    CHECK_TEXT("it began anew: nobody has seen it leave", z.told, "");
+    list_zones(&z, 'a', 16, ZONE("r2", "T", "REQUESTED"));
+    CHECK("its own place is still its own",
+          strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"GRANTED\""));
+    step_zones(&z, &(struct event){.kind = EVENT_TICK, .t_us = 40000000});
+    CHECK("silence ends it",
+          strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"REVOKED\""));
+    end_rig(&z.rig);
+}
+
+/* The twin stands in no real zone; a vehicle of no team is not left to wait without a word;
+ * others' masters answer theirs. */
+static void test_zones_of_others(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED"));
+    list_zones(&z, 'b', 2, ZONE("9", "A", "REQUESTED"));
+    CHECK_TEXT("the team is not asked", z.told, "");
+    CHECK("it is let in",
+          strstr(z.rig.sent, "p uagv/v3/acme/b/responses") &&
+              strstr(z.rig.sent, "\"requestId\":\"9\",\"grantType\":\"GRANTED\""));
+    list_zones(&z, 'a', 3,
+               ZONE("1", "A", "GRANTED") ",{\"requestId\":\"4\",\"requestType\":\"REPLANNING\","
+                                         "\"zoneId\":\"A\"}");
+    CHECK("another wish", strstr(z.rig.sent, "\"requestId\":\"4\",\"grantType\":\"REJECTED\""));
+    list_zones(&z, 'l', 4, ZONE("1", "A", "REQUESTED"));
+    CHECK_TEXT("in no team", z.told, "");
+    const struct pair *pair = lab_pair(z.rig.lab, 2);
+    CHECK_INT("is told to people", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    list_zones(&z, 'l', 5, ZONE("1", "A", "REQUESTED"));
+    CHECK_INT("once", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    list_zones(&z, 'a', 6, "{\"zoneId\":\"A\"}");
+    CHECK_TEXT("half a list frees nothing", z.told, "");
+    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_MALFORMED], 1);
+    end_rig(&z.rig);
 }
 
 int main(void)
@@ -503,5 +923,10 @@ int main(void)
     CU_add_test(suite, "lost states", test_lost_states);
     CU_add_test(suite, "malformed", test_malformed);
     CU_add_test(suite, "long orders", test_long_orders);
+    CU_add_test(suite, "last state of an order", test_last_state);
+    CU_add_test(suite, "turns", test_turns);
+    CU_add_test(suite, "zones", test_zones);
+    CU_add_test(suite, "leases of zones", test_zone_leases);
+    CU_add_test(suite, "zones of others", test_zones_of_others);
     return check_run();
 }

@@ -539,8 +539,11 @@ static void test_codec(void)
     CHECK_TEXT("no fault", errors.count > 0 ? errors.items[0].text : "", "");
     void *state = calloc(1, codec_sparkplug.state_bytes);
     CU_ASSERT_FATAL(state != NULL && errors.count == 0);
-    const struct codec_pair pair = {&codec_sparkplug,     "tandem/v1", "r1",
-                                    &lab.pairs[0].speaks, state,       false};
+    const struct codec_pair pair = {.codec = &codec_sparkplug,
+                                    .prefix = "tandem/v1",
+                                    .id = "r1",
+                                    .options = &lab.pairs[0].speaks,
+                                    .state = state};
     const struct codec_ear ear = {hear_event, &told, hear_sent, &told, room, sizeof room};
     for (size_t i = 0; i < COUNT(rows); i++) {
         char payload[512];

@@ -102,7 +102,7 @@ static void find_lease_end(const struct crew_run *run, struct crew_answer *a, in
     a->lease_until_us = LAB_TIME_MAX;
     for (size_t k = 0; k < a->count; k++) {
         const int64_t lease_us = run->p->resources[a->resources[k]].lease_us;
-        if (lease_us > 0 && heard_us + lease_us < a->lease_until_us) {
+        if (lease_us > 0 && a->fences[k] != 0 && heard_us + lease_us < a->lease_until_us) {
             a->lease_until_us = heard_us + lease_us;
         }
     }
@@ -123,6 +123,30 @@ static void note_queued(const struct crew_run *run, struct crew_answer *a,
     decide_answer(run, a, CREW_QUEUED, "");
 }
 
+/* A grant is over for the resource that stands at `at`; of several the others go on. */
+static void end_grant(const struct crew_run *run, struct crew_answer *a, size_t at, bool asked,
+                      const char *why)
+{
+    struct crew_answer part = *a;
+    bool last = true;
+    for (size_t k = 0; k < a->count; k++) {
+        last = last && (k == at || a->fences[k] == 0);
+    }
+    part.count = 1;
+    part.resources[0] = a->resources[at];
+    part.fences[0] = a->fences[at];
+    if (!last) {
+        a->fences[at] = 0;
+    }
+    if (!asked && last) {
+        decide_answer(run, a, CREW_REVOKED, why);
+    } else if (!asked) {
+        decide_answer(run, &part, CREW_REVOKED, why);
+    } else if (last) {
+        a->grant = CREW_RELEASED;
+    }
+}
+
 /* The grant of this resource under this fence is over: whose was it, and who asked for that? */
 static void note_freed(const struct crew_run *run, const struct team_effect *effect)
 {
@@ -136,10 +160,8 @@ static void note_freed(const struct crew_run *run, const struct team_effect *eff
         if (at == a->count || a->robot != effect->robot || a->fences[at] != effect->fence) {
             continue;
         }
-        if (a->op == TEAM_OP_LOCK && a->grant == CREW_GRANTED && !asked) {
-            decide_answer(run, a, CREW_REVOKED, effect->why);
-        } else if (a->op == TEAM_OP_LOCK && a->grant == CREW_GRANTED) {
-            a->grant = CREW_RELEASED;
+        if (a->op == TEAM_OP_LOCK && a->grant == CREW_GRANTED) {
+            end_grant(run, a, at, asked, effect->why);
         } else if (a->op == TEAM_OP_UNLOCK && a->grant == CREW_OPEN && asked &&
                    --a->behind_count == 0) {
             decide_answer(run, a, CREW_RELEASED, "");

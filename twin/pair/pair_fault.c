@@ -18,6 +18,8 @@ void pair_take_note(const struct pair_run *run)
                    "%lld messages of the %s robot never came: times that rest on them are not "
                    "told",
                    (long long)n->count, side_name(run->event->side));
+    } else if (n->kind == NOTE_CONTRADICTION) {
+        pair_alarm(run, ALARM_CONTRADICTION, run->event->side, n->id, "%s", n->detail);
     }
 }
 

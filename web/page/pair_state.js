@@ -48,6 +48,7 @@ const ADVICE = {
     robot_error: "a robot says what is wrong with it: see its own display, or who runs it",
     estop: "an emergency stop was pressed: see that nobody is in its way",
     mode: "somebody else drives the robot, or drove it: times of then are none of the twin's",
+    contradiction: "a robot does not as the lab file says of it: the alarm says what it needs there",
     correction: "the simulator did not take a pose: its answer says why",
 };
 
