@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/constants.h"
 #include "base/number.h"
+#include "base/unit.h"
 #include "config/mapping_build.h"
 
 /* ---- memory ---- */
@@ -107,66 +107,58 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
 
 /* ---- units ---- */
 
-/* The first eleven are told to who names another. */
-static const struct unit {
-    const char *name;
-    enum mapping_quantity quantity;
-    double scale;
-} units[] = {
-    {"s", MAPPING_SECONDS, 1.0},
-    {"ms", MAPPING_SECONDS, 1e-3},
-    {"us", MAPPING_SECONDS, 1e-6},
-    {"ns", MAPPING_SECONDS, 1e-9},
-    {"m", MAPPING_METRES, 1.0},
-    {"cm", MAPPING_METRES, 1e-2},
-    {"mm", MAPPING_METRES, 1e-3},
-    {"rad", MAPPING_RADIANS, 1.0},
-    {"deg", MAPPING_RADIANS, M_PI / 180.0},
-    {"turn", MAPPING_RADIANS, 2.0 * M_PI},
-    {"iso8601", MAPPING_SECONDS, 1.0},
-    {"quaternion", MAPPING_RADIANS, 1.0},
-    {"m/s", MAPPING_NUMBER, 1.0},
-    {"cm/s", MAPPING_NUMBER, 1e-2},
-    {"mm/s", MAPPING_NUMBER, 1e-3},
-    {"rad/s", MAPPING_NUMBER, 1.0},
-    {"deg/s", MAPPING_NUMBER, M_PI / 180.0},
-};
-
-enum { UNITS_TOLD = 11 };
-
 static bool takes_number(const struct mapping_member *member)
 {
     return !member || !(member->type == MAPPING_PLAIN || member->type == MAPPING_NAME);
 }
 
+/* One of base/unit.h, "m/s" of it, or the heading of a quaternion; NULL: none. */
+static const struct unit *find_unit(const char *name)
+{
+    static const struct unit quaternion = {"quaternion", UNIT_ANGLE, 1.0};
+    char base[8] = "";
+    const char *slash = strchr(name, '/');
+    if (strcmp(name, quaternion.name) == 0) {
+        return &quaternion;
+    }
+    if (!slash) {
+        return unit_find(name);
+    }
+    if (strcmp(slash, "/s") == 0 && (size_t)(slash - name) < sizeof base) {
+        memcpy(base, name, (size_t)(slash - name));
+    }
+    const struct unit *unit = unit_find(base);
+    return unit && (unit->kind == UNIT_LENGTH || unit->kind == UNIT_ANGLE) ? unit : NULL;
+}
+
 static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_t node,
                       const char *shown, const struct mapping_member *member)
 {
+    static const struct {
+        enum unit_kind kind;
+        const char *wanted;
+    } measured[] = {[MAPPING_NUMBER] = {UNIT_UNKNOWN, "no unit"},
+                    [MAPPING_SECONDS] = {UNIT_STAMP, "a unit of time"},
+                    [MAPPING_RADIANS] = {UNIT_ANGLE, "a unit of angles"},
+                    [MAPPING_METRES] = {UNIT_LENGTH, "a unit of length"}};
     const char *name = tree_text(b->r->tree, node);
-    char told[96] = "";
-    size_t k = 0;
-    while (k < COUNT(units) && strcmp(units[k].name, name) != 0) {
-        k++;
-    }
-    for (size_t i = 0; i < UNITS_TOLD; i++) {
-        names_append(told, sizeof told, units[i].name);
-    }
-    if (k == COUNT(units)) {
-        option_fault(b->r, node, "%s.unit: one of %s was expected, not '%.40s'", shown, told,
-                     name);
+    const struct unit *unit = find_unit(name);
+    const enum mapping_quantity quantity = member ? member->quantity : MAPPING_NUMBER;
+    const bool any = quantity == MAPPING_NUMBER;
+    if (!unit) {
+        option_fault(b->r, node, "%s.unit: one of %s, iso8601 was expected, not '%.40s'", shown,
+                     unit_list(UNIT_UNKNOWN), name);
         return false;
     }
-    if (!takes_number(member) || (member && member->quantity != MAPPING_NUMBER &&
-                                  member->quantity != units[k].quantity)) {
-        static const char *const wanted[] = {"no unit", "a unit of time", "a unit of angles",
-                                             "a unit of length"};
+    if (!takes_number(member) ||
+        !(any || (unit_fits(unit, measured[quantity].kind) && !strchr(name, '/')))) {
         option_fault(b->r, node, "%s.unit: %s was expected, not '%s'", shown,
-                     wanted[takes_number(member) ? member->quantity : MAPPING_NUMBER], name);
+                     measured[takes_number(member) ? quantity : MAPPING_NUMBER].wanted, name);
         return false;
     }
-    s->iso8601 = strcmp(name, "iso8601") == 0;
+    s->iso8601 = unit->kind == UNIT_STAMP;
     s->quaternion = strcmp(name, "quaternion") == 0;
-    s->scale *= units[k].scale;
+    s->scale *= s->iso8601 ? 1.0 : unit->factor;
     s->numeric = true;
     return true;
 }
