@@ -68,10 +68,41 @@ static size_t members_bytes_for(const struct lab_params *p)
                                         sizeof(uint32_t)));
 }
 
+/* What the robots of a pair with a foreign codec may write; index NULL: counted only. */
+static size_t list_topics(const struct pair_params *p, struct topic_index *index,
+                          uint32_t number)
+{
+    const struct codec *codec = lab_codec_of(p);
+    struct codec_place place;
+    size_t count = 0;
+    for (size_t k = 0; codec->hear && codec->place(&p->speaks, k, &place); k++) {
+        const bool heard = !place.silent || place.from_robot;
+        count += heard;
+        if (index && heard) {
+            topic_index_add(index, place.filter, number);
+        }
+    }
+    return count;
+}
+
+static size_t count_topics(const struct lab_params *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->pair_count; i++) {
+        count += list_topics(&p->pairs[i], NULL, 0);
+    }
+    return count;
+}
+
+static size_t topics_bytes(size_t count)
+{
+    return count > 0 ? align_bytes(topic_index_bytes(count)) : 0;
+}
+
 size_t lab_bytes(const struct lab_params *p)
 {
     return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           crew_scratch_bytes(p->teams, p->team_count);
+           topics_bytes(count_topics(p)) + crew_scratch_bytes(p->teams, p->team_count);
 }
 
 /* Of the state, but for what was delivered. */
@@ -174,13 +205,18 @@ static char *place_parts(struct lab *lab, char *at)
     return at;
 }
 
-/* Those whose topics may be anything. */
+/* Those whose topics may be anything, and their topics. */
 static void list_foreign(struct lab *lab)
 {
+    const size_t topics = count_topics(&lab->p);
+    char *at = (char *)lab->parts + members_bytes_for(&lab->p);
+    lab->topics = topics > 0 ? topic_index_init(at, topics) : NULL;
+    lab->scratch = at + topics_bytes(topics);
     lab->foreign = (void *)(lab->member + lab->p.pair_count);
     lab->foreign_count = 0;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab_codec_of(&lab->p.pairs[i])->hear) {
+            (void)list_topics(&lab->p.pairs[i], lab->topics, (uint32_t)lab->foreign_count);
             lab->foreign[lab->foreign_count++] = (uint32_t)i;
         }
     }
@@ -191,7 +227,6 @@ static char *place_teams(struct lab *lab, char *at)
 {
     const size_t n = lab->p.pair_count;
     lab->member = (void *)(lab->parts + n);
-    lab->scratch = (char *)lab->parts + members_bytes_for(&lab->p);
     for (size_t i = 0; i < n; i++) {
         lab->member[i] = (struct lab_member){TEAM_NONE, TEAM_NONE};
     }
@@ -302,6 +337,11 @@ void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair
 long lab_foreign(const struct lab *lab, size_t k)
 {
     return k < lab->foreign_count ? (long)lab->foreign[k] : -1;
+}
+
+bool lab_addressed(const struct lab *lab, const char *topic, struct topic_hits *hits)
+{
+    return lab->topics && topic_index_find(lab->topics, topic, hits);
 }
 
 /* ---- stepping -----------------------------------------------------------------------------

@@ -104,6 +104,8 @@ const struct codec *lab_codec(const struct lab *lab, size_t index);
 void lab_codecs(const struct lab *lab, struct codec_set *set);
 /* Index of the k-th pair with a foreign codec, or -1. */
 long lab_foreign(const struct lab *lab, size_t k);
+/* By their topics, which of them, as numbers k, may have this one; false: any may. */
+bool lab_addressed(const struct lab *lab, const char *topic, struct topic_hits *hits);
 /* A pair as its codec sees it, with what that remembers. */
 void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair);
 /* Index of the pair with this id, or -1. */

@@ -64,6 +64,11 @@ static bool find_foreign(const void *context, size_t k, struct codec_pair *pair)
     return index >= 0;
 }
 
+static bool find_topic(const void *context, const char *topic, struct topic_hits *hits)
+{
+    return lab_addressed(context, topic, hits);
+}
+
 static bool is_spoken(const struct lab *lab, const struct codec *codec)
 {
     bool spoken = false;
@@ -80,6 +85,7 @@ void lab_codecs(const struct lab *lab, struct codec_set *set)
 {
     *set = (struct codec_set){.speaks = find_spoken,
                               .foreign = lab_foreign(lab, 0) >= 0 ? find_foreign : NULL,
+                              .addressed = find_topic,
                               .context = lab};
     for (size_t c = 0; c < codec_count; c++) {
         if (codecs[c]->decode && is_spoken(lab, codecs[c])) {

@@ -42,6 +42,7 @@ struct lab {
     struct lab_member *member;    /* [pairs] */
     uint32_t *foreign;            /* [foreign_count] pairs with a foreign codec */
     size_t foreign_count;
+    struct topic_index *topics; /* of theirs; NULL: there is none */
     void *scratch;              /* of the teams */
     struct delivery_memory *deliveries;
 };

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/message/codec_native.h"
 #include "logger/codecs/codecs.h"
 #include "logger/codecs/mapping.h"
+#include "logger/message/codec_native.h"
 
 static bool hear_mapping(const struct codec_pair *pair, const struct message *message,
                          const struct codec_ear *ear)
@@ -30,22 +30,22 @@ static bool is_mapped_sample(const struct codec_options *options, const char *to
     return options->mapping && mapping_is_sample(options->mapping, topic);
 }
 
-/* Rows, then what is sent, to each side. A command is L1's to write. */
+/* This pair's rows, then what is sent, to each side. A command is L1's to write. */
 static bool place_mapping(const struct codec_options *options, size_t k,
                           struct codec_place *place)
 {
     const struct mapping *mapping = options->mapping;
-    if (mapping && k < mapping->row_count) {
-        const struct mapping_row *row = &mapping->rows[k];
-        *place =
-            (struct codec_place){.qos = row->kind != EVENT_TELEMETRY,
-                                 .side = row->side,
-                                 .from_robot = row->kind != EVENT_COMMAND,
-                                 .silent = row->pair && strcmp(row->pair, options->pair) != 0};
-        mapping_row_filter(row, options->pair, place->filter);
-        return true;
+    size_t n = 0;
+    for (size_t i = 0; mapping && i < mapping->row_count; i++) {
+        const struct mapping_row *row = &mapping->rows[i];
+        if ((!row->pair || strcmp(row->pair, options->pair) == 0) && n++ == k) {
+            *place = (struct codec_place){.qos = row->kind != EVENT_TELEMETRY,
+                                          .side = row->side,
+                                          .from_robot = row->kind != EVENT_COMMAND};
+            mapping_row_filter(row, options->pair, place->filter);
+            return true;
+        }
     }
-    size_t n = mapping ? mapping->row_count : 0;
     for (size_t i = 0; mapping && i < mapping->send_count; i++) {
         const struct mapping_send *send = &mapping->sends[i];
         for (int side = 0; side < SIDE_COUNT; side++) {

@@ -170,16 +170,38 @@ static void emit_filtered(void *context, const struct event *event)
     }
 }
 
+/* The pairs with a foreign codec that may have a topic. */
+struct addressed {
+    const struct codec_set *set;
+    bool known; /* they are hits, else all */
+    struct topic_hits hits;
+};
+
+static void find_addressed(const struct codec_set *set, const char *topic, struct addressed *a)
+{
+    a->set = set;
+    a->known = set->foreign && set->addressed && set->addressed(set->context, topic, &a->hits);
+}
+
+/* The k-th of them; false when there are no more. */
+static bool take_addressed(const struct addressed *a, size_t k, struct codec_pair *pair)
+{
+    return a->set->foreign && (!a->known || k < a->hits.count) &&
+           a->set->foreign(a->set->context, a->known ? a->hits.whose[k] : k, pair);
+}
+
 /* A topic may be that of several pairs: a twin of more than one robot. */
 static bool hear_foreign(const struct codec_set *set, const struct message *message,
                          event_emit *emit, void *context)
 {
     struct codec_ear ear = set->ear;
+    struct addressed addressed;
     struct codec_pair pair;
     bool heard = false;
     ear.emit = emit;
     ear.context = context;
-    for (size_t k = 0; set->foreign(set->context, k, &pair); k++) {
+    find_addressed(set, message->topic, &addressed);
+    for (size_t k = 0; take_addressed(&addressed, k, &pair); k++) {
         heard = pair.codec->hear(&pair, message, &ear) || heard;
     }
     return heard;
@@ -217,12 +239,14 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
 
 bool codec_is_sample(const struct codec_set *set, const char *prefix, const char *topic)
 {
+    struct addressed addressed;
     struct codec_pair pair;
     bool sample = false;
     for (size_t i = 0; !sample && i < set->count; i++) {
         sample = set->codec[i]->is_sample(prefix, topic);
     }
-    for (size_t k = 0; !sample && set->foreign && set->foreign(set->context, k, &pair); k++) {
+    find_addressed(set, topic, &addressed);
+    for (size_t k = 0; !sample && take_addressed(&addressed, k, &pair); k++) {
         sample = pair.codec->streams && pair.codec->streams(pair.options, topic);
     }
     return sample;

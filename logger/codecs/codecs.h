@@ -5,6 +5,7 @@
 #ifndef LOGGER_MESSAGE_CODECS_H
 #define LOGGER_MESSAGE_CODECS_H
 
+#include "logger/codecs/topic_index.h"
 #include "logger/message/codec.h"
 
 #define CODEC(row) extern const struct codec row;
@@ -28,6 +29,8 @@ struct codec_set {
     const struct codec *(*speaks)(const void *context, const struct event *event);
     /* The k-th pair with a foreign codec; false when there are no more. NULL: there is none. */
     bool (*foreign)(const void *context, size_t k, struct codec_pair *pair);
+    /* Which of them may have this topic; false: any may. Any thread. NULL: any may. */
+    bool (*addressed)(const void *context, const char *topic, struct topic_hits *hits);
     const void *context;
     struct codec_ear ear; /* send, send_context and room of foreign codecs, set by the owner */
 };

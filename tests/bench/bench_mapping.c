@@ -1,8 +1,11 @@
 /* What a message costs that a table of the lab file describes, against one of the native protocol that says the same, in one
  * run: a reply and a sample of telemetry in JSON, and positional text. The median of the rounds' ratios; at most 2.0. */
+#include "config/lab_file.h"
 #include "config/mapping_file.h"
-#include "logger/message/codec_native.h"
+#include "logger/codecs/codecs.h"
 #include "logger/codecs/mapping.h"
+#include "logger/message/codec_native.h"
+#include "service/replay/replay.h"
 #include "tests/bench/bench.h"
 
 enum { ROUNDS = 31, MESSAGES = 20000 };
@@ -106,8 +109,88 @@ static double time_mapped(const struct mapping *mapping, const struct message *m
     return bench_cpu_s() - from_s;
 }
 
+/* ---- many pairs: whose message is it? ---- */
+
+enum { TOPICS = 1000 };
+
+/* A lab of so many pairs, and messages of some of them. */
+struct crowd {
+    struct pair_params *params;
+    struct lab_params lab_params;
+    struct lab *lab;
+    struct codec_set set;
+    struct message messages[TOPICS];
+};
+
+static void start_crowd(struct crowd *c, size_t pairs, const struct mapping *mapping, const char *topic, const char *payload)
+{
+    *c = (struct crowd){.params = calloc(pairs, sizeof *c->params)};
+    for (size_t i = 0; i < pairs; i++) {
+        char id[EVENT_PAIR_MAX];
+        (void)snprintf(id, sizeof id, "r%zu", i + 1);
+        lab_pair_defaults(&c->params[i], id);
+        (void)snprintf(c->params[i].codec, sizeof c->params[i].codec, "%s", mapping ? "mapping" : "native");
+        c->params[i].speaks.mapping = mapping;
+        (void)snprintf(c->params[i].speaks.pair, sizeof c->params[i].speaks.pair, "%s", id);
+    }
+    c->lab_params = (struct lab_params){.pair_count = pairs, .pairs = c->params, .prefix = "tandem/v1"};
+    c->lab = lab_memory_create(&c->lab_params);
+    if (!c->lab) {
+        bench_fail("no memory");
+    }
+    lab_codecs(c->lab, &c->set);
+    const char *mark = strstr(topic, "r1");
+    for (size_t k = 0; k < TOPICS; k++) {
+        char name[MESSAGE_TOPIC_MAX];
+        (void)snprintf(name, sizeof name, "%.*sr%zu%s", (int)(mark - topic), topic, k * 7919 % pairs + 1, mark + 2);
+        c->messages[k] = message_of(name, payload);
+    }
+}
+
+static void end_crowd(struct crowd *c)
+{
+    lab_memory_destroy(c->lab);
+    free(c->params);
+}
+
+static double time_crowd(const struct crowd *c)
+{
+    const double from_s = bench_cpu_s();
+    for (int i = 0; i < MESSAGES; i++) {
+        (void)codec_decode(&c->set, "tandem/v1", &c->messages[i % TOPICS], count_event, NULL);
+    }
+    return bench_cpu_s() - from_s;
+}
+
+static void measure_crowds(void)
+{
+    static const size_t counts[] = {1, 1000, 10000};
+    static struct crowd mapped;
+    static struct crowd native;
+    struct mapping_table *table = read_row(pairs[0].row);
+    for (size_t k = 0; k < COUNT(counts); k++) {
+        double ratio[ROUNDS], native_s[ROUNDS];
+        start_crowd(&mapped, counts[k], &table->mapping, pairs[0].foreign_topic, pairs[0].foreign);
+        start_crowd(&native, counts[k], NULL, pairs[0].native_topic, pairs[0].native);
+        for (int i = -1; i < ROUNDS; i++) {
+            const int at = i < 0 ? 0 : i;
+            native_s[at] = time_crowd(&native);
+            ratio[at] = time_crowd(&mapped) / native_s[at];
+        }
+        (void)printf("{\"bench\":\"mapping\",\"message\":\"%s\",\"pairs\":%zu,\"native_ns\":%.0f,\"ratio\":%.2f,"
+                     "\"limit\":2.0}\n",
+                     pairs[0].what, counts[k], 1e9 * bench_median(native_s, ROUNDS) / MESSAGES, bench_median(ratio, ROUNDS));
+        end_crowd(&mapped);
+        end_crowd(&native);
+    }
+    mapping_table_free(table);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 1 || strcmp(argv[1], "pairs") == 0) {
+        measure_crowds();
+    }
     for (size_t k = 0; k < COUNT(pairs); k++) {
         if (argc > 1 && strcmp(argv[1], pairs[k].what) != 0) {
             continue;
