@@ -207,6 +207,24 @@ def listeners():
         rig.stop_daemon()
 
 
+def places_of_listeners():
+    """Nor has it one of the connections of its address: the next request of it is answered."""
+    with Rig() as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_connections_max: 4, "))
+        rig.start_daemon()
+        request = b"GET /api/v1/events HTTP/1.1\r\n" + HOST + b"\r\n"
+        for _ in range(50):
+            held = []
+            for _ in range(4):
+                s = connect(rig)
+                s.sendall(request)
+                assert s.recv(4096).startswith(b"HTTP/1.1 200"), "a listener was refused"
+                held.append(s)
+            for s in held:
+                s.close()
+        rig.stop_daemon()
+
+
 with Rig() as rig:
     rig.start_daemon()
     strict(rig)
@@ -218,4 +236,5 @@ with Rig() as rig:
     rig.stop_daemon()
 all_places()
 listeners()
+places_of_listeners()
 print("http_limits: others are served as ever")

@@ -237,6 +237,19 @@ static const char *find_fault(struct MHD_Connection *connection, const char *ver
     return head_fault(&head, version);
 }
 
+/* Who is refused for want of a place may have it from a listener that has hung up just now. */
+static enum client_state ask_place(struct web *web, struct MHD_Connection *connection,
+                                   int64_t now_ms, unsigned *wait_s)
+{
+    struct client *client = client_of(connection);
+    const enum client_state state = clients_ask(&web->clients, client, now_ms, wait_s);
+    if (state != CLIENT_OVER_CONNECTIONS && state != CLIENT_OVER_PLACES) {
+        return state;
+    }
+    streams_count_out(web->context.streams);
+    return clients_ask(&web->clients, client, now_ms, wait_s);
+}
+
 /* Is the request one to be answered? */
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
                                      const char *version, struct exchange *x)
@@ -246,8 +259,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     unsigned wait_s = 0;
     x->begun = true;
     x->begun_ms = ticks_ms();
-    const enum client_state client =
-        clients_ask(&x->web->clients, client_of(connection), x->begun_ms, &wait_s);
+    const enum client_state client = ask_place(x->web, connection, x->begun_ms, &wait_s);
     const struct web_input input = {.method = method,
                                     .url = x->url,
                                     .authorization = find_header(connection, "Authorization"),
@@ -434,6 +446,7 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
     struct web *web = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const struct sockaddr *peer = peer_of(connection);
+        streams_count_out(web->context.streams);
         *context =
             peer ? clients_open(&web->clients, peer, socket_of(connection), ticks_ms()) : NULL;
     } else {

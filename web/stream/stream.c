@@ -229,17 +229,18 @@ static bool has_news(struct stream *s, int64_t at_ms)
 
 /* Free the places of those that have hung up: libmicrohttpd does not look at the socket of a
  * connection that sleeps. Who has ended his own side is taken to have gone, as no listener has
- * anything left to say but that. Under the set's lock. */
-static void count_out(struct streams *set)
+ * anything left to say but that. Returns whether any has. Under the set's lock. */
+static bool count_out(struct streams *set)
 {
     struct epoll_event events[HANG_UPS];
     int n = 0;
+    bool any = false;
     do {
         n = epoll_wait(set->hang_ups, events, HANG_UPS, 0);
         for (int i = 0; i < n; i++) {
             struct stream *s = events[i].data.ptr;
             if (!s->gone) {
-                s->gone = true;
+                s->gone = any = true;
                 atomic_fetch_sub(&set->counts.clients, 1);
                 if (set->params.left) {
                     set->params.left(set->params.context, s->connection);
@@ -247,6 +248,19 @@ static void count_out(struct streams *set)
             }
         }
     } while (n == HANG_UPS);
+    return any;
+}
+
+void streams_count_out(struct streams *set)
+{
+    if (set) {
+        lock_take(&set->lock);
+        const bool any = count_out(set);
+        lock_give(&set->lock);
+        if (any) {
+            event_hub_wake(set->params.hub); /* their connections are to be closed, too */
+        }
+    }
 }
 
 /* Sleep if there is still nothing: looked at under the lock that whoever wakes takes, so that
@@ -355,9 +369,8 @@ struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *co
 static bool take_place(struct streams *set)
 {
     lock_take(&set->lock);
-    if (atomic_load(&set->counts.clients) >= set->params.clients_max) {
-        count_out(set);
-        event_hub_wake(set->params.hub); /* their connections are to be closed, too */
+    if (atomic_load(&set->counts.clients) >= set->params.clients_max && count_out(set)) {
+        event_hub_wake(set->params.hub);
     }
     const bool free_one = atomic_load(&set->counts.clients) < set->params.clients_max;
     atomic_fetch_add(&set->counts.clients, free_one ? 1 : 0);
@@ -414,7 +427,7 @@ static size_t choose_awake(struct streams *set, bool *stopping)
     const int64_t at_ms = ticks_ms();
     size_t n = 0;
     lock_take(&set->lock);
-    count_out(set);
+    (void)count_out(set);
     for (struct stream *s = set->first; s && n < most; s = s->next) {
         if (s->asleep && (set->stopping || s->gone || has_news(s, at_ms))) {
             s->asleep = false;

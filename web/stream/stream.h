@@ -48,6 +48,11 @@ MUST_USE enum status streams_start(const struct streams_params *params, struct s
 void streams_stop(struct streams *streams);
 void streams_destroy(struct streams *streams);
 
+/* Free the places of listeners that have hung up, told by `left`, now and not at the next look
+ * a fifth of a second later: before somebody is refused, or hung up on, for want of a place.
+ * Any thread, not from `left`. NULL allowed. */
+void streams_count_out(struct streams *streams);
+
 const struct streams_counts *streams_counts(const struct streams *streams);
 
 /* One more listener. filter->pairs goes over to it, also on failure. place: where to go on;
