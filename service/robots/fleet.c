@@ -16,7 +16,9 @@ enum {
     WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
     STOP_MS = 2000,
     RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
-    REBOOT_US = 1500 * 1000  /* a restart takes so long */
+    REBOOT_US = 1500 * 1000, /* a restart takes so long */
+    PHASE_US = 1000,         /* no phase of a period is shorter, in real time */
+    GREET_AT_ONCE = 100      /* robots, or the client's buffer is full of them */
 };
 
 /* --- robots ------------------------------------------------------------------------------ */
@@ -67,6 +69,30 @@ static void boot_robot(struct fleet *f, struct fleet_robot *r, const double *pos
     r->boots++;
 }
 
+/* Robots' time from one phase to the next. */
+static int64_t phase_us(const struct fleet *f)
+{
+    return f->period_us / f->phases;
+}
+
+/* Of all phases, in real time. */
+static int64_t real_period_us(const struct fleet *f)
+{
+    return f->executive.period_us * f->phases;
+}
+
+/* In which phase of its period a robot moves, and in which period it says telemetry first. */
+static void place_robot(struct fleet *f, struct fleet_robot *r)
+{
+    const double hz = f->options.telemetry_hz;
+    const int64_t every_us = hz > 0.0 ? llround(1e6 / hz) : f->period_us;
+    f->sim_us = f->start_us + (int64_t)(r->pair % f->phases) * phase_us(f);
+    r->telemetry_us = f->sim_us;
+    if (every_us > f->period_us) {
+        r->telemetry_us += (int64_t)(r->pair / f->phases) * f->period_us % every_us;
+    }
+}
+
 static enum status create_robots(struct fleet *f)
 {
     const struct fleet_options *o = &f->options;
@@ -89,13 +115,14 @@ static enum status create_robots(struct fleet *f)
             r->pair = pair;
             r->side = side;
             r->random.state = seed_of(f, r) ^ 2;
-            r->telemetry_us = f->start_us;
+            place_robot(f, r);
             r->reboot_us = o->reboot_s > 0.0 ? f->start_us + lab_us(o->reboot_s) : LAB_TIME_MAX;
             memcpy(r->parameters, o->parameters[side], sizeof r->parameters);
             draw_gains(f, r);
             boot_robot(f, r, o->pose, o->pose_count);
         }
     }
+    f->sim_us = f->start_us;
     return STATUS_OK;
 }
 
@@ -112,6 +139,8 @@ static enum status name_pairs(struct fleet *f)
         stem--;
     }
     const unsigned long number = first[stem] ? strtoul(first + stem, NULL, 10) : 1;
+    f->stem = stem;
+    f->first_number = number;
     for (int i = 0; i < f->options.pair_count; i++) {
         if (f->options.pair_count == 1) {
             (void)snprintf(f->pairs[i], EVENT_PAIR_MAX, "%s", first);
@@ -195,15 +224,20 @@ static const struct efsm_table clockwork = {.name = "fleet",
                                             .arcs = clockwork_arcs,
                                             .arc_count = COUNT(clockwork_arcs)};
 
-static void run_period(struct fleet *f)
+/* A period of the pairs whose phase it is. */
+static void run_phase(struct fleet *f)
 {
+    const size_t each = f->robot_count / (size_t)f->options.pair_count;
     if (f->options.world) {
         f->options.world->t_s = lab_s(f->sim_us - f->start_us);
     }
-    for (uint32_t i = 0; i < f->robot_count; i++) {
-        step_robot(f, &f->robots[i]);
+    for (size_t pair = f->phase; pair < (size_t)f->options.pair_count; pair += f->phases) {
+        for (size_t k = 0; k < each; k++) {
+            step_robot(f, &f->robots[pair * each + k]);
+        }
     }
-    f->sim_us += f->period_us;
+    f->phase = (f->phase + 1) % f->phases;
+    f->sim_us += phase_us(f);
 }
 
 /* --- between periods --------------------------------------------------------------------- */
@@ -218,8 +252,26 @@ static void say_hello(struct fleet *f)
         return;
     }
     f->connections = state.connections;
-    for (size_t i = f->robots[0].boots > 1 ? 0 : 1; i < f->robot_count; i++) {
-        fleet_tell_presence(f, &f->robots[i], f->robots[i].down_until_us == 0);
+    f->greeted = f->robots[0].boots > 1 ? 0 : 1;
+}
+
+static void greet_some(struct fleet *f)
+{
+    for (int k = 0; k < GREET_AT_ONCE && f->greeted < f->robot_count; k++) {
+        const struct fleet_robot *r = &f->robots[f->greeted++];
+        fleet_tell_presence(f, r, r->down_until_us == 0);
+    }
+}
+
+/* The client has said so of the first already. */
+static void say_goodbye(struct fleet *f)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + STOP_MS * INT64_C(1000);
+    for (size_t i = 1; i < f->robot_count && lab_clock_monotonic_us() < until_us; i++) {
+        fleet_tell_presence(f, &f->robots[i], false);
+        if (i % GREET_AT_ONCE == 0 && !mqtt_client_wait_sent(f->session.client, STOP_MS)) {
+            return;
+        }
     }
 }
 
@@ -247,14 +299,17 @@ static void live_fleet(struct fleet *f)
         session_drain(&f->session, fleet_hear, f);
         while (efsm_executive_step(&f->executive, &net, lab_clock_now_us()) &&
                !stop_signal_raised()) {
-            run_period(f);
+            run_phase(f);
             const int64_t now_us = lab_clock_now_us();
-            efsm_executive_end(&f->executive, now_us);
+            /* There is time until the phase comes again. */
+            efsm_executive_end(&f->executive,
+                               now_us - real_period_us(f) + f->executive.period_us);
             fleet_send_due(f, now_us);
             session_drain(&f->session, fleet_hear, f);
         }
         fleet_send_due(f, lab_clock_now_us());
         say_hello(f);
+        greet_some(f);
         wait_for_work(f);
     }
 }
@@ -274,7 +329,7 @@ static void print_summary(const struct fleet *f)
     (void)printf(
         "%s: %" PRIu64 " periods of %g s, %" PRIu64 " overruns, %" PRIu64 " given up, %" PRIu64
         " reboots, %" PRIu64 " parameters applied, %" PRIu64 " refused\n",
-        name, f->executive.periods, lab_s(f->executive.period_us), f->executive.overruns,
+        name, f->executive.periods / f->phases, lab_s(real_period_us(f)), f->executive.overruns,
         f->executive.resyncs, c->reboots, c->applied, c->refused);
     (void)printf("%s: %" PRIu64 " commands, %" PRIu64 " replies, %" PRIu64 " echoes, %" PRIu64
                  " lost, %" PRIu64 " duplicated, %" PRIu64 " dropped, %" PRIu64 " malformed\n",
@@ -306,12 +361,26 @@ static int run_fleet(struct fleet *f)
         return EXIT_FAILED;
     }
     live_fleet(f);
-    for (size_t i = 1; i < f->robot_count; i++) {
-        fleet_tell_presence(f, &f->robots[i], false);
-    }
+    say_goodbye(f);
     session_close(&f->session, STOP_MS);
     print_summary(f);
     return session_was_connected(&f->session) ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* As many as there are pairs for, each of whole microseconds in either time: no pace is off by
+ * what is rounded. */
+static uint32_t choose_phases(const struct fleet_options *o, int64_t period_us)
+{
+    const double real_us = (double)period_us / o->pace;
+    int64_t phases = (int64_t)(real_us / PHASE_US);
+    phases = phases < o->pair_count ? phases : o->pair_count;
+    for (; phases > 1; phases--) {
+        const double each_us = real_us / (double)phases;
+        if (period_us % phases == 0 && fabs(each_us - rint(each_us)) < 1e-6) {
+            break;
+        }
+    }
+    return phases > 1 ? (uint32_t)phases : 1;
 }
 
 static enum status begin_fleet(struct fleet *f, const struct fleet_options *options)
@@ -320,8 +389,9 @@ static enum status begin_fleet(struct fleet *f, const struct fleet_options *opti
     f->start_us = lab_clock_now_us();
     f->sim_us = f->start_us;
     f->period_us = lab_us(options->period_s);
+    f->phases = choose_phases(options, f->period_us);
     f->executive =
-        (struct efsm_executive){.period_us = llround((double)f->period_us / options->pace),
+        (struct efsm_executive){.period_us = llround((double)phase_us(f) / options->pace),
                                 .resync_us = RESYNC_US,
                                 .begin_us = f->start_us};
     TAILQ_INIT(&f->outbox);

@@ -187,6 +187,21 @@ static const struct {
 
 /* --- who is meant ------------------------------------------------------------------------ */
 
+/* Which of ours has this name, [bytes]: they are numbered. */
+static bool find_pair(const struct fleet *f, const char *id, size_t bytes, uint32_t *pair)
+{
+    const size_t count = (size_t)f->options.pair_count;
+    unsigned long number = 0;
+    for (size_t k = f->stem; k < bytes && id[k] >= '0' && id[k] <= '9'; k++) {
+        number = 10 * number + (unsigned long)(id[k] - '0');
+    }
+    const size_t i = count == 1 ? 0 : number - f->first_number;
+    const bool ours =
+        i < count && strlen(f->pairs[i]) == bytes && memcmp(id, f->pairs[i], bytes) == 0;
+    *pair = ours ? (uint32_t)i : *pair;
+    return ours;
+}
+
 /* The pair of "<prefix>/<pair>/<rest>"; NULL when it is none of ours, else the rest. */
 static const char *split_topic(const struct fleet *f, const char *topic, uint32_t *pair)
 {
@@ -195,14 +210,7 @@ static const char *split_topic(const struct fleet *f, const char *topic, uint32_
     const char *id = topic + n + 1;
     const char *slash =
         strncmp(topic, prefix, n) == 0 && topic[n] == '/' ? strchr(id, '/') : NULL;
-    for (int i = 0; slash && i < f->options.pair_count; i++) {
-        const size_t bytes = strlen(f->pairs[i]);
-        if (bytes == (size_t)(slash - id) && memcmp(id, f->pairs[i], bytes) == 0) {
-            *pair = (uint32_t)i;
-            return slash + 1;
-        }
-    }
-    return NULL;
+    return slash && find_pair(f, id, (size_t)(slash - id), pair) ? slash + 1 : NULL;
 }
 
 void fleet_hear(void *context, const struct message *message)

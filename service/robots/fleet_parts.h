@@ -59,11 +59,16 @@ struct fleet {
     struct session session;
     size_t robot_count;
     struct fleet_robot *robots;
-    char (*pairs)[EVENT_PAIR_MAX]; /* [pair_count] */
-    int64_t start_us;              /* lab time, and the robots' time then */
-    struct efsm_executive executive;
-    int64_t period_us;                   /* of a step, robots' time */
-    int64_t sim_us;                      /* robots' time at the beginning of the step in work */
+    char (*pairs)[EVENT_PAIR_MAX];   /* [pair_count] */
+    size_t stem;                     /* bytes of their names before the number, */
+    unsigned long first_number;      /* and that of the first */
+    int64_t start_us;                /* lab time, and the robots' time then */
+    struct efsm_executive executive; /* its period is that of a phase */
+    int64_t period_us;               /* of a step, robots' time */
+    uint32_t phases;  /* of a period: pair i moves in phase i % phases of it, which begins at */
+    int64_t sim_us;   /* robots' time */
+    uint32_t phase;   /* the one in work, or the next one */
+    uint32_t greeted; /* robots of whom the broker has heard, of robot_count */
     struct fleet_robot *speaking;        /* the one that is being stepped */
     TAILQ_HEAD(outbox, outgoing) outbox; /* by time, then as they were said */
     size_t outbox_count;

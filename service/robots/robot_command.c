@@ -168,7 +168,7 @@ static bool name_sides(const struct given *g, struct fleet_options *o)
     o->sides[SIDE_VIRTUAL] = both || (g->side && strcmp(g->side, "virtual") == 0);
     o->link = strcmp(g->mode, "link") == 0;
     /* Room for the counted number of the last pair. */
-    return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 4 : 0);
+    return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 5 : 0);
 }
 
 static bool take_period(const struct given *g, struct fleet_options *o)

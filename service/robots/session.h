@@ -9,7 +9,7 @@
 #include "logger/message/codec.h"
 #include "service/mqtt/mqtt_client.h"
 
-enum { SESSION_MESSAGES_MAX = 4096 };
+enum { SESSION_MESSAGES_MAX = 16384 };
 
 struct session { /* all zero: not open */
     struct mqtt_client *client;
