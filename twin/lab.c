@@ -99,10 +99,29 @@ static size_t topics_bytes(size_t count)
     return count > 0 ? align_bytes(topic_index_bytes(count)) : 0;
 }
 
+/* One place of each pair; and so many of each that it is enough for all. */
+static size_t places_step_for(const struct lab_params *p, size_t *most)
+{
+    size_t bytes = 0;
+    *most = 0;
+    for (size_t i = 0; i < p->pair_count; i++) {
+        bytes += pair_place_bytes(&p->pairs[i]);
+        *most = p->pairs[i].outstanding_max > *most ? p->pairs[i].outstanding_max : *most;
+    }
+    return bytes;
+}
+
+static size_t scratch_bytes_for(const struct lab_params *p)
+{
+    return align_bytes(crew_scratch_bytes(p->teams, p->team_count));
+}
+
 size_t lab_bytes(const struct lab_params *p)
 {
+    size_t most = 0;
+    const size_t step = places_step_for(p, &most);
     return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           topics_bytes(count_topics(p)) + crew_scratch_bytes(p->teams, p->team_count);
+           topics_bytes(count_topics(p)) + scratch_bytes_for(p) + most * step;
 }
 
 /* Of the state, but for what was delivered. */
@@ -161,6 +180,21 @@ static void reorder_heap(struct lab *lab, uint32_t index)
     sift_down(lab, i);
 }
 
+void lab_order_deadlines(struct lab *lab)
+{
+    const size_t n = count_all(&lab->p);
+    for (size_t i = 0; i < n; i++) {
+        const size_t pairs = lab->p.pair_count;
+        lab->heap[i].t_us =
+            i < pairs ? lab->parts[i].pair->deadline_us : lab->crew[i - pairs]->deadline_us;
+        lab->heap[i].pair = (uint32_t)i;
+        lab->place[i] = (uint32_t)i;
+    }
+    for (size_t i = n / 2; i-- > 0;) {
+        sift_down(lab, i);
+    }
+}
+
 /* ---- set-up -------------------------------------------------------------------------------
  */
 
@@ -172,6 +206,15 @@ static void fill_table(struct lab *lab)
             k = (k + 1) & (lab->table_size - 1);
         }
         lab->table[k] = (uint32_t)i + 1;
+    }
+}
+
+void lab_set_places(struct lab *lab)
+{
+    const char *at = lab->places;
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        pair_set_places(lab->parts[i].pair, at, lab->places_step);
+        at += pair_place_bytes(&lab->p.pairs[i]);
     }
 }
 
@@ -212,6 +255,7 @@ static void list_foreign(struct lab *lab)
     char *at = (char *)lab->parts + members_bytes_for(&lab->p);
     lab->topics = topics > 0 ? topic_index_init(at, topics) : NULL;
     lab->scratch = at + topics_bytes(topics);
+    lab->places = (char *)lab->scratch + scratch_bytes_for(&lab->p);
     lab->foreign = (void *)(lab->member + lab->p.pair_count);
     lab->foreign_count = 0;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
@@ -266,6 +310,9 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->p = *p;
     lab->state_bytes = lab_state_bytes(p);
     lab->table_size = table_size_for(p->pair_count);
+    size_t most = 0;
+    lab->places_step = places_step_for(p, &most);
+    lab_watch(lab, NULL, NULL);
     char *at = (char *)memory + align_bytes(sizeof *lab);
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
@@ -274,6 +321,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
     list_foreign(lab);
+    lab_set_places(lab);
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);
     lab->place = (void *)at;
@@ -362,6 +410,20 @@ struct crew_step {
 static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx);
 
+/* This pair, or team, is about to change. */
+static void tell_watcher(const struct lab *lab, size_t part)
+{
+    if (lab->before) {
+        lab->before(lab->watcher, part);
+    }
+}
+
+void lab_watch(struct lab *lab, lab_before *before, void *context)
+{
+    lab->before = before;
+    lab->watcher = context;
+}
+
 /* What a team's pair did: its replies are the team's, and its entries say for what they were.
  */
 static void emit_watched(void *context, const struct effect *effect)
@@ -393,6 +455,7 @@ static void command_pair(void *context, uint32_t pair, const struct event *event
 
 static struct crew_step begin_crew_step(struct lab *lab, size_t team, const struct effects *fx)
 {
+    tell_watcher(lab, lab->p.pair_count + team);
     return (struct crew_step){.run = {.crew = lab->crew[team],
                                       .p = &lab->p.teams[team],
                                       .fx = fx,
@@ -421,6 +484,7 @@ static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
 {
     const uint16_t team = lab->member[i].team;
     struct pair *pair = lab->parts[i].pair;
+    tell_watcher(lab, i);
     const uint32_t open = pair->outstanding;
     struct crew_step s = {.lab = lab};
     struct effects watched = *fx;
@@ -485,6 +549,7 @@ static void step_plain(struct lab *lab, uint32_t i, const struct event *event,
 {
     struct pair *pair = lab->parts[i].pair;
     const struct lab_state *state = lab->state;
+    tell_watcher(lab, i);
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     pair->gap_us = lab->deliveries->connections > 1 ? lab->deliveries->connected_us + BACKLOG_US
                                                     : LAB_TIME_NONE;
@@ -531,6 +596,7 @@ static bool answer_known(struct lab *lab, uint32_t i, const struct event *event,
                          const struct effects *fx)
 {
     const struct pair_params *p = &lab->p.pairs[i];
+    tell_watcher(lab, i);
     if (event->kind != EVENT_COMMAND || p->mode != PAIR_LINK || event->command.id[0] == '\0' ||
         lab->deliveries->connections == 0 || !pair_answer_known(&lab->parts[i], p, event, fx)) {
         return false;
@@ -671,7 +737,7 @@ void lab_repeat_commands(const struct lab *lab, const struct effects *fx)
         const struct lab_member *m = &lab->member[i];
         if (m->team != TEAM_NONE) {
             crew_repeat(lab->crew[m->team], &lab->p.teams[m->team], m->robot,
-                        lab->parts[i].pair, &lab->p.pairs[i], fx);
+                        lab->parts[i].pair, fx);
         }
     }
 }

@@ -5,7 +5,7 @@
  * AT their deadline in lab time, however late the next event or tick shows them: the same
  * events give the same effects, byte for byte. docs/model/lab.md.
  *
- * The caller supplies the memory; the state is one block without pointers (checkpoint).
+ * The caller supplies the memory; the state has no pointers (checkpoint).
  */
 #ifndef TWIN_LAB_H
 #define TWIN_LAB_H
@@ -127,12 +127,29 @@ const struct lab_counts *lab_counts(const struct lab *lab);
 int64_t lab_time(const struct lab *lab); /* of the last event; LAB_TIME_NONE before the first */
 bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */
 
-/* Checkpoint: the state as one block, and back. lab_layout() tells apart how it is laid out; a
- * state may only be loaded into a lab of the same layout and options (config/lab_file.h).
- * lab_load() returns STATUS_E_STALE when bytes does not fit, else STATUS_OK. */
+/* ---- checkpoints ----
+ *
+ * lab_layout() tells apart how the state is laid out; it may only be loaded into a lab of the
+ * same layout and options (config/lab_file.h). */
 uint64_t lab_layout(const struct lab_params *p);
-const void *lab_state(const struct lab *lab, size_t *bytes);
-size_t lab_state_max(const struct lab *lab); /* bytes that it can grow to */
+
+/* The state is saved part by part, a pair or a team each: those of a big lab take tens of
+ * milliseconds, in which it goes on. What is saved is how it stood at lab_save_begin() when
+ * each part that is about to change is saved before: who saves watches the lab. */
+struct lab_save {
+    char *out;   /* memory of the caller's, zeroed: lab_save_bytes() of it */
+    size_t used; /* bytes of it: the state, once all parts are saved */
+};
+size_t lab_part_count(const struct lab *lab);
+size_t lab_save_bytes(const struct lab *lab); /* for a save that begins now, at most */
+void lab_save_begin(const struct lab *lab, struct lab_save *save);
+void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part);
+
+/* Called before a part changes; before NULL: nobody is. */
+typedef void lab_before(void *context, size_t part);
+void lab_watch(struct lab *lab, lab_before *before, void *context);
+
+/* STATUS_E_STALE when the bytes do not fit, else STATUS_OK. */
 MUST_USE enum status lab_load(struct lab *lab, const void *state, size_t bytes);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "twin/lab.h"
 
-/* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
- * following, codecs that remember), the teams, heap[n], place[n], table[table_size] and, as far
- * as it is in use, what was delivered. */
+/* Behind it stand the pairs, what only some of them want (dynamics, following, codecs that
+ * remember), the teams; of all that a checkpoint has the bytes at their places, and behind
+ * them, as far as it is in use, what was delivered, and the commands that are open, with whose
+ * they are. heap[n], place[n] and table[table_size], which stand behind the teams, follow from
+ * it. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -44,6 +46,12 @@ struct lab {
     size_t foreign_count;
     struct topic_index *topics; /* of theirs; NULL: there is none */
     void *scratch;              /* of the teams */
+    /* Places for open commands, the first of all pairs, then the second …: memory that nobody
+     * has come to need is never touched. */
+    char *places;
+    size_t places_step; /* bytes from one of a pair to its next */
+    lab_before *before; /* NULL: nobody watches */
+    void *watcher;
     struct delivery_memory *deliveries;
 };
 
@@ -54,6 +62,12 @@ struct lab_words {
     const struct effects *fx;
 };
 void lab_emit_words(void *context, const struct effect *effect); /* a struct lab_words */
+
+/* The pairs know where their open commands stand: after their memory was set, or loaded. */
+void lab_set_places(struct lab *lab);
+
+/* The heap anew, from the deadlines of all. */
+void lab_order_deadlines(struct lab *lab);
 
 /* For how long a lab remembers what was delivered. */
 int64_t lab_remember_us(const struct lab_params *p);

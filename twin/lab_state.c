@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -39,31 +40,163 @@ uint64_t lab_layout(const struct lab_params *p)
     return hash;
 }
 
-const void *lab_state(const struct lab *lab, size_t *bytes)
+/* An open command in a checkpoint; what its place holds stands behind it. */
+struct saved_command {
+    uint32_t pair, place;
+};
+
+/* What has its place in a checkpoint. */
+static size_t placed_bytes(const struct lab *lab)
 {
-    *bytes = lab_fixed_bytes(lab) + delivery_used_bytes(lab->deliveries);
-    return lab->state;
+    return (size_t)((const char *)lab->heap - (const char *)lab->state);
 }
 
-size_t lab_state_max(const struct lab *lab)
+static size_t place_of(const struct lab *lab, const void *part)
 {
-    return lab->state_bytes;
+    return (size_t)((const char *)part - (const char *)lab->state);
+}
+
+size_t lab_part_count(const struct lab *lab)
+{
+    return lab->p.pair_count + lab->p.team_count;
+}
+
+size_t lab_save_bytes(const struct lab *lab)
+{
+    const size_t most =
+        sizeof(struct saved_command) + sizeof(struct pair_slot) + sizeof(struct pair_relay);
+    return placed_bytes(lab) + delivery_used_bytes(lab->deliveries) +
+           lab->state->outstanding * most;
+}
+
+static void save_bytes(const struct lab *lab, struct lab_save *save, const void *part,
+                       size_t bytes)
+{
+    memcpy(save->out + place_of(lab, part), part, bytes);
+}
+
+void lab_save_begin(const struct lab *lab, struct lab_save *save)
+{
+    save_bytes(lab, save, lab->state, sizeof *lab->state);
+    /* What codecs remember changes before a step, when they read. */
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab->parts[i].codec) {
+            save_bytes(lab, save, lab->parts[i].codec,
+                       lab_codec_of(&lab->p.pairs[i])->state_bytes);
+        }
+    }
+    save->used = placed_bytes(lab) + delivery_used_bytes(lab->deliveries);
+    memcpy(save->out + placed_bytes(lab), lab->deliveries,
+           delivery_used_bytes(lab->deliveries));
+}
+
+static void save_commands(struct lab_save *save, const struct pair *pair,
+                          const struct pair_params *p)
+{
+    const size_t bytes = pair_place_bytes(p);
+    for (int k = -1; pair_next_open(pair, &k);) {
+        const struct saved_command head = {pair->index, (uint32_t)k};
+        memcpy(save->out + save->used, &head, sizeof head);
+        memcpy(save->out + save->used + sizeof head, pair_look_slot(pair, k), bytes);
+        save->used += sizeof head + bytes;
+    }
+}
+
+void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
+{
+    if (part >= lab->p.pair_count) {
+        const size_t team = part - lab->p.pair_count;
+        save_bytes(lab, save, lab->crew[team], crew_bytes(&lab->p.teams[team]));
+        return;
+    }
+    const struct pair_params *p = &lab->p.pairs[part];
+    const struct pair_parts *parts = &lab->parts[part];
+    save_bytes(lab, save, parts->pair, pair_bytes(p));
+    if (parts->dynamics) {
+        save_bytes(lab, save, parts->dynamics, pair_dynamics_bytes(&p->dynamics));
+    }
+    if (parts->following) {
+        save_bytes(lab, save, parts->following, pair_following_bytes(&p->following));
+    }
+    save_commands(save, parts->pair, p);
+}
+
+/* ---- loading -- */
+
+/* The places that are in use of pair i, in a state whose placed part is whole. */
+static uint64_t read_mask(const struct lab *lab, const char *state, size_t i)
+{
+    uint64_t mask = 0;
+    memcpy(&mask, state + place_of(lab, lab->parts[i].pair) + offsetof(struct pair, open_mask),
+           sizeof mask);
+    return mask;
+}
+
+static const char *next_command(const struct lab *lab, const char *at, const char *end,
+                                struct saved_command *head)
+{
+    if ((size_t)(end - at) < sizeof *head) {
+        return NULL;
+    }
+    memcpy(head, at, sizeof *head);
+    const bool fits =
+        head->pair < lab->p.pair_count &&
+        head->place < lab->p.pairs[head->pair].outstanding_max &&
+        (size_t)(end - at) - sizeof *head >= pair_place_bytes(&lab->p.pairs[head->pair]);
+    return fits ? at + sizeof *head : NULL;
+}
+
+/* Is there, for each place in use, what it holds? */
+static bool has_commands(const struct lab *lab, const char *state, const char *at,
+                         const char *end)
+{
+    struct saved_command head;
+    uint64_t wanted = 0;
+    uint64_t found = 0;
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        wanted += (uint64_t)__builtin_popcountll(read_mask(lab, state, i));
+    }
+    while (at < end) {
+        at = next_command(lab, at, end, &head);
+        if (!at || !(read_mask(lab, state, head.pair) >> head.place & 1U)) {
+            return false;
+        }
+        at += pair_place_bytes(&lab->p.pairs[head.pair]);
+        found++;
+    }
+    return found == wanted;
+}
+
+static void load_commands(struct lab *lab, const char *at, const char *end)
+{
+    struct saved_command head;
+    while (at < end && (at = next_command(lab, at, end, &head))) {
+        const size_t bytes = pair_place_bytes(&lab->p.pairs[head.pair]);
+        memcpy(pair_slot_at(lab->parts[head.pair].pair, (int)head.place), at, bytes);
+        at += bytes;
+    }
 }
 
 enum status lab_load(struct lab *lab, const void *state, size_t bytes)
 {
     struct delivery_memory deliveries;
-    const size_t fixed = lab_fixed_bytes(lab);
-    if (bytes < fixed + sizeof deliveries) {
+    const char *from = state;
+    const size_t placed = placed_bytes(lab);
+    if (bytes < placed + sizeof deliveries) {
         return STATUS_E_STALE;
     }
-    memcpy(&deliveries, (const char *)state + fixed, sizeof deliveries);
+    memcpy(&deliveries, from + placed, sizeof deliveries);
+    const size_t used = delivery_used_bytes(&deliveries);
     if (deliveries.max != lab->deliveries->max || deliveries.heads != lab->deliveries->heads ||
-        bytes != fixed + delivery_used_bytes(&deliveries)) {
+        bytes < placed + used || !has_commands(lab, from, from + placed + used, from + bytes)) {
         return STATUS_E_STALE;
     }
-    memcpy(lab->state, state, bytes);
+    memcpy(lab->state, state, placed);
+    lab_set_places(lab);
+    load_commands(lab, from + placed + used, from + bytes);
+    memcpy(lab->deliveries, from + placed, used);
     delivery_index(lab->deliveries);
+    lab_order_deadlines(lab);
     for (size_t k = 0; k < lab->p.team_count; k++) {
         crew_rebind(lab->crew[k], &lab->p.teams[k]);
     }

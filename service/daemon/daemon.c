@@ -28,6 +28,8 @@ enum {
     SAVE_MS = 10000, /* for the store and the last checkpoint, all in all, */
     STUCK_MS = 3500, /* and as long as they cannot be written */
     FLUSH_MS = 100,
+    BEHIND_US = 4000, /* work that waits; telemetry beyond it is left out. A reply waits for
+                         that of a round and for that of the next one: 8 ms */
     TOKEN_MAX = 512
 };
 
@@ -405,6 +407,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
         .now_us = now_us,
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
+        .behind_us = BEHIND_US,
     };
     return name_fault(inbox_create(&p, &d->inbox), "inbox", "no memory for its buffers", err);
 }
@@ -438,6 +441,9 @@ static enum status start_threads(struct daemon *d, struct err *err)
         return status;
     }
     outbox_open(d);
+    if (!findings_open(d)) {
+        return err_set(err, STATUS_E_NOMEM, "findings", 0, 0, "no memory");
+    }
     status = keeper_start(d);
     if (status != STATUS_OK) {
         return err_set(err, status, "keeper", 0, 0, "not started");
@@ -520,12 +526,14 @@ static bool flush_store(struct daemon *d, const struct patience *p)
 
 static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
 {
-    while (!keeper_offer_checkpoint(d)) {
+    keeper_copy_some(d, INT64_MAX); /* one that was begun */
+    while (!keeper_begin_checkpoint(d)) {
         if (left_ms(p->until_us) == 0) {
             return false;
         }
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5000);
     }
+    keeper_copy_some(d, INT64_MAX);
     return true;
 }
 
@@ -611,8 +619,11 @@ static bool finish_daemon(struct daemon *d)
     (void)pthread_cond_destroy(&d->keeper.changed);
     (void)pthread_cond_destroy(&d->thread.changed);
     (void)pthread_mutex_destroy(&d->lock);
-    free(d->keeper.state);
-    free(d->keeper.findings);
+    free(d->keeper.save.out);
+    journal_checkpoint_free(&d->keeper.checkpoint);
+    free(d->keeper.copied);
+    free(d->keeper.notes);
+    findings_free(d);
     free(d->thread.scratch);
     free(d);
     return complete;

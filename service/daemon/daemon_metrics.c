@@ -26,6 +26,11 @@ static void write_inbox(struct daemon *d, struct metrics *m)
          "Telemetry dropped because the journal refused it, or the ring was full and it is not "
          "journalled.",
          c.samples_dropped},
+        {"tandem_inbox_samples_thinned_total",
+         "Telemetry left out, commands and replies being taken in first, because the lab "
+         "thread "
+         "was behind.",
+         c.samples_thinned},
         {"tandem_inbox_lost_total",
          "Events refused that nobody keeps (QoS 0), and notes for which neither ring nor "
          "journal had room.",
@@ -122,7 +127,11 @@ static void write_lab(struct daemon *d, struct metrics *m)
     metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
                    "Rounds of the lab thread, by the seconds they took at most.");
     metrics_by_name(m, NULL, "took", &took, c.took);
-    metrics_gauge(m, "tandem_lab_round_seconds_max", "Longest round.", lab_s(c.took_us_max));
+    metrics_gauge(m, "tandem_lab_round_seconds_max",
+                  "Longest round, snapshots and checkpoints included.", lab_s(c.took_us_max));
+    metrics_gauge(m, "tandem_lab_chores_seconds_max",
+                  "Longest time for which snapshots or checkpoints held up the lab.",
+                  lab_s(c.chores_us_max));
     if (c.restore_us >= 0) {
         metrics_gauge(m, "tandem_lab_restore_seconds", "Reading the journal's tail back.",
                       lab_s(c.restore_us));
@@ -200,13 +209,14 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     (void)pthread_mutex_unlock(&d->lock);
     struct views_counts v;
     views_read_counts(d->views, &v);
+    struct findings_counts f;
+    findings_read_counts(d, &f);
     const struct metric_counter rows[] = {
         {"tandem_checkpoints_total", "Checkpoints written.", c.checkpoints},
         {"tandem_checkpoints_failed_total", "Checkpoints that could not be written.",
          c.checkpoints_failed},
-        {"tandem_calibrations_total", "Calibrations published.", c.calibrations},
-        {"tandem_calibrations_dropped_total", "Calibrations not published.",
-         c.calibrations_dropped},
+        {"tandem_calibrations_total", "Calibrations published.", f.published},
+        {"tandem_calibrations_dropped_total", "Calibrations not published.", f.dropped},
         {"tandem_history_dropped_total", "Fits that are not in the history of a pair.",
          c.history_dropped},
         {"tandem_views_total", "Snapshots for readers.", v.published},
@@ -216,6 +226,13 @@ static void write_keeper(struct daemon *d, struct metrics *m)
          log_suppressed()},
     };
     metrics_counters(m, rows, COUNT(rows));
+    metrics_family(m, "tandem_calibrations_seconds_total", METRIC_COUNTER,
+                   "Processor time that making and publishing them took.");
+    metrics_sample(m, NULL, 0, lab_s(f.worked_us));
+    metrics_gauge(m, "tandem_calibrations_waiting", "Pairs whose calibration is to be made.",
+                  (double)f.waiting);
+    metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of these.",
+                  lab_s(f.waits_us));
     if (c.checkpoint_t_us != LAB_TIME_NONE) {
         metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",
                       lab_s(inbox_now_us(d->inbox) - c.checkpoint_t_us));

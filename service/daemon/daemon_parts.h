@@ -156,8 +156,6 @@ struct keeper_counts {
     uint64_t checkpoint_bytes;
     int64_t checkpoint_took_us; /* the last one */
     int64_t checkpoint_t_us;    /* lab time of the last one; LAB_TIME_NONE before the first */
-    uint64_t calibrations;
-    uint64_t calibrations_dropped; /* not published */
     uint64_t history_dropped; /* fits left out of the history: the last ones were not through */
 };
 
@@ -165,22 +163,18 @@ struct keeper_counts {
 enum { KEEPER_DISKS = 3 };
 extern const char *const keeper_disks[KEEPER_DISKS];
 
-/* What is published of a pair. */
-enum keeper_finding { KEEPER_TRAVEL_TIME, KEEPER_DYNAMICS, KEEPER_FINDING_COUNT };
-
-struct keeper_findings {
-    bool found[KEEPER_FINDING_COUNT];         /* the lab thread's: not in a snapshot yet */
-    _Atomic bool shown[KEEPER_FINDING_COUNT]; /* the newest snapshot has it: to be published */
-    _Atomic bool noted;                       /* the two below are the keeper's: */
-    struct effect note;                       /* the fits of these moves are for the history */
-    struct pair *window;                      /* only its head was copied, which holds them */
+/* Fits of a pair that are for its history. */
+struct keeper_note {
+    _Atomic bool noted;  /* the two below are the keeper's: */
+    struct effect note;  /* the fits of these moves */
+    struct pair *window; /* only its head was copied, which holds them */
 };
 
 struct keeper {
     pthread_t thread;
     bool runs;
-    struct keeper_findings *findings; /* [pair_count] */
-    uint64_t teams_told[TEAMS_MAX];   /* version of each team's state that was published */
+    struct keeper_note *notes;      /* [pair_count] */
+    uint64_t teams_told[TEAMS_MAX]; /* version of each team's state that was published */
 
     /* Under the daemon's lock. */
     pthread_cond_t changed; /* the end was asked for */
@@ -194,7 +188,12 @@ struct keeper {
     struct journal_checkpoint checkpoint;
     bool checkpoint_counted;    /* the next one is known: */
     uint64_t checkpoint_pushed; /* rows that the store must have before */
-    void *state;                /* of the lab */
+
+    /* The lab thread's: a checkpoint being copied. */
+    bool copies;
+    bool *copied; /* [lab_part_count()] */
+    size_t next_part;
+    struct lab_save save;
 
     _Atomic bool save_now;  /* the lab thread is to offer a checkpoint at once */
     _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
@@ -224,17 +223,67 @@ bool keeper_stop(struct daemon *daemon, int timeout_ms);
  */
 void keeper_beat(struct daemon *daemon);
 
-/* Lab thread: copy the lab's state for a checkpoint: the lab has taken in everything before
- * inbox_position(). Returns false when the one before is not written yet: offer again later. */
-bool keeper_offer_checkpoint(struct daemon *daemon);
+/* Lab thread: begin to copy the lab's state for a checkpoint: the lab has taken in everything
+ * before inbox_position(). False when the one before is not written yet, or there is no memory:
+ * begin again later. The copy is of this moment, though it takes its time: a slice now and
+ * then, and what changes meanwhile is copied before. */
+bool keeper_begin_checkpoint(struct daemon *daemon);
+bool keeper_copies(const struct daemon *daemon);
+/* Lab thread: for some slice_us; what is whole is the keeper's, to be written. */
+void keeper_copy_some(struct daemon *daemon, int64_t slice_us);
 
 /* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
 void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
 
-/* Lab thread: write and publish this of a pair as the next snapshot has it; */
-void keeper_offer(struct daemon *daemon, enum keeper_finding what, uint32_t pair);
-/* and now there is the next snapshot. */
-void keeper_show_findings(struct daemon *daemon);
+/* ---- findings.c: what is known of pairs, published when it has changed ----
+ *
+ * The lab thread says that there is something new of a pair; the keeper makes the calibration
+ * of its newest moves, which takes a part of a millisecond, and publishes it. Thousands of
+ * pairs that move ask for more of that than a core can bear, so it takes a bounded share of
+ * one: what has waited for longest comes first, with the moves that there are by then, and of a
+ * pair one waits at most. How many wait, and how long, is told.
+ */
+enum finding { FINDING_TRAVEL_TIME, FINDING_DYNAMICS, FINDING_COUNT };
+
+struct findings_counts {
+    uint64_t published;
+    uint64_t dropped; /* by the broker's client */
+    uint64_t waiting;
+    int64_t waits_us;  /* the one that has waited for longest */
+    int64_t worked_us; /* making and publishing them */
+};
+
+struct findings {
+    struct finding_item *item; /* [FINDING_COUNT * pair_count] a ring */
+    struct finding_pair *pair; /* [pair_count] */
+    /* The lab thread's: */
+    uint64_t put; /* items ever, */
+    uint64_t due; /* and when the snapshot that is being made began */
+    /* [FINDING_COUNT * pair_count] each: new again while they waited, since then and before. */
+    uint32_t *missed, *owed;
+    size_t missed_count, owed_count;
+    _Atomic uint64_t shown; /* items of which the newest snapshot has what is new */
+    _Atomic uint64_t taken; /* by the keeper */
+    /* The keeper's: */
+    int64_t looked_us; /* monotonic */
+    int64_t left_ns;   /* what is left of its share */
+    int64_t told_us;   /* that many wait */
+    /* Under the daemon's lock. */
+    struct findings_counts counts;
+};
+
+MUST_USE bool findings_open(struct daemon *daemon); /* false: no memory */
+void findings_free(struct daemon *daemon);
+
+/* Lab thread: publish this of a pair as the next snapshot has it; */
+void findings_offer(struct daemon *daemon, enum finding what, uint32_t pair);
+/* this one begins, and now it is there. */
+void findings_begin(struct daemon *daemon);
+void findings_show(struct daemon *daemon);
+
+/* Keeper, each round. */
+void findings_publish(struct daemon *daemon);
+void findings_read_counts(struct daemon *daemon, struct findings_counts *out); /* any thread */
 
 /* ---- mender.c: makes the records that the store lacks again, from the journal ----
  *
@@ -294,9 +343,10 @@ struct lab_thread_counts {
     uint64_t malformed;             /* of them: EVENT_MALFORMED */
     uint64_t deadline_ticks;        /* steps because a deadline had passed */
     uint64_t faults;                /* stretches of the journal that could not be read */
-    uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration */
+    uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration, chores included */
     int64_t took_us_max;
-    int64_t restore_us; /* how long reading the journal's tail took; -1: not done yet */
+    int64_t chores_us_max; /* of them: snapshots, checkpoints; longest at a stretch */
+    int64_t restore_us;    /* how long reading the journal's tail took; -1: not done yet */
 };
 
 struct lab_thread {
@@ -305,11 +355,14 @@ struct lab_thread {
     _Atomic bool stop;
     char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
 
-    bool live;          /* the journal's tail is in */
-    bool dirty;         /* stepped since the last snapshot */
-    bool unsaved;       /* stepped since the last checkpoint */
-    bool sampled;       /* this round saw lines that did not wake it */
-    int64_t started_us; /* all on the monotonic clock */
+    bool live;              /* the journal's tail is in */
+    bool dirty;             /* stepped since the last snapshot */
+    bool unsaved;           /* stepped since the last checkpoint */
+    bool sampled;           /* this round saw lines that did not wake it */
+    int64_t started_us;     /* all on the monotonic clock */
+    bool viewing;           /* a snapshot is being made: */
+    uint64_t view_lines;    /* it shows so many lines of the inbox */
+    int64_t view_worked_ns; /* and took so long so far */
     int64_t viewed_us;
     int64_t view_wait_us; /* until the next snapshot, by what the last one cost */
     int64_t saved_us;
@@ -363,6 +416,7 @@ struct daemon {
     pthread_mutex_t lock; /* for what parts tell each other; held for moments */
     struct gateway gateway;
     struct keeper keeper;
+    struct findings findings;
     struct outbox outbox;
     struct lab_thread thread;
     struct mender mender;

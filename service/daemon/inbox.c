@@ -9,6 +9,11 @@
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 
+enum {
+    COSTED = 1000,    /* lines from which their cost is known */
+    WAITING_MIN = 256 /* so few are no overload, whatever they cost */
+};
+
 /* What the lab thread is doing, as far as producers have to know. */
 enum consumer {
     CONSUMER_AWAKE, /* looks into the buffer before it sleeps: no need to wake it */
@@ -37,7 +42,9 @@ struct inbox {
     pthread_cond_t wake; /* of the lab thread */
 
     /* Under the lock. */
-    struct buffer filling; /* what came since the round began */
+    struct buffer filling; /* what came since the round began, */
+    uint64_t waiting;      /* so many lines; */
+    uint64_t waiting_max;  /* more are not to wait, or samples are left out; 0: any number */
     int64_t last_us;
     struct journal_position end; /* behind the last whole line; journal_end() may lie in a
                                     torn piece, where no reader can begin */
@@ -55,6 +62,8 @@ struct inbox {
     struct record section;
     struct journal_position position;
     uint64_t reached; /* lines, up to the end of this round */
+    uint64_t costed;  /* lines of late, and what they cost */
+    int64_t cost_ns;
 };
 
 enum status inbox_create(const struct inbox_params *params, struct inbox **out)
@@ -236,10 +245,38 @@ static enum status refuse_line(struct inbox *inbox, const struct message *messag
     return STATUS_E_IO;
 }
 
+/* Lock held. What is left out is neither journalled nor formatted: that costs time, too. */
+static bool leave_out(struct inbox *inbox, enum inbox_kind kind)
+{
+    const bool out =
+        kind == INBOX_SAMPLE && inbox->waiting_max > 0 && inbox->waiting >= inbox->waiting_max;
+    inbox->counts.samples_thinned += out;
+    return out;
+}
+
+void inbox_tell_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns)
+{
+    inbox->costed += lines;
+    inbox->cost_ns += worked_ns;
+    if (inbox->params.behind_us <= 0 || inbox->costed < COSTED || inbox->cost_ns <= 0) {
+        return;
+    }
+    const uint64_t most =
+        (uint64_t)inbox->params.behind_us * 1000 * inbox->costed / (uint64_t)inbox->cost_ns;
+    inbox->costed = 0;
+    inbox->cost_ns = 0;
+    (void)pthread_mutex_lock(&inbox->lock);
+    inbox->waiting_max = most > WAITING_MIN ? most : WAITING_MIN;
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
 /* Lock held. */
 static enum status take_locked(struct inbox *inbox, struct message *message,
                                enum inbox_kind kind)
 {
+    if (leave_out(inbox, kind)) {
+        return STATUS_OK;
+    }
     message->t_us = stamp_us(inbox);
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
@@ -253,6 +290,7 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
         }
         deliver_journalled(inbox, bytes, before);
     }
+    inbox->waiting++;
     inbox->counts.bytes += bytes;
     *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
     return STATUS_OK;
@@ -301,6 +339,7 @@ int64_t inbox_begin(struct inbox *inbox)
         inbox->filling = (struct buffer){.bytes = inbox->taken.bytes};
         inbox->taken = taken;
         inbox->at = 0;
+        inbox->waiting = 0;
     }
     if (caught_up) {
         inbox->reached = inbox->counts.events + inbox->counts.samples;

@@ -13,6 +13,11 @@
  * things. Only the daemon's own lines go to the buffer all the same, and are counted as
  * missing.
  *
+ * Under overload telemetry is thinned before commands and replies wait: while more lines wait
+ * for the lab thread than it can take in within inbox_params.behind_us, by what lines cost it,
+ * samples are left out, before the journal, so that the lab and every replay of it know the
+ * same ones. Nothing else is ever left out.
+ *
  * Threads: inbox_take() and inbox_counts() from any thread; the others from the lab thread.
  */
 #ifndef SERVICE_DAEMON_INBOX_H
@@ -41,6 +46,7 @@ struct inbox_params {
     bool journal_samples;    /* telemetry is journalled, too */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
+    int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */
 };
 
 struct inbox_counts {
@@ -49,6 +55,7 @@ struct inbox_counts {
     uint64_t refused;         /* events that the journal could not take: the broker's still */
     uint64_t not_journalled;  /* the daemon's own lines that stand in no journal */
     uint64_t samples_dropped; /* refused by the journal, or no room in the buffer */
+    uint64_t samples_thinned; /* left out because the lab thread was behind */
     uint64_t lost; /* events that were refused though nobody keeps them (QoS 0), and own lines
                       for which neither buffer nor journal had room */
     uint64_t overflows; /* times the buffer was full and the journal took over */
@@ -92,6 +99,10 @@ uint64_t inbox_taken(struct inbox *inbox);
 /* Of them, how many are in this round and those before it: as many as inbox_taken() said when
  * it began, unless a stretch of the journal is behind. Lab thread. */
 uint64_t inbox_reached(const struct inbox *inbox);
+
+/* Lab thread: that many lines cost it so much time of the processor. Until it has said so for
+ * the first time, while it reads back the journal, nothing is left out. */
+void inbox_tell_cost(struct inbox *inbox, uint64_t lines, int64_t worked_ns);
 
 /* The lab thread begins a round, having read the one before to its end. Every line of later
  * rounds is stamped at the time it returns, or later. */

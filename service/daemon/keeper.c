@@ -12,8 +12,6 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
 #include "twin/report/crew_report.h"
-#include "twin/report/pair_dynamics_report.h"
-#include "twin/report/pair_report.h"
 
 enum { ROUND_MS = 100, GAP_US = 200000, SPACE_US = 1000000 };
 
@@ -37,8 +35,9 @@ static void note_gap(struct daemon *d)
     char payload[64];
     struct inbox_counts c;
     inbox_read_counts(d->inbox, &c);
-    const int bytes = snprintf(payload, sizeof payload, "{\"missing\":%llu}",
-                               (unsigned long long)(c.not_journalled + c.samples_dropped));
+    const int bytes = snprintf(
+        payload, sizeof payload, "{\"missing\":%llu}",
+        (unsigned long long)(c.not_journalled + c.samples_dropped + c.samples_thinned));
     const enum status status = inbox_offer(d->inbox, "gap", payload, (size_t)bytes);
     (void)status; /* it shows in journal_stats() */
 }
@@ -209,6 +208,19 @@ static void watch_broker(struct daemon *d)
     d->keeper.broker_up = up;
 }
 
+/* In the journal, too, where it would be that telemetry: the line says that it is not whole. */
+static void tell_thinned(struct daemon *d, const struct inbox_counts *now)
+{
+    if (now->samples_thinned == d->keeper.seen.samples_thinned) {
+        return;
+    }
+    log_write(LOG_SAMPLES_THINNED, NULL, "%llu so far",
+              (unsigned long long)now->samples_thinned);
+    if (d->file->journal.record == JOURNAL_ALL) {
+        note_gap(d);
+    }
+}
+
 static void watch_inbox(struct daemon *d)
 {
     struct inbox_counts now;
@@ -223,6 +235,7 @@ static void watch_inbox(struct daemon *d)
         log_write(LOG_SAMPLES_DROPPED, NULL, "%llu so far",
                   (unsigned long long)now.samples_dropped);
     }
+    tell_thinned(d, &now);
     d->keeper.seen = now;
 }
 
@@ -303,12 +316,14 @@ static void write_checkpoint(struct daemon *d)
     } else {
         log_write(LOG_CHECKPOINT_FAILED, NULL, "%s: %s", err.where, err.text);
     }
+    const size_t bytes = d->keeper.checkpoint.bytes;
+    journal_checkpoint_free(&d->keeper.checkpoint);
     (void)pthread_mutex_lock(&d->lock);
     d->keeper.checkpoint_waits = false;
     d->keeper.checkpoint_saved = status == STATUS_OK;
     if (status == STATUS_OK) {
         d->keeper.counts.checkpoints++;
-        d->keeper.counts.checkpoint_bytes = d->keeper.checkpoint.bytes;
+        d->keeper.counts.checkpoint_bytes = bytes;
         d->keeper.counts.checkpoint_took_us = took_us;
         d->keeper.counts.checkpoint_t_us = d->keeper.checkpoint.t_us;
     } else {
@@ -317,29 +332,77 @@ static void write_checkpoint(struct daemon *d)
     (void)pthread_mutex_unlock(&d->lock);
 }
 
-bool keeper_offer_checkpoint(struct daemon *d)
+/* A part that is not copied yet. */
+static void copy_part(struct keeper *k, const struct lab *lab, size_t part)
 {
+    if (!k->copied[part]) {
+        k->copied[part] = true;
+        lab_save_part(lab, &k->save, part);
+    }
+}
+
+static void copy_before(void *context, size_t part)
+{
+    struct daemon *d = context;
+    copy_part(&d->keeper, d->lab, part);
+}
+
+bool keeper_begin_checkpoint(struct daemon *d)
+{
+    struct keeper *k = &d->keeper;
     (void)pthread_mutex_lock(&d->lock);
-    const bool waits = d->keeper.checkpoint_waits;
+    const bool waits = k->checkpoint_waits;
     (void)pthread_mutex_unlock(&d->lock);
-    if (waits) {
+    /* Nobody else touches these while checkpoint_waits is not set. */
+    if (waits || k->copies) {
         return false;
     }
-    /* Nobody else touches these while checkpoint_waits is not set. */
-    size_t bytes = 0;
-    const void *state = lab_state(d->lab, &bytes);
-    memcpy(d->keeper.state, state, bytes);
-    d->keeper.checkpoint = (struct journal_checkpoint){.version = CHECKPOINT_VERSION,
-                                                       .fingerprint = d->fingerprint,
-                                                       .position = inbox_position(d->inbox),
-                                                       .t_us = lab_time(d->lab),
-                                                       .bytes = bytes,
-                                                       .payload = d->keeper.state};
-    d->keeper.checkpoint_counted = false;
-    (void)pthread_mutex_lock(&d->lock);
-    d->keeper.checkpoint_waits = true;
-    (void)pthread_mutex_unlock(&d->lock);
+    k->save = (struct lab_save){.out = calloc(1, lab_save_bytes(d->lab))};
+    if (!k->save.out) {
+        return false;
+    }
+    k->checkpoint = (struct journal_checkpoint){.version = CHECKPOINT_VERSION,
+                                                .fingerprint = d->fingerprint,
+                                                .position = inbox_position(d->inbox),
+                                                .t_us = lab_time(d->lab)};
+    k->checkpoint_counted = false;
+    k->copies = true;
+    k->next_part = 0;
+    memset(k->copied, 0, lab_part_count(d->lab));
+    lab_save_begin(d->lab, &k->save);
+    lab_watch(d->lab, copy_before, d);
     return true;
+}
+
+bool keeper_copies(const struct daemon *d)
+{
+    return d->keeper.copies;
+}
+
+void keeper_copy_some(struct daemon *d, int64_t slice_us)
+{
+    enum { LOOK = 16 }; /* parts between two looks at the clock */
+    struct keeper *k = &d->keeper;
+    const size_t parts = lab_part_count(d->lab);
+    const int64_t until_us =
+        slice_us < INT64_MAX ? lab_clock_monotonic_us() + slice_us : INT64_MAX;
+    while (k->copies && k->next_part < parts) {
+        copy_part(k, d->lab, k->next_part++);
+        if (k->next_part % LOOK == 0 && lab_clock_monotonic_us() >= until_us) {
+            return;
+        }
+    }
+    if (!k->copies) {
+        return;
+    }
+    lab_watch(d->lab, NULL, NULL);
+    k->copies = false;
+    k->checkpoint.bytes = k->save.used;
+    k->checkpoint.payload = k->save.out;
+    k->save.out = NULL;
+    (void)pthread_mutex_lock(&d->lock);
+    k->checkpoint_waits = true;
+    (void)pthread_mutex_unlock(&d->lock);
 }
 
 /* Keeper: what the lab had made up to the checkpoint is in the queue by now, notes too. */
@@ -357,7 +420,7 @@ static void count_rows(struct daemon *d)
 
 void keeper_note_fits(struct daemon *d, const struct effect *effect)
 {
-    struct keeper_findings *f = &d->keeper.findings[effect->pair];
+    struct keeper_note *f = &d->keeper.notes[effect->pair];
     struct pair *window = atomic_load(&f->noted) ? NULL : malloc(sizeof *window);
     if (!window) {
         (void)pthread_mutex_lock(&d->lock);
@@ -388,7 +451,7 @@ static void store_noted(struct daemon *d)
 {
     struct pair_fits fits;
     for (size_t pair = 0; pair < d->params.pair_count; pair++) {
-        struct keeper_findings *f = &d->keeper.findings[pair];
+        struct keeper_note *f = &d->keeper.notes[pair];
         if (atomic_load(&f->noted)) {
             views_fits(d->views, pair, f->window, &fits);
             store_fits(d, &f->note, &fits);
@@ -398,69 +461,7 @@ static void store_noted(struct daemon *d)
     }
 }
 
-/* ---- what was found, for all who listen ---- */
-
-static void write_finding(struct json_writer *w, const struct view *view,
-                          enum keeper_finding what, size_t pair)
-{
-    const struct pair_params *p = &view->params[pair];
-    struct pair_fits fits;
-    json_write_object(w, NULL);
-    json_write_text(w, "pair", p->id);
-    if (what == KEEPER_TRAVEL_TIME) {
-        view->fits(view, pair, &fits);
-        pair_report_travel_time(w, "travel_time", &fits);
-    } else {
-        pair_dynamics_report(w, "dynamics", view->dynamics[pair], p);
-    }
-    json_write_close(w);
-}
-
-/* Returns whether it went out. */
-static bool publish_finding(struct daemon *d, const struct view *view, enum keeper_finding what,
-                            size_t pair)
-{
-    static const struct {
-        const char *topic;
-        enum event_type event;
-    } kinds[KEEPER_FINDING_COUNT] = {
-        [KEEPER_TRAVEL_TIME] = {"calibration", EVENT_TYPE_CALIBRATION},
-        [KEEPER_DYNAMICS] = {"calibration/dynamics", EVENT_TYPE_DYNAMICS},
-    };
-    char rest[MESSAGE_TOPIC_MAX];
-    char *text = malloc(PAIR_DYNAMICS_REPORT_MAX);
-    struct json_writer w;
-    if (!text) {
-        return false;
-    }
-    json_write_start(&w, text, PAIR_DYNAMICS_REPORT_MAX, NULL, NULL);
-    write_finding(&w, view, what, pair);
-    bool done = json_write_end(&w);
-    if (done && d->events) {
-        event_hub_publish(d->events, kinds[what].event, (uint32_t)pair, 0, text, w.used);
-    }
-    (void)snprintf(rest, sizeof rest, "%s/%s", view->params[pair].id, kinds[what].topic);
-    done = done && gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK;
-    free(text);
-    return done;
-}
-
-static void publish_findings(struct daemon *d)
-{
-    const struct view *view = views_acquire(d->views);
-    for (size_t pair = 0; pair < view->pair_count; pair++) {
-        for (enum keeper_finding what = 0; what < KEEPER_FINDING_COUNT; what++) {
-            if (atomic_exchange(&d->keeper.findings[pair].shown[what], false)) {
-                const bool done = publish_finding(d, view, what, pair);
-                (void)pthread_mutex_lock(&d->lock);
-                *(done ? &d->keeper.counts.calibrations
-                       : &d->keeper.counts.calibrations_dropped) += 1;
-                (void)pthread_mutex_unlock(&d->lock);
-            }
-        }
-    }
-    views_release(d->views, view);
-}
+/* ---- teams ---- */
 
 /* How teams stand, retained: what changed meanwhile, the newest only. */
 static void publish_teams(struct daemon *d)
@@ -486,24 +487,6 @@ static void publish_teams(struct daemon *d)
     views_release(d->views, view);
 }
 
-void keeper_offer(struct daemon *d, enum keeper_finding what, uint32_t pair)
-{
-    d->keeper.findings[pair].found[what] = true;
-}
-
-void keeper_show_findings(struct daemon *d)
-{
-    for (size_t pair = 0; pair < d->params.pair_count; pair++) {
-        struct keeper_findings *f = &d->keeper.findings[pair];
-        for (int what = 0; what < KEEPER_FINDING_COUNT; what++) {
-            if (f->found[what]) {
-                f->found[what] = false;
-                atomic_store(&f->shown[what], true);
-            }
-        }
-    }
-}
-
 /* ---- the thread ---- */
 
 static void *run_keeper(void *context)
@@ -523,7 +506,8 @@ static void *run_keeper(void *context)
         if (checkpoint) {
             count_rows(d);
         }
-        publish_findings(d);
+        views_tidy(d->views);
+        findings_publish(d);
         publish_teams(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
@@ -550,10 +534,9 @@ static void *run_keeper(void *context)
 enum status keeper_start(struct daemon *d)
 {
     struct keeper *k = &d->keeper;
-    const size_t state_bytes = lab_state_max(d->lab);
-    k->state = malloc(state_bytes);
-    k->findings = calloc(d->params.pair_count, sizeof *k->findings);
-    if (!k->state || !k->findings) {
+    k->notes = calloc(d->params.pair_count, sizeof *k->notes);
+    k->copied = calloc(lab_part_count(d->lab), sizeof *k->copied);
+    if (!k->notes || !k->copied) {
         return STATUS_E_NOMEM;
     }
     k->counts.checkpoint_t_us = LAB_TIME_NONE;

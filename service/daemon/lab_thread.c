@@ -10,6 +10,7 @@
 enum {
     NAP_US = 5000,         /* telemetry is taken in at least this often, */
     AHEAD_US = 300,        /* and so long before a deadline, which need not wait for it then */
+    SLICE_US = 500,        /* snapshots and checkpoints hold it up for so long at a stretch */
     VIEW_US = 50000,       /* snapshots come at most this often */
     HEALTH_US = 200000,    /* and at least this often; */
     VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
@@ -125,34 +126,60 @@ static int64_t view_pause_us(const struct lab_thread *t)
 }
 
 /* What this thread has worked: not what others did while it waited for the processor. */
-static int64_t worked_us(void)
+static int64_t worked_ns(void)
 {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void publish_view(struct daemon *d)
+static void begin_view(struct daemon *d)
 {
-    const int64_t began_us = worked_us();
     struct lab_thread *t = &d->thread;
+    t->viewing = true;
+    t->view_lines = t->reached;
+    t->view_worked_ns = 0;
+    t->dirty = false;
+    if (t->live) {
+        findings_begin(d);
+    }
+}
+
+/* What was there when it began is in the newest snapshot. */
+static void end_view(struct daemon *d)
+{
+    struct lab_thread *t = &d->thread;
+    t->viewing = false;
+    (void)pthread_mutex_lock(&d->lock);
+    t->shown_lines = t->view_lines;
+    t->late = t->late && is_awaited(t);
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&d->lock);
+    if (t->live) {
+        findings_show(d);
+    }
+    t->viewed_us = lab_clock_monotonic_us();
+    t->view_wait_us = min_us(VIEW_SHARE * t->view_worked_ns / 1000, VIEW_MAX_US);
+}
+
+/* A slice of a snapshot. */
+static void publish_view(struct daemon *d, int64_t slice_us)
+{
+    const int64_t began_ns = worked_ns();
+    struct lab_thread *t = &d->thread;
+    if (!t->viewing) {
+        begin_view(d);
+    }
     (void)pthread_mutex_lock(&d->lock);
     const struct view_health health = d->keeper.health;
     t->shown = t->counts;
     t->shown_outbox = d->outbox.counts;
     (void)pthread_mutex_unlock(&d->lock);
-    views_publish(d->views, inbox_now_us(d->inbox), &health);
-    (void)pthread_mutex_lock(&d->lock);
-    t->shown_lines = t->reached;
-    t->late = t->late && is_awaited(t);
-    (void)pthread_cond_broadcast(&t->changed);
-    (void)pthread_mutex_unlock(&d->lock);
-    if (t->live) {
-        keeper_show_findings(d);
+    const bool done = views_publish_some(d->views, inbox_now_us(d->inbox), &health, slice_us);
+    t->view_worked_ns += worked_ns() - began_ns;
+    if (done) {
+        end_view(d);
     }
-    t->viewed_us = lab_clock_monotonic_us();
-    t->view_wait_us = min_us(VIEW_SHARE * (worked_us() - began_us), VIEW_MAX_US);
-    t->dirty = false;
 }
 
 static void tell_forgotten(struct daemon *d, int64_t mono_us)
@@ -170,14 +197,14 @@ static void tell_forgotten(struct daemon *d, int64_t mono_us)
     }
 }
 
-/* Between rounds, and now and then within a long one. */
+/* At the end of a round, and now and then within a long one. Nothing is decided meanwhile. */
 static void do_chores(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
     keeper_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
-    if (mono_us - t->viewed_us >= view_pause_us(t)) {
-        publish_view(d);
+    if (t->viewing || mono_us - t->viewed_us >= view_pause_us(t)) {
+        publish_view(d, SLICE_US);
     }
     tell_forgotten(d, mono_us);
     if (t->live) {
@@ -186,11 +213,15 @@ static void do_chores(struct daemon *d)
     }
     const bool due = (t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
                      atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed);
-    if (t->live && due && keeper_offer_checkpoint(d)) {
+    if (t->live && due && keeper_begin_checkpoint(d)) {
         atomic_store(&d->keeper.save_now, false);
         t->saved_us = mono_us;
         t->unsaved = false;
     }
+    keeper_copy_some(d, SLICE_US);
+    const int64_t took_us = lab_clock_monotonic_us() - mono_us;
+    t->counts.chores_us_max =
+        took_us > t->counts.chores_us_max ? took_us : t->counts.chores_us_max;
 }
 
 static void drain_inbox(struct daemon *d)
@@ -199,6 +230,8 @@ static void drain_inbox(struct daemon *d)
     struct err err = {0};
     unsigned lines = 0;
     enum inbox_next next = INBOX_NONE;
+    const bool live = d->thread.live;
+    const int64_t began_ns = worked_ns();
     while ((next = inbox_next(d->inbox, &line, &err)) != INBOX_NONE) {
         if (next == INBOX_FAULT) {
             d->thread.counts.faults++;
@@ -212,6 +245,9 @@ static void drain_inbox(struct daemon *d)
         }
     }
     d->thread.sampled = lines > 0;
+    if (live && lines > 0) {
+        inbox_tell_cost(d->inbox, lines, worked_ns() - began_ns);
+    }
 }
 
 static void count_round(struct daemon *d, int64_t took_us)
@@ -240,8 +276,8 @@ static void run_round(struct daemon *d)
         d->thread.unsaved = true;
         step_lab(d, &tick);
     }
-    count_round(d, lab_clock_monotonic_us() - began_us);
     do_chores(d);
+    count_round(d, lab_clock_monotonic_us() - began_us);
 }
 
 /* On the monotonic clock: when there is something to do though nothing comes. */
@@ -250,7 +286,9 @@ static int64_t next_work_us(const struct daemon *d)
     const struct lab_thread *t = &d->thread;
     const int64_t mono_us = lab_clock_monotonic_us();
     int64_t wait_us = t->sampled ? NAP_US : HEALTH_US;
-    if (t->dirty || is_awaited(t)) {
+    if (t->viewing || keeper_copies(d)) {
+        wait_us = is_awaited(t) ? 0 : SLICE_US; /* half of the time is the lab's */
+    } else if (t->dirty || is_awaited(t)) {
         wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);
     }
     const int64_t deadline_us = lab_next_deadline(d->lab);
@@ -273,7 +311,9 @@ static void *run_lab_thread(void *context)
         run_round(d);
         idle = inbox_sleep(d->inbox, d->thread.sampled, last ? 0 : next_work_us(d));
     }
-    publish_view(d);
+    do {
+        publish_view(d, INT64_MAX); /* one that was begun, and then the last one */
+    } while (d->thread.shown_lines < d->thread.reached || d->thread.dirty);
     return NULL;
 }
 

@@ -657,7 +657,7 @@ void outbox_emit(void *context, const struct effect *effect)
         emit_message(d, effect);
         break;
     case EFFECT_CALIBRATION:
-        keeper_offer(d, KEEPER_TRAVEL_TIME, effect->pair);
+        findings_offer(d, FINDING_TRAVEL_TIME, effect->pair);
         break;
     case EFFECT_HISTORY:
         emit_history(d, effect);
@@ -682,7 +682,7 @@ void outbox_emit(void *context, const struct effect *effect)
         }
         break;
     case EFFECT_DYNAMICS:
-        keeper_offer(d, KEEPER_DYNAMICS, effect->pair);
+        findings_offer(d, FINDING_DYNAMICS, effect->pair);
         break;
     case EFFECT_LOG:
         emit_event(d, effect);
@@ -707,7 +707,7 @@ void outbox_go_live(struct daemon *d)
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
         if (lab_dynamics(d->lab, i)) {
-            keeper_offer(d, KEEPER_DYNAMICS, (uint32_t)i);
+            findings_offer(d, FINDING_DYNAMICS, (uint32_t)i);
         }
     }
     fits_go_live(d->fits);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "logger/storage/lock.h"
+#include "service/cli/lab_clock.h"
 
 /* What was computed from a pair's window, for as long as it stays. */
 struct kept_fits {
@@ -28,6 +29,9 @@ struct snapshot {
     struct view view; /* first member: what readers get */
     struct views *views;
     _Atomic uint32_t holders;
+    struct snapshot *older; /* of those that are not the newest any more */
+    size_t taken;           /* pairs, then teams; while it is made */
+    uint64_t copied;        /* pairs that are others than before */
     /* [pair_count] the copies, as readers see them */
     const struct pair **pairs;
     const struct pair_dynamics **dynamics; /* the head without the samples */
@@ -48,7 +52,9 @@ struct views {
     pthread_mutex_t fits_lock;
     struct kept_fits **kept; /* [pair_count] under fits_lock; NULL: nobody has asked yet */
     pthread_mutex_t lock;
-    struct snapshot *newest; /* under the lock */
+    struct snapshot *newest;  /* under the lock, as is: */
+    struct snapshot *retired; /* held for views_tidy(): freeing takes its time, too */
+    struct snapshot *making;  /* the lab thread's */
     struct views_counts counts;
 };
 
@@ -117,24 +123,61 @@ static void read_fits(const struct view *view, size_t pair, struct pair_fits *ou
     views_fits(snapshot_of(view)->views, pair, view->pairs[pair], out);
 }
 
+/* State k in the copy of before, when it is of this version; else NULL. */
+static const void *keep_copy(struct snapshot *snapshot, const struct snapshot *before, size_t k,
+                             uint64_t version)
+{
+    struct copy *copy = before ? before->copies[k] : NULL;
+    if (!copy || copy->version != version) {
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&copy->holders, 1, memory_order_relaxed);
+    snapshot->copies[k] = copy;
+    return copy->state;
+}
+
+/* Room for state k; NULL: no memory. */
+static void *make_copy(struct snapshot *snapshot, size_t k, uint64_t version, size_t bytes)
+{
+    struct copy *copy = malloc(sizeof *copy + bytes);
+    if (!copy) {
+        return NULL;
+    }
+    atomic_init(&copy->holders, 1);
+    copy->version = version;
+    snapshot->copies[k] = copy;
+    return copy->state;
+}
+
 /* State k as it is now, in the copy of before when it is of this version; NULL: no memory. */
 static const void *take_copy(struct snapshot *snapshot, const struct snapshot *before, size_t k,
                              const void *state, uint64_t version, size_t bytes)
 {
-    struct copy *copy = before ? before->copies[k] : NULL;
-    if (copy && copy->version == version) {
-        atomic_fetch_add_explicit(&copy->holders, 1, memory_order_relaxed);
-    } else {
-        copy = malloc(sizeof *copy + bytes);
-        if (!copy) {
-            return NULL;
-        }
-        atomic_init(&copy->holders, 1);
-        copy->version = version;
-        memcpy(copy->state, state, bytes);
+    const void *kept = keep_copy(snapshot, before, k, version);
+    if (kept) {
+        return kept;
     }
-    snapshot->copies[k] = copy;
-    return copy->state;
+    void *copy = make_copy(snapshot, k, version, bytes);
+    if (copy) {
+        memcpy(copy, state, bytes);
+    }
+    return copy;
+}
+
+static const void *take_pair_copy(struct snapshot *snapshot, const struct snapshot *before,
+                                  size_t i)
+{
+    const struct pair *pair = lab_pair(snapshot->views->lab, i);
+    const struct pair_params *p = &snapshot->view.params[i];
+    const void *kept = keep_copy(snapshot, before, i, pair->version);
+    if (kept) {
+        return kept;
+    }
+    void *copy = make_copy(snapshot, i, pair->version, pair_copy_bytes(pair, p));
+    if (copy) {
+        pair_copy(copy, pair, p);
+    }
+    return copy;
 }
 
 /* False when memory ran out; what there is stands in the snapshot. */
@@ -142,10 +185,9 @@ static bool take_pair(struct snapshot *s, const struct snapshot *before, size_t 
 {
     const size_t n = s->view.pair_count;
     const struct lab *lab = s->views->lab;
-    const struct pair *pair = lab_pair(lab, i);
     const struct pair_dynamics *dynamics = lab_dynamics(lab, i);
     const struct pair_following *following = lab_following(lab, i);
-    s->pairs[i] = take_copy(s, before, i, pair, pair->version, pair_bytes(&s->view.params[i]));
+    s->pairs[i] = take_pair_copy(s, before, i);
     if (dynamics) {
         s->view.dynamics = s->dynamics;
         s->dynamics[i] =
@@ -167,9 +209,8 @@ static bool take_team(struct snapshot *s, const struct snapshot *before, size_t 
     return s->crews[i] != NULL;
 }
 
-/* *copied: so many pairs are others than before. */
-static struct snapshot *make_snapshot(struct views *views, const struct snapshot *before,
-                                      uint64_t *copied)
+/* Nothing is taken into it yet; NULL: no memory. */
+static struct snapshot *begin_snapshot(struct views *views)
 {
     const size_t n = views->base.pair_count;
     const size_t copies = count_copies(&views->base);
@@ -186,20 +227,25 @@ static struct snapshot *make_snapshot(struct views *views, const struct snapshot
     s->view.pairs = s->pairs;
     s->view.crews = s->crews;
     atomic_init(&s->holders, 1);
-    for (size_t i = 0; i < n; i++) {
-        if (!take_pair(s, before, i)) {
-            drop_snapshot(s);
-            return NULL;
-        }
-        *copied += !before || s->pairs[i] != before->pairs[i];
-    }
-    for (size_t i = 0; i < views->base.team_count; i++) {
-        if (!take_team(s, before, i)) {
-            drop_snapshot(s);
-            return NULL;
-        }
-    }
     return s;
+}
+
+/* The next pair or team. False: no memory. */
+static bool take_next(struct snapshot *s, const struct snapshot *before)
+{
+    const size_t i = s->taken++;
+    const size_t n = s->view.pair_count;
+    if (i >= n) {
+        return take_team(s, before, i - n);
+    }
+    const bool taken = take_pair(s, before, i);
+    s->copied += !before || s->pairs[i] != before->pairs[i];
+    return taken;
+}
+
+static bool is_whole(const struct snapshot *s)
+{
+    return s->taken == s->view.pair_count + s->view.team_count;
 }
 
 enum status views_create(const struct lab *lab, const char *lab_name, const char *prefix,
@@ -220,12 +266,20 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .teams = lab_team_params(lab, 0),
                                 .fits = read_fits};
     views->kept = calloc(views->base.pair_count, sizeof(void *));
-    views->newest = views->kept ? make_snapshot(views, NULL, &views->counts.copied) : NULL;
-    if (!views->newest) {
+    views->newest = views->kept ? begin_snapshot(views) : NULL;
+    bool made = views->newest != NULL;
+    while (made && !is_whole(views->newest)) {
+        made = take_next(views->newest, NULL);
+    }
+    if (!made) {
+        if (views->newest) {
+            drop_snapshot(views->newest);
+        }
         free(views->kept);
         free(views);
         return STATUS_E_NOMEM;
     }
+    views->counts.copied = views->newest->copied;
     lock_init(&views->lock);
     lock_init(&views->fits_lock);
     *out = views;
@@ -235,8 +289,12 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
 void views_destroy(struct views *views)
 {
     if (views) {
+        views_tidy(views);
         assert(atomic_load(&views->newest->holders) == 1);
         drop_snapshot(views->newest);
+        if (views->making) {
+            drop_snapshot(views->making);
+        }
         for (size_t i = 0; i < views->base.pair_count; i++) {
             free(views->kept[i]);
         }
@@ -247,28 +305,82 @@ void views_destroy(struct views *views)
     }
 }
 
-void views_publish(struct views *views, int64_t t_us, const struct view_health *health)
+/* NULL: there was no memory for it, and readers keep the older one. */
+static void put_newest(struct views *views, struct snapshot *snapshot)
 {
-    /* Only this thread replaces newest, so it may read it without the lock. */
-    struct snapshot *const before = views->newest;
-    uint64_t copied = 0;
-    struct snapshot *const snapshot = make_snapshot(views, before, &copied);
-    if (snapshot) {
-        snapshot->view.t_us = t_us;
-        snapshot->view.counts = *lab_counts(views->lab);
-        snapshot->view.health = *health;
-    }
     (void)pthread_mutex_lock(&views->lock);
-    views->counts.copied += copied;
     if (snapshot) {
-        views->newest = snapshot;
+        views->counts.copied += snapshot->copied;
         views->counts.published++;
+        views->newest->older = views->retired;
+        views->retired = views->newest;
+        views->newest = snapshot;
     } else {
         views->counts.failed++;
     }
     (void)pthread_mutex_unlock(&views->lock);
-    if (snapshot) {
-        drop_snapshot(before);
+}
+
+/* Takes in parts for so long. False: no memory. */
+static bool take_some(struct views *views, int64_t slice_us)
+{
+    enum { LOOK = 16 }; /* parts between two looks at the clock */
+    struct snapshot *const s = views->making;
+    const int64_t until_us =
+        slice_us < INT64_MAX ? lab_clock_monotonic_us() + slice_us : INT64_MAX;
+    bool goes_on = true;
+    while (goes_on && !is_whole(s)) {
+        /* Only this thread replaces newest, so it may read it without the lock. */
+        if (!take_next(s, views->newest)) {
+            return false;
+        }
+        goes_on = s->taken % LOOK != 0 || lab_clock_monotonic_us() < until_us;
+    }
+    return true;
+}
+
+bool views_publish_some(struct views *views, int64_t t_us, const struct view_health *health,
+                        int64_t slice_us)
+{
+    if (!views->making) {
+        views->making = begin_snapshot(views);
+    }
+    struct snapshot *const s = views->making;
+    if (!s || !take_some(views, slice_us)) {
+        if (s) {
+            drop_snapshot(s);
+        }
+        views->making = NULL;
+        put_newest(views, NULL);
+        return true;
+    }
+    if (!is_whole(s)) {
+        return false;
+    }
+    s->view.t_us = t_us;
+    s->view.counts = *lab_counts(views->lab);
+    s->view.health = *health;
+    views->making = NULL;
+    put_newest(views, s);
+    return true;
+}
+
+void views_publish(struct views *views, int64_t t_us, const struct view_health *health)
+{
+    while (!views_publish_some(views, t_us, health, INT64_MAX)) {
+    }
+}
+
+void views_tidy(struct views *views)
+{
+    (void)pthread_mutex_lock(&views->lock);
+    struct snapshot *s = views->retired;
+    views->retired = NULL;
+    (void)pthread_mutex_unlock(&views->lock);
+    while (s) {
+        struct snapshot *const older = s->older;
+        drop_snapshot(s);
+        s = older;
     }
 }
 

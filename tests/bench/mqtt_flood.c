@@ -1,7 +1,9 @@
 /* Publishes telemetry at a steady rate, of each pair in turn: mqtt_flood PORT MESSAGES_PER_S
- * SECONDS PAIRS. QoS 0 over one connection, a burst every millisecond. Prints how many it sent,
- * and how long that took. */
+ * SECONDS PAIRS [MOVES]. With MOVES so many per cent of the messages are commands and their
+ * replies, all of pairs drawn at random. QoS 0 over one connection, a burst every millisecond.
+ * Prints how many it sent, and how long that took. */
 #include "tests/bench/raw_mqtt.h"
+#include "tests/bench/recording.h"
 
 enum { BURST_BYTES = 1 << 20 };
 
@@ -22,13 +24,26 @@ static size_t make_message(unsigned stream, unsigned seq, unsigned char *out)
     return raw_mqtt_publish(topic, payload, (size_t)bytes, out);
 }
 
+static size_t draw_message(struct recording *r, unsigned char *out)
+{
+    struct message m;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    r->t_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    recording_next(r, bench_draw(&r->draws) % r->pair_count, &m);
+    return raw_mqtt_publish(m.topic, m.payload, m.kept_bytes, out);
+}
+
 int main(int argc, char **argv)
 {
     static unsigned char burst[BURST_BYTES];
-    if (argc != 5) {
-        (void)fputs("usage: mqtt_flood PORT MESSAGES_PER_S SECONDS PAIRS\n", stderr);
+    struct recording recording;
+    if (argc != 5 && argc != 6) {
+        (void)fputs("usage: mqtt_flood PORT MESSAGES_PER_S SECONDS PAIRS [MOVES]\n", stderr);
         return 2;
     }
+    const unsigned moves = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 0;
+    recording_start(&recording, (uint32_t)strtoul(argv[4], NULL, 10), 100 - moves, 0);
     const double rate = strtod(argv[2], NULL);
     const double total = rate * strtod(argv[3], NULL);
     const unsigned streams = 2U * (unsigned)strtoul(argv[4], NULL, 10);
@@ -40,7 +55,8 @@ int main(int argc, char **argv)
         size_t used = 0;
         while (sent < due && sent < total && used < BURST_BYTES - RAW_MQTT_PACKET_MAX) {
             const unsigned n = (unsigned)sent;
-            used += make_message(n % streams, n / streams + 2, burst + used);
+            used += moves > 0 ? draw_message(&recording, burst + used)
+                              : make_message(n % streams, n / streams + 2, burst + used);
             sent += 1.0;
         }
         raw_mqtt_send(fd, burst, used);
@@ -54,5 +70,6 @@ int main(int argc, char **argv)
     (void)raw_mqtt_next(fd, answer, &bytes);
     (void)printf("%.0f %.3f\n", sent, bench_now_s() - begin_s);
     (void)close(fd);
+    recording_end(&recording);
     return EXIT_SUCCESS;
 }

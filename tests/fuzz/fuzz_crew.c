@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "config/lab_file.h"
 #include "logger/codecs/codecs.h"
+#include "tests/support/saved_lab.h"
 #include "twin/lab.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/team_report.h"
@@ -142,11 +143,12 @@ static uint64_t run_course(const uint8_t *data, size_t size, bool moved)
         }
         if (moved && lines % 3 == 1) {
             size_t state_bytes = 0;
-            const void *state = lab_state(c.lab, &state_bytes);
+            void *state = saved_lab(c.lab, &state_bytes);
             struct lab *there = make_lab();
             const enum status status = lab_load(there, state, state_bytes);
             assert(status == STATUS_OK);
             (void)status;
+            free(state);
             free(c.lab);
             c.lab = there;
         }

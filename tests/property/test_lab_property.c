@@ -1,6 +1,7 @@
 /* Laws that hold whatever arrives: random commands, replies, ticks, reconnections and rubbish
  * from a seed, on three pairs, one of them in link mode. */
 #include "tests/support/lab_script.h"
+#include "tests/support/saved_lab.h"
 
 enum { EVENTS = 4000, IDS = 40, TEXT_MAX = 1 << 22 };
 
@@ -267,10 +268,11 @@ static void test_checkpoint(void)
     const int cut = rand() % EVENTS;
     size_t bytes = 0;
     run(before, &parts, 0, cut);
-    const void *state = lab_state(before, &bytes);
+    void *state = saved_lab(before, &bytes);
     struct lab *after = new_lab();
     CHECK_INT("loads", lab_load(after, state, bytes), STATUS_OK);
     CHECK_INT("another size is refused", lab_load(after, state, bytes - 1), STATUS_E_STALE);
+    free(state);
     free(before);
     run(after, &parts, cut, EVENTS);
     CHECK("a checkpoint changes nothing", same_log(&whole, &parts));
@@ -279,6 +281,70 @@ static void test_checkpoint(void)
     params[0].timeout_us++;
     CHECK("other parameters, other fingerprint", lab_fingerprint(&lab_params) != print);
     params[0].timeout_us--;
+    free(lab);
+    free(after);
+    free(whole.text);
+    free(parts.text);
+}
+
+/* A state that is saved while the lab goes on: that of the moment at which it began. */
+struct saver {
+    const struct lab *lab;
+    struct lab_save save;
+    bool saved[8];
+    unsigned before; /* parts that were saved because they were about to change */
+};
+
+static void save_before(void *context, size_t part)
+{
+    struct saver *s = context;
+    if (!s->saved[part]) {
+        s->saved[part] = true;
+        s->before++;
+        lab_save_part(s->lab, &s->save, part);
+    }
+}
+
+static void test_saved_on_the_way(void)
+{
+    struct log whole;
+    struct log parts;
+    start_log(&whole);
+    start_log(&parts);
+    struct lab *lab = new_lab();
+    const int cut = EVENTS / 4 + rand() % (EVENTS / 4);
+    run(lab, &whole, 0, cut);
+    size_t bytes = 0;
+    const struct lab_counts counts = *lab_counts(lab);
+    struct saver s = {.lab = lab};
+    void *at_once = saved_lab(lab, &bytes);
+    s.save.out = calloc(1, lab_save_bytes(lab));
+    CU_ASSERT_FATAL(s.save.out && lab_part_count(lab) <= COUNT(s.saved));
+    lab_save_begin(lab, &s.save);
+    lab_watch(lab, save_before, &s);
+    run(lab, &whole, cut, cut + 50);
+    lab_watch(lab, NULL, NULL);
+    CHECK("some had to be saved before", s.before > 0);
+    for (size_t part = 0; part < lab_part_count(lab); part++) {
+        if (!s.saved[part]) {
+            lab_save_part(lab, &s.save, part);
+        }
+    }
+    CHECK_INT("as many bytes", s.save.used, bytes);
+    struct lab *after = new_lab();
+    CHECK_INT("loads", lab_load(after, s.save.out, s.save.used), STATUS_OK);
+    CHECK("the counts of then", memcmp(lab_counts(after), &counts, sizeof counts) == 0);
+    size_t again_bytes = 0;
+    void *again = saved_lab(after, &again_bytes);
+    CHECK("the same state", again_bytes == bytes && memcmp(again, at_once, bytes) == 0);
+    run(lab, &whole, cut + 50, EVENTS);
+    run(after, &parts, cut, EVENTS);
+    const size_t tail = parts.used;
+    CHECK("goes on alike",
+          whole.used >= tail && memcmp(whole.text + whole.used - tail, parts.text, tail) == 0);
+    free(at_once);
+    free(again);
+    free(s.save.out);
     free(lab);
     free(after);
     free(whole.text);
@@ -294,5 +360,6 @@ int main(void)
     CU_pSuite suite = CU_add_suite("lab", NULL, NULL);
     CU_add_test(suite, "laws", test_laws);
     CU_add_test(suite, "checkpoint", test_checkpoint);
+    CU_add_test(suite, "saved on the way", test_saved_on_the_way);
     return check_run();
 }

@@ -6,12 +6,13 @@
  * world; TANDEM_RUNS: as many, TANDEM_SEED: others. Then worlds in which that cannot be so, and
  * must be seen. */
 #include "tests/support/check.h"
+#include "tests/support/saved_lab.h"
 
 #include "base/constants.h"
 #include "base/hash.h"
 #include "config/lab_file.h"
-#include "logger/message/codec_native.h"
 #include "logger/codecs/codecs.h"
+#include "logger/message/codec_native.h"
 #include "twin/lab.h"
 #include "twin/robots/diffdrive.h"
 #include "twin/robots/robot_kinds.h"
@@ -369,9 +370,10 @@ static void kill_lab(struct scene *w)
 static void start_lab(struct scene *w)
 {
     size_t bytes = 0;
-    const void *state = lab_state(w->lab, &bytes);
+    void *state = saved_lab(w->lab, &bytes);
     struct lab *next = make_lab(w);
     CHECK_INT("load", lab_load(next, state, bytes), STATUS_OK);
+    free(state);
     free(w->lab);
     w->lab = next;
     w->lab_down_until_us = 0;

@@ -458,7 +458,8 @@ static inline void fixture_open(struct fixture *f, int moves)
         f->params[i].mode = i == 1 ? PAIR_LINK : PAIR_OBSERVE;
         f->params[i].record = i == 1 ? PAIR_ALL : PAIR_SMART;
         f->params[i].timeout_us = INT64_C(8000000);
-        f->pair[i] = malloc(pair_bytes(&f->params[i]));
+        f->pair[i] = malloc(pair_bytes(&f->params[i]) +
+                            f->params[i].outstanding_max * pair_place_bytes(&f->params[i]));
         pair_init(f->pair[i], &f->params[i], (uint32_t)i);
         f->view_pairs[i] = f->pair[i];
     }

@@ -1,6 +1,7 @@
 /* A team in the lab: its robots are pairs in link mode that answer their commands, and what it
  * does is what the golden traces say; ids, entries, replay, checkpoints, requests. */
 #include "tests/support/crew_rig.h"
+#include "tests/support/saved_lab.h"
 
 #define AT(s) (RIG_T0_US + (int64_t)((s)*1e6))
 
@@ -120,11 +121,12 @@ static void check_again(const struct rig *rig, bool ticks, size_t cut)
     for (size_t k = 0; k < rig->journal_count; k++) {
         if (k == cut) {
             size_t bytes = 0;
-            const void *state = lab_state(again.lab, &bytes);
+            void *state = saved_lab(again.lab, &bytes);
             struct lab *old = again.lab;
             rig_open_lab(&again);
             CHECK_INT("load", lab_load(again.lab, state, bytes), STATUS_OK);
             free(old);
+            free(state);
         }
         rig_take(&again, &rig->journal[k]);
         const int64_t next_us =

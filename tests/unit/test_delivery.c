@@ -1,6 +1,7 @@
 /* Messages that come again, from the line of the journal to the effect: by packet ids, by ids,
  * and when nothing tells. */
 #include "tests/support/lab_script.h"
+#include "tests/support/saved_lab.h"
 
 #include "config/options/option_file.h"
 
@@ -58,10 +59,11 @@ static void answer_at(double t_s, int mid, const char *payload)
 static void restart_lab(void)
 {
     size_t bytes = 0;
-    const void *state = lab_state(s.lab, &bytes);
+    void *state = saved_lab(s.lab, &bytes);
     struct lab *later =
         lab_init(aligned_alloc(64, (lab_bytes(&s.lab_params) + 63) / 64 * 64), &s.lab_params);
     CU_ASSERT_EQUAL_FATAL(lab_load(later, state, bytes), STATUS_OK);
+    free(state);
     free(s.lab);
     s.lab = later;
 }

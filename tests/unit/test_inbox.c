@@ -301,6 +301,50 @@ static void test_unjournalled_samples(void)
     tear_down(&b);
 }
 
+/* More than can be taken in soon: samples are left out, before the journal, and nothing else.
+ */
+static void test_thinned(void)
+{
+    enum { COST_NS = 10000, BEHIND_US = 4000, FIT = BEHIND_US * 1000 / COST_NS, MORE = 50 };
+    struct bench b = set_up();
+    const struct inbox_params params = {.buffer_bytes = 1 << 20,
+                                        .journal = b.journal,
+                                        .directory = b.directory,
+                                        .journal_samples = true,
+                                        .now_us = read_clock,
+                                        .behind_us = BEHIND_US};
+    CU_ASSERT_FATAL(inbox_create(&params, &b.inbox) == STATUS_OK);
+    struct tally t = {0};
+    struct inbox_counts counts;
+    for (unsigned i = 0; i < 2 * FIT; i++) {
+        CHECK_INT("before the cost is known", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+    }
+    run_round(b.inbox, &t);
+    CHECK_INT("all", t.lines, 2 * FIT);
+    inbox_tell_cost(b.inbox, 100000, (int64_t)100000 * COST_NS);
+    for (unsigned i = 0; i < FIT + MORE; i++) {
+        CHECK_INT("no error", take(b.inbox, 1, 2 * FIT + i, INBOX_SAMPLE), STATUS_OK);
+    }
+    for (unsigned i = 0; i < MORE; i++) {
+        CHECK_INT("events", take(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
+        CHECK_INT("its own", take(b.inbox, 2, i, INBOX_OWN), STATUS_OK);
+    }
+    struct journal_stats stats;
+    journal_stats(b.journal, &stats);
+    CHECK_INT("not in the journal either", stats.lines, 3 * FIT + 2 * MORE);
+    run_round(b.inbox, &t);
+    inbox_read_counts(b.inbox, &counts);
+    CHECK_INT("left out", counts.samples_thinned, MORE);
+    CHECK_INT("the others came", t.lines, 3 * FIT + 2 * MORE);
+    CHECK_INT("events whole", t.next[0], MORE);
+    CHECK_INT("its own whole", t.next[2], MORE);
+    CHECK_INT("none is lost or dropped", counts.lost + counts.samples_dropped, 0);
+    (void)take(b.inbox, 1, 3 * FIT + MORE, INBOX_SAMPLE);
+    run_round(b.inbox, &t);
+    CHECK_INT("and again when there is room", t.lines, 3 * FIT + 2 * MORE + 1);
+    tear_down(&b);
+}
+
 static void test_restore(void)
 {
     struct bench b = set_up();
@@ -379,6 +423,7 @@ int main(void)
     CU_add_test(suite, "full disk", test_full_disk);
     CU_add_test(suite, "everything full", test_everything_full);
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
+    CU_add_test(suite, "thinned", test_thinned);
     CU_add_test(suite, "restore", test_restore);
     CU_add_test(suite, "section gone", test_section_gone);
     CU_add_test(suite, "wakes", test_wakes);

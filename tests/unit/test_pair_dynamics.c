@@ -1,6 +1,7 @@
 /* Dynamics of a pair identified by the lab: gates, window, fits begun and ended in every way,
  * parameter sets, drift; live, replayed and restarted alike. */
 #include "tests/support/lab_script.h"
+#include "tests/support/saved_lab.h"
 
 #include <gsl/gsl_errno.h>
 
@@ -487,9 +488,7 @@ static void test_alike(void)
         go(r, 391);
         if (way == 2) {
             size_t bytes = 0;
-            const void *state = lab_state(r->s.lab, &bytes);
-            void *copy = malloc(bytes);
-            memcpy(copy, state, bytes);
+            void *copy = saved_lab(r->s.lab, &bytes);
             script_close(&r->s);
             script_open(&r->s);
             CU_ASSERT_EQUAL_FATAL(lab_load(r->s.lab, copy, bytes), STATUS_OK);

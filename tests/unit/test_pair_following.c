@@ -1,6 +1,7 @@
 /* A pair whose virtual robot follows the real one, in the lab: efforts out, alarms, wishes;
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
+#include "tests/support/saved_lab.h"
 
 #include <float.h>
 
@@ -575,10 +576,7 @@ static void test_replay(void)
             lab_step(again.lab, &live.events[k], &again.fx);
             if (restart && k == live.event_count / 2) {
                 size_t bytes = 0;
-                const void *state = lab_state(again.lab, &bytes);
-                void *saved = malloc(bytes);
-                CU_ASSERT_PTR_NOT_NULL_FATAL(saved);
-                memcpy(saved, state, bytes);
+                void *saved = saved_lab(again.lab, &bytes);
                 free(again.lab);
                 open_lab(&again);
                 CHECK_INT("restored", lab_load(again.lab, saved, bytes), STATUS_OK);

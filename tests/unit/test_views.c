@@ -8,7 +8,7 @@
 #include "config/lab_file.h"
 #include "service/daemon/views.h"
 
-enum { PAIRS = 3, READERS = 3 };
+enum { PAIRS = 40, READERS = 3 };
 
 struct bench {
     struct pair_params pairs[PAIRS];
@@ -172,6 +172,65 @@ static void test_sharing(void)
     tear_down(&b);
 }
 
+/* Made in slices: what has changed in between is in this snapshot or the next one. */
+static void test_slices(void)
+{
+    struct bench b;
+    set_up(&b);
+    const struct view_health health = {.restored = true};
+    const struct view *old = views_acquire(b.views);
+    int slices = 1;
+    for (; !views_publish_some(b.views, b.t_us, &health, 0); slices++) {
+        const struct view *now = views_acquire(b.views);
+        CHECK("not before it is whole", now == old);
+        views_release(b.views, now);
+        step(&b, 1);
+        step(&b, PAIRS);
+    }
+    CHECK("some", slices > 2);
+    views_release(b.views, old);
+    const struct view *now = views_acquire(b.views);
+    CHECK_INT("was taken before", now->pairs[0]->counts.commands, 0);
+    CHECK_INT("was taken behind", now->pairs[PAIRS - 1]->counts.commands, slices - 1);
+    views_tidy(b.views);
+    publish(&b);
+    CHECK_INT("it stays", now->pairs[0]->counts.commands, 0);
+    views_release(b.views, now);
+    now = views_acquire(b.views);
+    CHECK_INT("has come", now->pairs[0]->counts.commands, slices - 1);
+    struct views_counts counts;
+    views_read_counts(b.views, &counts);
+    CHECK_INT("no more than changed", counts.copied, PAIRS + 2);
+    views_release(b.views, now);
+    /* One that is left at its beginning. */
+    (void)views_publish_some(b.views, b.t_us, &health, 0);
+    tear_down(&b);
+}
+
+/* The open commands of a pair are those of the view. */
+static void test_commands(void)
+{
+    struct bench b;
+    set_up(&b);
+    step(&b, 2);
+    step(&b, 2);
+    publish(&b);
+    const struct view *v = views_acquire(b.views);
+    const int64_t first_us = b.t_us - 1000000;
+    CHECK_INT("open", v->pairs[1]->outstanding, 2);
+    for (int i = 0; i < 20; i++) {
+        move(&b, 2);
+    }
+    int k = -1;
+    for (int n = 0; pair_next_open(v->pairs[1], &k); n++) {
+        CHECK_INT("its place", pair_look_slot(v->pairs[1], k)->place, k);
+        CHECK_INT("of then", pair_look_slot(v->pairs[1], k)->t_us, first_us + n * 1000000);
+    }
+    CHECK_INT("two", k, 1);
+    views_release(b.views, v);
+    tear_down(&b);
+}
+
 static void test_following(void)
 {
     const struct effects fx = {.emit = ignore};
@@ -183,7 +242,7 @@ static void test_following(void)
     step(&b, 1);
     publish(&b);
     const struct view *now = views_acquire(b.views);
-    CHECK("shared while nothing comes", now->following[2] == old->following[2]);
+    CHECK("shared while nothing comes", now->following[PAIRS - 1] == old->following[PAIRS - 1]);
     views_release(b.views, now);
     e.t_us = b.t_us + 1;
     e.telemetry = (struct event_telemetry){.source_us = LAB_TIME_NONE, .nu_count = 3};
@@ -191,8 +250,8 @@ static void test_following(void)
     lab_step(b.lab, &e, &fx);
     publish(&b);
     now = views_acquire(b.views);
-    CHECK("the old one stays", old->following[2]->stepped_us == LAB_TIME_NONE);
-    CHECK_INT("the new one has it", now->following[2]->stepped_us, e.t_us);
+    CHECK("the old one stays", old->following[PAIRS - 1]->stepped_us == LAB_TIME_NONE);
+    CHECK_INT("the new one has it", now->following[PAIRS - 1]->stepped_us, e.t_us);
     views_release(b.views, old);
     views_release(b.views, now);
     tear_down(&b);
@@ -259,6 +318,8 @@ int main(void)
     CU_add_test(suite, "first", test_first);
     CU_add_test(suite, "sharing", test_sharing);
     CU_add_test(suite, "fits", test_fits);
+    CU_add_test(suite, "slices", test_slices);
+    CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "readers", test_readers);
     return check_run();

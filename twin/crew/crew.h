@@ -266,8 +266,7 @@ void crew_flush(const struct crew_run *run);
 /* Say again which commands of this robot are to be sent to its pair that may never have left:
  * the broker has not said that it has them. */
 void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t robot,
-                 const struct pair *pair, const struct pair_params *params,
-                 const struct effects *fx);
+                 const struct pair *pair, const struct effects *fx);
 
 const struct team *crew_team(const struct crew *crew, const struct team_params *p);
 const struct crew_robot *crew_robot(const struct crew *crew, const struct team_params *p,

@@ -372,13 +372,12 @@ void crew_note_arrival(struct crew_robot *r, const char *id, enum side side)
 }
 
 void crew_repeat(const struct crew *crew, const struct team_params *p, uint16_t robot,
-                 const struct pair *pair, const struct pair_params *params,
-                 const struct effects *fx)
+                 const struct pair *pair, const struct effects *fx)
 {
     const struct crew_robot *r = crew_robot(crew, p, robot);
     for (int k = -1; pair_next_open(pair, &k);) {
-        const struct pair_slot *slot = &pair->slot[k];
-        const struct pair_relay *relay = pair_relay(pair, params, k);
+        const struct pair_slot *slot = pair_look_slot(pair, k);
+        const struct pair_relay *relay = pair_relay(pair, k);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
             if (pair_slot_owed(slot, s) && may_lack(r, slot->id, s)) {
                 const struct effect again = {

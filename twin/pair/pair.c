@@ -11,13 +11,41 @@
 
 /* What a big lab costs: ADR 0004. */
 static_assert(sizeof(struct pair) <= (size_t)24 * 1024, "a pair takes at most 24 KiB");
+static_assert(sizeof(struct pair_slot) % _Alignof(struct pair_relay) == 0 &&
+                  (sizeof(struct pair_slot) + sizeof(struct pair_relay)) % 8 == 0,
+              "the one stands behind the other, and places behind each other");
 static_assert(PAIR_OUTSTANDING_MAX <= 64, "open_mask has a bit for each");
 
 size_t pair_bytes(const struct pair_params *p)
 {
-    const size_t each =
-        sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
-    return (sizeof(struct pair) + p->outstanding_max * each + pair_arm_bytes(p) + 63) / 64 * 64;
+    return (sizeof(struct pair) + pair_arm_bytes(p) + 63) / 64 * 64;
+}
+
+size_t pair_place_bytes(const struct pair_params *p)
+{
+    return sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
+}
+
+size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p)
+{
+    const int places = pair->open_mask ? 64 - __builtin_clzll(pair->open_mask) : 0;
+    return pair_bytes(p) + (size_t)places * pair_place_bytes(p);
+}
+
+void pair_copy(void *to, const struct pair *pair, const struct pair_params *p)
+{
+    struct pair *copy = to;
+    memcpy(to, pair, pair_bytes(p));
+    pair_set_places(copy, (const char *)to + pair_bytes(p), pair_place_bytes(p));
+    for (int k = -1; pair_next_open(pair, &k);) {
+        memcpy(pair_slot_at(copy, k), pair_look_slot(pair, k), copy->place_step);
+    }
+}
+
+void pair_set_places(struct pair *pair, const void *places, size_t step)
+{
+    pair->places = (const char *)places - (const char *)pair;
+    pair->place_step = step;
 }
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
@@ -25,6 +53,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     /* All of it, padding too: equal states are equal bytes. */
     memset(pair, 0, pair_bytes(p));
     pair->index = index;
+    pair_set_places(pair, (const char *)pair + pair_bytes(p), pair_place_bytes(p));
     pair->deadline_us = LAB_TIME_MAX;
     pair->command_seq = -1;
     pair->gap_us = LAB_TIME_NONE;
@@ -162,7 +191,7 @@ static void commit_log(void *context, unsigned cycle, int64_t t_us)
 static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool command)
 {
     struct pair *pair = run->pair;
-    const uint32_t k = (uint32_t)(slot - pair->slot);
+    const int k = slot->place;
     if (run->p->mode == PAIR_LINK) {
         pair_link_step(run, slot, command);
     }
@@ -190,7 +219,7 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
             deadline_us = pair->side[s].next_probe_us;
         }
         for (int k = -1; pair_next_open(pair, &k);) {
-            const struct pair_slot *slot = &pair->slot[k];
+            const struct pair_slot *slot = pair_look_slot(pair, k);
             if (pair_slot_owed(slot, s) &&
                 slot->sent_us[s] + run->p->timeout_us < deadline_us) {
                 deadline_us = slot->sent_us[s] + run->p->timeout_us;
@@ -207,12 +236,13 @@ static struct pair_slot *open_slot(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
-    uint32_t k = 0;
+    int k = 0;
     while (pair->open_mask >> k & 1U) {
         k++;
     }
-    struct pair_slot *slot = &pair->slot[k];
+    struct pair_slot *slot = pair_slot_at(pair, k);
     memset(slot, 0, sizeof *slot);
+    slot->place = k;
     pair->open_mask |= UINT64_C(1) << k;
     pair->outstanding++;
     slot->order = pair->order++;
@@ -312,7 +342,7 @@ static const char *overflow_reason(const struct pair_run *run)
 static void withdraw_waiting(const struct pair_run *run)
 {
     for (int k = -1; pair_next_open(run->pair, &k);) {
-        struct pair_slot *slot = &run->pair->slot[k];
+        struct pair_slot *slot = pair_slot_at(run->pair, k);
         if (pair_link_withdraw(run, slot)) {
             step_slot(run, slot, false);
         }

@@ -2,9 +2,9 @@
  *
  * Composed of parts that each do one thing: link and smart logger
  * (twin/pair/pair_machines.h), clock maps, travel-time calibrators. struct pair is plain data
- * without pointers, with its open commands behind it: it is copied for readers and saved in
- * checkpoints as it stands. Pure: no
- * I/O, no clock, no allocation.
+ * without pointers: it is copied for readers and saved in checkpoints as it stands. Its open
+ * commands have places of their own, that it knows by their distance: most pairs have none or
+ * one, of the many that they may have. Pure: no I/O, no clock, no allocation.
  */
 #ifndef TWIN_PAIR_PAIR_H
 #define TWIN_PAIR_PAIR_H
@@ -42,6 +42,7 @@ struct pair_value {
 /* One command from its arrival to its closing. */
 struct pair_slot {
     uint64_t order; /* arrival number in the pair: smaller is older */
+    int place;      /* k: where it stands, bit k of open_mask */
     struct efsm logger;
     char id[EVENT_ID_MAX];
     char op[EVENT_OP_MAX];
@@ -69,7 +70,7 @@ struct pair_slot {
     struct pair_value value[PAIR_VALUES_MAX];
 };
 
-/* What link mode keeps of it as well. */
+/* What link mode keeps of it as well, behind it. */
 struct pair_relay {
     struct efsm link;
     uint16_t raw_bytes;
@@ -153,7 +154,9 @@ struct pair {
     int64_t command_seq;   /* the count that came with the last one; -1: none */
     int64_t away_us;       /* > 0: what comes now may have waited for so long */
     int64_t gap_us;        /* messages may be missing from before then; LAB_TIME_NONE: no */
-    uint64_t open_mask;    /* bit k: slot k is in use */
+    uint64_t open_mask;    /* bit k: place k is in use */
+    int64_t places;        /* bytes from here to its first place for an open command, */
+    size_t place_step;     /* and from one to the next */
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
@@ -193,14 +196,37 @@ struct pair {
     uint64_t malformed_order; /* and how many commands came before the last of them */
     bool doubted;             /* ever: an ambiguous message came */
     bool dynamics_sets_last;  /* the last set put in force, or rolled back, was of dynamics */
-    struct pair_slot slot[];  /* [outstanding_max], and in link mode as many relays behind */
 };
 
-/* Bytes of a pair with these options, a multiple of 64. */
+/* Bytes of a pair with these options, without its open commands, a multiple of 64; and of a
+ * place for one of these, of which it has outstanding_max: a multiple of 8. */
 size_t pair_bytes(const struct pair_params *p);
+size_t pair_place_bytes(const struct pair_params *p);
 
-/* pair: pair_bytes(p) bytes, aligned. */
+/* pair: pair_bytes(p) bytes, aligned. Its places are right behind it, until pair_set_places()
+ * says where else; they need not be set. */
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
+
+/* Its first place stands there, in the same block of memory; the others step bytes from one to
+ * the next. */
+void pair_set_places(struct pair *pair, const void *places, size_t step);
+
+/* Bytes of a copy with the places up to the last one that is in use; and the copy. */
+size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p);
+void pair_copy(void *to, const struct pair *pair, const struct pair_params *p);
+
+/* Place k. */
+static inline struct pair_slot *pair_slot_at(struct pair *pair, int k)
+{
+    char *places = (char *)pair + pair->places;
+    return (struct pair_slot *)(void *)(places + (size_t)k * pair->place_step);
+}
+
+static inline const struct pair_slot *pair_look_slot(const struct pair *pair, int k)
+{
+    const char *places = (const char *)pair + pair->places;
+    return (const struct pair_slot *)(const void *)(places + (size_t)k * pair->place_step);
+}
 
 /* Moves *k on to the next open command behind it, from -1 on; false: there is none. */
 static inline bool pair_next_open(const struct pair *pair, int *k)
@@ -211,8 +237,7 @@ static inline bool pair_next_open(const struct pair *pair, int *k)
 }
 
 /* Of the command at place k, in link mode. */
-const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p,
-                                    int k);
+const struct pair_relay *pair_relay(const struct pair *pair, int k);
 
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);

@@ -188,7 +188,7 @@ static void find_line_starts(const struct arm_geometry *geometry, const struct p
 static bool is_behind_another(const struct pair *pair, const struct pair_slot *slot)
 {
     for (int k = -1; pair_next_open(pair, &k);) {
-        if (pair->slot[k].order < slot->order) {
+        if (pair_look_slot(pair, k)->order < slot->order) {
             return true;
         }
     }
@@ -234,7 +234,7 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
     if (!arm || !find_geometry(run->p, &geometry)) {
         return;
     }
-    struct arm_way *way = &arm->way[slot - run->pair->slot];
+    struct arm_way *way = &arm->way[slot->place];
     *way = (struct arm_way){.gap_max_mm = NAN, .path_error_mm = {NAN, NAN}};
     for (size_t i = 0; i < COUNT(moves); i++) {
         moves_it = moves_it || strcmp(c->op, moves[i]) == 0;
@@ -266,13 +266,13 @@ static struct arm_way *find_way(const struct pair_run *run, struct pair_arm *arm
     const struct pair *pair = run->pair;
     int oldest = -1;
     for (int k = -1; pair_next_open(pair, &k);) {
-        const struct pair_slot *slot = &pair->slot[k];
+        const struct pair_slot *slot = pair_look_slot(pair, k);
         const bool owed =
             side < SIDE_COUNT
                 ? pair_slot_owed(slot, side)
                 : slot->sent[SIDE_REAL] && slot->sent[SIDE_VIRTUAL] &&
                       (pair_slot_owed(slot, SIDE_REAL) || pair_slot_owed(slot, SIDE_VIRTUAL));
-        if (owed && (oldest < 0 || slot->order < pair->slot[oldest].order)) {
+        if (owed && (oldest < 0 || slot->order < pair_look_slot(pair, oldest)->order)) {
             oldest = k;
         }
     }
@@ -396,7 +396,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
     if (!arm) {
         return;
     }
-    struct arm_way *way = &arm->way[slot - run->pair->slot];
+    struct arm_way *way = &arm->way[slot->place];
     struct arm_seen *seen = &arm->seen[side];
     const bool told = read_joints(reply, q);
     const bool fresh = seen->t_us != LAB_TIME_NONE && run->t_us - seen->t_us <= ENDED_US;
@@ -412,7 +412,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
     /* It is not where its command was to take it, and what comes next begins elsewhere. */
     arm->target_known = false;
     for (int k = -1; pair_next_open(run->pair, &k);) {
-        if (run->pair->slot[k].order > slot->order) {
+        if (pair_look_slot(run->pair, k)->order > slot->order) {
             arm->way[k].known = false;
         }
     }
@@ -429,7 +429,7 @@ void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
     if (!arm || !find_geometry(p, &geometry)) {
         return;
     }
-    const struct arm_way *way = &arm->way[slot - pair->slot];
+    const struct arm_way *way = &arm->way[slot->place];
     e->arm = (struct entry_arm){true, NAN, NAN, {NAN, NAN}};
     if (way->ended[SIDE_REAL] && way->ended[SIDE_VIRTUAL]) {
         const struct rigid real = arm_forward(&geometry, way->end_q[SIDE_REAL]);
@@ -450,7 +450,7 @@ bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct pair_move *row)
 {
     const struct pair_arm *arm = look_at_arm(pair, p);
-    const struct arm_way *way = arm ? &arm->way[slot - pair->slot] : NULL;
+    const struct arm_way *way = arm ? &arm->way[slot->place] : NULL;
     if (!way || !way->known || way->timed) {
         return false;
     }

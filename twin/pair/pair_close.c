@@ -21,8 +21,9 @@ static const double PACE_MATTERS = 0.01;
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
 {
     for (int k = -1; pair_next_open(pair, &k);) {
-        if (strcmp(pair->slot[k].id, id) == 0) {
-            return &pair->slot[k];
+        struct pair_slot *slot = pair_slot_at(pair, k);
+        if (strcmp(slot->id, id) == 0) {
+            return slot;
         }
     }
     return NULL;
@@ -32,7 +33,7 @@ uint32_t pair_count_owed(const struct pair *pair, enum side side)
 {
     uint32_t count = 0;
     for (int k = -1; pair_next_open(pair, &k);) {
-        count += pair_slot_owed(&pair->slot[k], side);
+        count += pair_slot_owed(pair_look_slot(pair, k), side);
     }
     return count;
 }
@@ -44,7 +45,7 @@ struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
     struct pair *pair = run->pair;
     struct pair_slot *oldest = NULL;
     for (int k = -1; pair_next_open(pair, &k);) {
-        struct pair_slot *slot = &pair->slot[k];
+        struct pair_slot *slot = pair_slot_at(pair, k);
         if ((!oldest || slot->order < oldest->order) && is_so(run, slot, side)) {
             oldest = slot;
         }
@@ -63,7 +64,7 @@ static struct pair_slot *find_newest_owed(struct pair *pair, enum side side)
 {
     struct pair_slot *newest = NULL;
     for (int k = -1; pair_next_open(pair, &k);) {
-        struct pair_slot *slot = &pair->slot[k];
+        struct pair_slot *slot = pair_slot_at(pair, k);
         if ((!newest || slot->order > newest->order) && pair_slot_owed(slot, side)) {
             newest = slot;
         }

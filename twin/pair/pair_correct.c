@@ -18,7 +18,8 @@ static bool is_still(const struct pair *pair, const struct pair_slot *closing)
         return false;
     }
     for (int k = -1; pair_next_open(pair, &k);) {
-        if (&pair->slot[k] != closing && pair->slot[k].sent[SIDE_VIRTUAL]) {
+        const struct pair_slot *slot = pair_look_slot(pair, k);
+        if (slot != closing && slot->sent[SIDE_VIRTUAL]) {
             return false;
         }
     }

@@ -39,13 +39,12 @@ void pair_link_expect(const struct pair *pair, const struct pair_params *p,
 
 static struct pair_relay *relay_of(const struct pair_run *run, const struct pair_slot *slot)
 {
-    return (struct pair_relay *)(void *)(run->pair->slot + run->p->outstanding_max) +
-           (slot - run->pair->slot);
+    return (struct pair_relay *)(void *)(pair_slot_at(run->pair, slot->place) + 1);
 }
 
-const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p, int k)
+const struct pair_relay *pair_relay(const struct pair *pair, int k)
 {
-    return (const struct pair_relay *)(const void *)(pair->slot + p->outstanding_max) + k;
+    return (const struct pair_relay *)(const void *)(pair_look_slot(pair, k) + 1);
 }
 
 void pair_link_open(const struct pair_run *run, const struct pair_slot *slot)
@@ -70,7 +69,7 @@ uint32_t pair_link_waiting(const struct pair_run *run, enum side side)
 {
     uint32_t count = 0;
     for (int k = -1; pair_next_open(run->pair, &k);) {
-        count += is_waiting(run, &run->pair->slot[k], side);
+        count += is_waiting(run, pair_look_slot(run->pair, k), side);
     }
     return count;
 }
@@ -93,7 +92,7 @@ static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
     (void)t_us;
     d->in.queued = pair_oldest_slot(d->run, d->side, is_waiting) != NULL;
     d->in.done = busy < 0 || !(pair->open_mask >> busy & 1U) ||
-                 pair_slot_through(&pair->slot[busy], d->side);
+                 pair_slot_through(pair_look_slot(pair, busy), d->side);
 }
 
 static void send_slot(const struct pair_run *run, enum side side, struct pair_slot *slot)
@@ -112,7 +111,7 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     (void)cycle;
     (void)t_us;
     if (pair->side[d->side].dispatch.state == DISPATCH_SEND && slot) {
-        pair->side[d->side].busy_slot = (int8_t)(slot - pair->slot);
+        pair->side[d->side].busy_slot = (int8_t)slot->place;
         send_slot(d->run, d->side, slot);
     }
 }
@@ -140,7 +139,7 @@ static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
     for (int k = -1; pair_next_open(pair, &k);) {
-        struct pair_slot *slot = &pair->slot[k];
+        struct pair_slot *slot = pair_slot_at(pair, k);
         if (is_waiting(run, slot, side) && pair_link_overtakes(slot->op)) {
             send_slot(run, side, slot);
         }
@@ -369,11 +368,11 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
 void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command)
 {
     struct efsm *link = &relay_of(run, slot)->link;
-    const struct efsm_machine machine = {
-        .table = &link_table,
-        .m = link,
-        .stats = &run->pair->link_stats,
-        .number = (uint16_t)(PAIR_OUTSTANDING_MAX + (slot - run->pair->slot))};
+    const struct efsm_machine machine = {.table = &link_table,
+                                         .m = link,
+                                         .stats = &run->pair->link_stats,
+                                         .number =
+                                             (uint16_t)(PAIR_OUTSTANDING_MAX + slot->place)};
     const bool was_behind = link->state == LINK_BEHIND;
     pair_settle_command(run, slot, command, &machine, commit_link);
     if (was_behind && link->state == LINK_IDLE) {

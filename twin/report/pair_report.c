@@ -283,16 +283,15 @@ static void write_stats(struct json_writer *w, const struct efsm_table *table,
     json_write_int(w, "faults", stats->faults);
 }
 
-static void write_commands(struct json_writer *w, const struct pair *pair,
-                           const struct pair_params *p, bool link)
+static void write_commands(struct json_writer *w, const struct pair *pair, bool link)
 {
     json_write_array(w, "commands");
     for (int k = -1; pair_next_open(pair, &k);) {
-        const struct pair_slot *slot = &pair->slot[k];
+        const struct pair_slot *slot = pair_look_slot(pair, k);
         json_write_object(w, NULL);
         json_write_text(w, "id", slot->id[0] ? slot->id : NULL);
         if (link) {
-            write_machine(w, "machine", &link_table, &pair_relay(pair, p, k)->link);
+            write_machine(w, "machine", &link_table, &pair_relay(pair, k)->link);
         } else {
             write_machine(w, "machine", &smartlog_table, &slot->logger);
         }
@@ -335,12 +334,12 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
 {
     json_write_object(w, key);
     json_write_object(w, "smartlog");
-    write_commands(w, pair, p, false);
+    write_commands(w, pair, false);
     write_stats(w, &smartlog_table, &pair->logger_stats);
     json_write_close(w);
     if (p->mode == PAIR_LINK) {
         json_write_object(w, "link");
-        write_commands(w, pair, p, true);
+        write_commands(w, pair, true);
         write_stats(w, &link_table, &pair->link_stats);
         json_write_close(w);
         json_write_object(w, "dispatch");

@@ -1,0 +1,214 @@
+#include <stdlib.h>
+#include <time.h>
+
+#include "logger/message/json_write.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/log.h"
+#include "service/daemon/daemon_parts.h"
+#include "twin/report/pair_dynamics_report.h"
+#include "twin/report/pair_report.h"
+
+enum {
+    SHARE = 4,           /* one part in so many of a core, */
+    SAVED_NS = 50000000, /* and of what was not used so much */
+    BEHIND_US = 10000000 /* who waits longer than that is told of, */
+};
+
+/* Something of a pair that is to be published. */
+struct finding_item {
+    uint32_t pair;
+    enum finding what;
+    int64_t since_us; /* monotonic */
+};
+
+struct finding_pair {
+    _Atomic bool waits[FINDING_COUNT]; /* it stands in the ring */
+    bool missed[FINDING_COUNT];        /* the lab thread's: it stands among the missed */
+};
+
+static uint64_t ring_size(const struct daemon *d)
+{
+    return (uint64_t)FINDING_COUNT * d->params.pair_count;
+}
+
+bool findings_open(struct daemon *d)
+{
+    struct findings *f = &d->findings;
+    f->item = calloc(ring_size(d), sizeof *f->item);
+    f->missed = calloc(ring_size(d), sizeof *f->missed);
+    f->owed = calloc(ring_size(d), sizeof *f->owed);
+    f->pair = calloc(d->params.pair_count, sizeof *f->pair);
+    return f->item && f->missed && f->owed && f->pair;
+}
+
+void findings_free(struct daemon *d)
+{
+    free(d->findings.item);
+    free(d->findings.missed);
+    free(d->findings.owed);
+    free(d->findings.pair);
+}
+
+/* ---- the lab thread ---- */
+
+/* There is room: of a pair nothing stands in the ring twice. */
+static void put_item(struct daemon *d, enum finding what, uint32_t pair)
+{
+    struct findings *f = &d->findings;
+    atomic_store(&f->pair[pair].waits[what], true);
+    f->item[f->put++ % ring_size(d)] =
+        (struct finding_item){pair, what, lab_clock_monotonic_us()};
+}
+
+void findings_offer(struct daemon *d, enum finding what, uint32_t pair)
+{
+    struct findings *f = &d->findings;
+    struct finding_pair *p = &f->pair[pair];
+    if (!atomic_load(&p->waits[what])) {
+        put_item(d, what, pair);
+    } else if (!p->missed[what]) {
+        /* The keeper may make it of the snapshot that there is, which lacks what is new. */
+        p->missed[what] = true;
+        f->missed[f->missed_count++] = pair * FINDING_COUNT + what;
+    }
+}
+
+void findings_begin(struct daemon *d)
+{
+    struct findings *f = &d->findings;
+    uint32_t *const missed = f->missed;
+    f->due = f->put;
+    for (size_t k = 0; k < f->missed_count; k++) {
+        f->pair[missed[k] / FINDING_COUNT].missed[missed[k] % FINDING_COUNT] = false;
+    }
+    f->missed = f->owed;
+    f->owed = missed;
+    f->owed_count = f->missed_count;
+    f->missed_count = 0;
+}
+
+/* What still waits will be made of this snapshot or a newer one: the keeper takes a snapshot
+ * after it has said that nothing waits any more. */
+void findings_show(struct daemon *d)
+{
+    struct findings *f = &d->findings;
+    for (size_t k = 0; k < f->owed_count; k++) {
+        const uint32_t pair = f->owed[k] / FINDING_COUNT;
+        const enum finding what = (enum finding)(f->owed[k] % FINDING_COUNT);
+        if (!atomic_load(&f->pair[pair].waits[what])) {
+            put_item(d, what, pair);
+        }
+    }
+    f->owed_count = 0;
+    atomic_store(&f->shown, f->due);
+}
+
+/* ---- the keeper ---- */
+
+static void write_finding(struct json_writer *w, const struct view *view, enum finding what,
+                          size_t pair)
+{
+    const struct pair_params *p = &view->params[pair];
+    struct pair_fits fits;
+    json_write_object(w, NULL);
+    json_write_text(w, "pair", p->id);
+    if (what == FINDING_TRAVEL_TIME) {
+        view->fits(view, pair, &fits);
+        pair_report_travel_time(w, "travel_time", &fits);
+    } else {
+        pair_dynamics_report(w, "dynamics", view->dynamics[pair], p);
+    }
+    json_write_close(w);
+}
+
+/* Returns whether it went out. */
+static bool send_finding(struct daemon *d, const struct view *view, enum finding what,
+                         size_t pair)
+{
+    static const struct {
+        const char *topic;
+        enum event_type event;
+    } kinds[FINDING_COUNT] = {
+        [FINDING_TRAVEL_TIME] = {"calibration", EVENT_TYPE_CALIBRATION},
+        [FINDING_DYNAMICS] = {"calibration/dynamics", EVENT_TYPE_DYNAMICS},
+    };
+    char rest[MESSAGE_TOPIC_MAX];
+    char *text = malloc(PAIR_DYNAMICS_REPORT_MAX);
+    struct json_writer w;
+    if (!text) {
+        return false;
+    }
+    json_write_start(&w, text, PAIR_DYNAMICS_REPORT_MAX, NULL, NULL);
+    write_finding(&w, view, what, pair);
+    bool done = json_write_end(&w);
+    if (done && d->events) {
+        event_hub_publish(d->events, kinds[what].event, (uint32_t)pair, 0, text, w.used);
+    }
+    (void)snprintf(rest, sizeof rest, "%s/%s", view->params[pair].id, kinds[what].topic);
+    done = done && gateway_send(d, rest, text, w.used, GATEWAY_RETAINED) == STATUS_OK;
+    free(text);
+    return done;
+}
+
+static int64_t worked_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The one that has waited for longest. */
+static void publish_first(struct daemon *d)
+{
+    struct findings *f = &d->findings;
+    const int64_t began_ns = worked_ns();
+    const struct finding_item item = f->item[atomic_load(&f->taken) % ring_size(d)];
+    atomic_fetch_add(&f->taken, 1);
+    atomic_store(&f->pair[item.pair].waits[item.what], false);
+    const struct view *view = views_acquire(d->views);
+    const bool sent = send_finding(d, view, item.what, item.pair);
+    views_release(d->views, view);
+    const int64_t took_ns = worked_ns() - began_ns;
+    f->left_ns -= took_ns;
+    (void)pthread_mutex_lock(&d->lock);
+    *(sent ? &f->counts.published : &f->counts.dropped) += 1;
+    f->counts.worked_us += took_ns / 1000;
+    (void)pthread_mutex_unlock(&d->lock);
+}
+
+static void tell_waiting(struct daemon *d, uint64_t waiting, int64_t mono_us)
+{
+    struct findings *f = &d->findings;
+    const int64_t waits_us =
+        waiting > 0 ? mono_us - f->item[atomic_load(&f->taken) % ring_size(d)].since_us : 0;
+    (void)pthread_mutex_lock(&d->lock);
+    f->counts.waiting = waiting;
+    f->counts.waits_us = waits_us;
+    (void)pthread_mutex_unlock(&d->lock);
+    if (waits_us > BEHIND_US && mono_us - f->told_us > BEHIND_US) {
+        f->told_us = mono_us;
+        log_write(LOG_CALIBRATIONS_BEHIND, NULL, "%llu wait, for %.0f s at most",
+                  (unsigned long long)waiting, lab_s(waits_us));
+    }
+}
+
+void findings_publish(struct daemon *d)
+{
+    struct findings *f = &d->findings;
+    const int64_t mono_us = lab_clock_monotonic_us();
+    const uint64_t shown = atomic_load(&f->shown);
+    f->left_ns += (mono_us - f->looked_us) * 1000 / SHARE;
+    f->left_ns = f->left_ns < SAVED_NS ? f->left_ns : SAVED_NS;
+    f->looked_us = mono_us;
+    while (atomic_load(&f->taken) < shown && f->left_ns > 0) {
+        publish_first(d);
+    }
+    tell_waiting(d, shown - atomic_load(&f->taken), lab_clock_monotonic_us());
+}
+
+void findings_read_counts(struct daemon *d, struct findings_counts *out)
+{
+    (void)pthread_mutex_lock(&d->lock);
+    *out = d->findings.counts;
+    (void)pthread_mutex_unlock(&d->lock);
+}
