@@ -14,11 +14,6 @@ static size_t count_all(const struct lab_params *p)
     return p->pair_count + p->team_count;
 }
 
-static size_t align_bytes(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
 static size_t table_size_for(size_t pairs)
 {
     size_t size = 16;
@@ -68,37 +63,6 @@ static size_t members_bytes_for(const struct lab_params *p)
                                         sizeof(uint32_t)));
 }
 
-/* What the robots of a pair with a foreign codec may write; index NULL: counted only. */
-static size_t list_topics(const struct pair_params *p, struct topic_index *index,
-                          uint32_t number)
-{
-    const struct codec *codec = lab_codec_of(p);
-    struct codec_place place;
-    size_t count = 0;
-    for (size_t k = 0; codec->hear && codec->place(&p->speaks, k, &place); k++) {
-        const bool heard = !place.silent || place.from_robot;
-        count += heard;
-        if (index && heard) {
-            topic_index_add(index, place.filter, number);
-        }
-    }
-    return count;
-}
-
-static size_t count_topics(const struct lab_params *p)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < p->pair_count; i++) {
-        count += list_topics(&p->pairs[i], NULL, 0);
-    }
-    return count;
-}
-
-static size_t topics_bytes(size_t count)
-{
-    return count > 0 ? align_bytes(topic_index_bytes(count)) : 0;
-}
-
 /* One place of each pair; and so many of each that it is enough for all. */
 static size_t places_step_for(const struct lab_params *p, size_t *most)
 {
@@ -121,7 +85,7 @@ size_t lab_bytes(const struct lab_params *p)
     size_t most = 0;
     const size_t step = places_step_for(p, &most);
     return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           topics_bytes(count_topics(p)) + scratch_bytes_for(p) + most * step;
+           lab_topics_bytes(p) + scratch_bytes_for(p) + most * step;
 }
 
 /* Of the state, but for what was delivered. */
@@ -248,24 +212,6 @@ static char *place_parts(struct lab *lab, char *at)
     return at;
 }
 
-/* Those whose topics may be anything, and their topics. */
-static void list_foreign(struct lab *lab)
-{
-    const size_t topics = count_topics(&lab->p);
-    char *at = (char *)lab->parts + members_bytes_for(&lab->p);
-    lab->topics = topics > 0 ? topic_index_init(at, topics) : NULL;
-    lab->scratch = at + topics_bytes(topics);
-    lab->places = (char *)lab->scratch + scratch_bytes_for(&lab->p);
-    lab->foreign = (void *)(lab->member + lab->p.pair_count);
-    lab->foreign_count = 0;
-    for (size_t i = 0; i < lab->p.pair_count; i++) {
-        if (lab_codec_of(&lab->p.pairs[i])->hear) {
-            (void)list_topics(&lab->p.pairs[i], lab->topics, (uint32_t)lab->foreign_count);
-            lab->foreign[lab->foreign_count++] = (uint32_t)i;
-        }
-    }
-}
-
 /* Behind what is kept of the pairs. Returns where they end. */
 static char *place_teams(struct lab *lab, char *at)
 {
@@ -320,7 +266,9 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->deliveries = (void *)((char *)lab->state + lab_fixed_bytes(lab));
     delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
-    list_foreign(lab);
+    char *behind = lab_place_topics(lab, (char *)lab->parts + members_bytes_for(p));
+    lab->scratch = behind;
+    lab->places = behind + scratch_bytes_for(p);
     lab_set_places(lab);
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);

@@ -34,6 +34,53 @@ const struct codec *lab_codec(const struct lab *lab, size_t index)
     return lab_codec_of(lab_pair_params(lab, index));
 }
 
+/* What the robots of a pair with a foreign codec may write; index NULL: counted only. */
+static size_t list_topics(const struct pair_params *p, struct topic_index *index,
+                          uint32_t number)
+{
+    const struct codec *codec = lab_codec_of(p);
+    struct codec_place place;
+    size_t count = 0;
+    for (size_t k = 0; codec->hear && codec->place(&p->speaks, k, &place); k++) {
+        const bool heard = !place.silent || place.from_robot;
+        count += heard;
+        if (index && heard) {
+            topic_index_add(index, place.filter, number);
+        }
+    }
+    return count;
+}
+
+static size_t count_topics(const struct lab_params *p)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->pair_count; i++) {
+        count += list_topics(&p->pairs[i], NULL, 0);
+    }
+    return count;
+}
+
+size_t lab_topics_bytes(const struct lab_params *p)
+{
+    const size_t count = count_topics(p);
+    return count > 0 ? align_bytes(topic_index_bytes(count)) : 0;
+}
+
+char *lab_place_topics(struct lab *lab, void *at)
+{
+    const size_t topics = count_topics(&lab->p);
+    lab->topics = topics > 0 ? topic_index_init(at, topics) : NULL;
+    lab->foreign = (void *)(lab->member + lab->p.pair_count);
+    lab->foreign_count = 0;
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        if (lab_codec_of(&lab->p.pairs[i])->hear) {
+            (void)list_topics(&lab->p.pairs[i], lab->topics, (uint32_t)lab->foreign_count);
+            lab->foreign[lab->foreign_count++] = (uint32_t)i;
+        }
+    }
+    return (char *)at + lab_topics_bytes(&lab->p);
+}
+
 /* Of a foreign pair that Tandem commands, L1's commands are native. */
 static const struct codec *find_spoken(const void *context, const struct event *event)
 {

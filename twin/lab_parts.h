@@ -63,6 +63,16 @@ struct lab_words {
 };
 void lab_emit_words(void *context, const struct effect *effect); /* a struct lab_words */
 
+static inline size_t align_bytes(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* lab_codecs.c: those whose topics may be anything, and their topics, at `at`, which takes so
+ * many bytes; returns what stands behind. */
+size_t lab_topics_bytes(const struct lab_params *p);
+char *lab_place_topics(struct lab *lab, void *at);
+
 /* The pairs know where their open commands stand: after their memory was set, or loaded. */
 void lab_set_places(struct lab *lab);
 
