@@ -237,6 +237,34 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     return count;
 }
 
+/* What is sound goes on; what is not may be the line's fault. */
+struct plain_ear {
+    event_emit *emit;
+    void *context;
+    bool emitted;
+};
+
+static void emit_sound(void *context, const struct event *event)
+{
+    struct plain_ear *ear = context;
+    if (event->kind != EVENT_MALFORMED) {
+        ear->emitted = true;
+        ear->emit(ear->context, event);
+    }
+}
+
+bool codec_read_plain(const struct codec_set *set, const char *prefix, const char *line,
+                      size_t bytes, event_emit *emit, void *context)
+{
+    struct message m;
+    struct plain_ear ear = {emit, context, false};
+    const bool alone = set->count == 1 && !set->foreign && set->codec[0]->reads_whole;
+    if (alone && message_parse_plain(line, bytes, &m) && !lab_line_is(prefix, m.topic)) {
+        (void)set->codec[0]->decode(prefix, &m, emit_sound, &ear);
+    }
+    return ear.emitted;
+}
+
 bool codec_is_sample(const struct codec_set *set, const char *prefix, const char *topic)
 {
     struct addressed addressed;

@@ -42,6 +42,12 @@ struct codec_set {
 size_t codec_decode(const struct codec_set *set, const char *prefix,
                     const struct message *message, event_emit *emit, void *context);
 
+/* The same of a whole line of a journal, read in one go, where that is possible: true when its
+ * event was emitted. False: nothing was, and message_parse() and codec_decode() tell what the
+ * line is. Changes nothing that codecs remember. */
+bool codec_read_plain(const struct codec_set *set, const char *prefix, const char *line,
+                      size_t bytes, event_emit *emit, void *context);
+
 /* Is the topic that of a sample, for any of them? Any thread. */
 bool codec_is_sample(const struct codec_set *set, const char *prefix, const char *topic);
 

@@ -164,6 +164,10 @@ struct codec {
      * place and what would be right. */
     size_t (*decode)(const char *prefix, const struct message *message, event_emit *emit,
                      void *context);
+    /* Of a payload that is an object by its brackets decode says one thing at most, and
+     * anything but EVENT_MALFORMED only when it has read the whole of it, and it is JSON; and
+     * it reads no topic of teams (+/request, +/job). */
+    bool reads_whole;
     /* Is it, by its topic, one sample out of a stream, which nobody waits for? */
     bool (*is_sample)(const char *prefix, const char *topic);
 

@@ -410,8 +410,13 @@ static const struct payload_member reply_members[] = {
 };
 /* clang-format on */
 
-static const struct payload_kind reply_kind = {
-    "reply", EVENT_REPLY, PAYLOAD_PART(reply, reply_members), "\"status\" is missing", NULL};
+/* Its values need no clearing: their count is zero. */
+static const struct payload_kind reply_kind = {.what = "reply",
+                                               .kind = EVENT_REPLY,
+                                               .members = reply_members,
+                                               .count = COUNT(reply_members),
+                                               .bytes = offsetof(struct event_reply, values),
+                                               .missing = "\"status\" is missing"};
 
 /* ---- telemetry, connection, echo ---- */
 
@@ -680,6 +685,7 @@ const struct codec codec_native = {
                {CODEC_L1, true, "+/virtual/control"},
                {CODEC_L1, false, "+/#"}},
     .decode = decode_native,
+    .reads_whole = true,
     .is_sample = is_native_sample,
     .encode = encode_native,
 };

@@ -156,11 +156,11 @@ struct event_reply {
     char detail[EVENT_DETAIL_MAX]; /* for people; "" when there is none */
     int64_t
         commands; /* that the robot had got with this one, since its start; below 1: not told */
-    size_t value_count;
-    struct event_value values[EVENT_VALUES_MAX];
-    size_t values_left_out; /* values beyond EVENT_VALUES_MAX */
-    const char *raw;        /* [raw_bytes] the payload, borrowed for the step */
+    const char *raw; /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;
+    size_t values_left_out; /* values beyond EVENT_VALUES_MAX */
+    size_t value_count;
+    struct event_value values[EVENT_VALUES_MAX]; /* beyond value_count they are anything */
 };
 
 struct event_telemetry {

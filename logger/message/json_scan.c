@@ -180,6 +180,17 @@ static bool skip_escape(struct json_scan *s)
     return true;
 }
 
+/* Step over what stands in a string as it is; false: at the end. */
+static bool skip_plain_text(struct json_scan *s)
+{
+    const char *at = s->at;
+    while (at < s->end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
+        at++;
+    }
+    s->at = at;
+    return at < s->end;
+}
+
 bool json_scan_text(struct json_scan *s, struct json_text *text)
 {
     if (!skip_space(s)) {
@@ -190,7 +201,7 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
     }
     text->at = s->at;
     text->escaped = false;
-    while (s->at < s->end) {
+    while (skip_plain_text(s)) {
         const unsigned char c = (unsigned char)*s->at;
         if (c == '"') {
             text->bytes = (size_t)(s->at - text->at);
@@ -204,8 +215,6 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
             }
         } else if (c < 0x20) {
             return json_scan_fail(s, "control characters must be escaped");
-        } else if (c < 0x80) {
-            s->at++;
         } else {
             uint32_t code = 0;
             const size_t n = utf8_next(s->at, (size_t)(s->end - s->at), &code);
@@ -288,16 +297,51 @@ bool json_scan_null(struct json_scan *s)
     return skip_space(s) && take_word(s, "null");
 }
 
+/* A number that is only passed over need not be computed: with so few characters and no
+ * exponent it is within the range of a double. Where it ends, or NULL when it must be read to
+ * tell. */
+static const char *skip_plain_number(const char *at, const char *end)
+{
+    enum { PLAIN_MAX = 300 };
+    end = end - at > PLAIN_MAX ? at + PLAIN_MAX : end;
+    at += *at == '-';
+    const char *const whole = at;
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+    }
+    if (at == whole || (*whole == '0' && at > whole + 1)) {
+        return NULL;
+    }
+    if (at < end && *at == '.') {
+        const char *const point = at;
+        for (at++; at < end && *at >= '0' && *at <= '9'; at++) {
+        }
+        if (at == point + 1) {
+            return NULL;
+        }
+    }
+    return at < end && *at != 'e' && *at != 'E' ? at : NULL;
+}
+
+static bool skip_number(struct json_scan *s)
+{
+    double number = 0.0;
+    const char *const end = skip_plain_number(s->at, s->end);
+    if (!end) {
+        return json_scan_number(s, &number);
+    }
+    s->at = end;
+    return true;
+}
+
 static bool skip_value(struct json_scan *s)
 {
     struct json_text text;
-    double number = 0.0;
     const enum json_kind kind = json_scan_peek(s);
     switch (kind) {
     case JSON_KIND_TEXT:
         return json_scan_text(s, &text);
     case JSON_KIND_NUMBER:
-        return json_scan_number(s, &number);
+        return skip_number(s);
     case JSON_KIND_TRUE:
         return take_word(s, "true");
     case JSON_KIND_FALSE:

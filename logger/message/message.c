@@ -244,6 +244,46 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
     return st;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The object that begins at s and the line's closing bracket behind it; [*from, *from + bytes)
+ * is what stands between. */
+static bool take_last_object(const struct json_scan *s, struct message *m)
+{
+    const char *end = s->end;
+    for (int bracket = 0; bracket < 2; bracket++) {
+        while (end > s->at && is_space(end[-1])) {
+            end--;
+        }
+        if (end - s->at < 2 || end[-1] != '}') {
+            return false;
+        }
+        end -= bracket == 0;
+    }
+    m->payload = s->at;
+    m->kept_bytes = m->payload_bytes = (size_t)(end - s->at);
+    return m->kept_bytes <= MESSAGE_PAYLOAD_MAX;
+}
+
+bool message_parse_plain(const char *line_text, size_t bytes, struct message *message)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct line line = {.payload_bytes = -1.0};
+    *message = (struct message){.t_us = LAB_TIME_NONE};
+    json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
+    bool good = json_scan_enter(&s, JSON_KIND_OBJECT);
+    while (good && json_scan_next_member(&s, &key) && !json_text_is(&key, "payload")) {
+        good = scan_member(&s, &key, message, &line);
+    }
+    return good && !s.error && s.depth > 0 && line.has_time && line.has_topic &&
+           !(line.payload_bytes > (double)MESSAGE_PAYLOAD_MAX) &&
+           json_scan_peek(&s) == JSON_KIND_OBJECT && take_last_object(&s, message);
+}
+
 /* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in
  * March, so that the leap day is the last of its year; 400 years have 146097 days. */
 static int64_t days_from_date(int64_t year, int64_t month, int64_t day)

@@ -51,6 +51,12 @@ size_t message_format(const struct message *message, char *out, size_t capacity)
 MUST_USE enum status message_parse(const char *line, size_t bytes, char *scratch,
                                    struct message *message, struct err *err);
 
+/* The same of a line as nearly all are: the payload, an object by its brackets, is its last
+ * member and is not looked into. Who reads it to its end and finds it to be JSON knows that
+ * message_parse() says the same of the line; where it is not, or where this is false, only that
+ * one tells what the line is. *message is unspecified on false. */
+bool message_parse_plain(const char *line, size_t bytes, struct message *message);
+
 /* ISO 8601 with microseconds, "2026-11-20T05:55:55.599953Z": 27 bytes and a NUL. */
 void message_format_time(int64_t t_us, char out[28]);
 

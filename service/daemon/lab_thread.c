@@ -94,9 +94,13 @@ static void take_line(struct daemon *d, const struct inbox_line *line)
     struct err err = {0};
     t->counts.lines++;
     t->counts.restored += line->restored;
+    const bool plain = codec_read_plain(&d->gateway.codecs, d->file->broker.prefix, line->text,
+                                        line->bytes, step_event, d);
     const enum status status =
-        message_parse(line->text, line->bytes, t->scratch, &message, &err);
-    if (status == STATUS_OK) {
+        plain ? STATUS_OK : message_parse(line->text, line->bytes, t->scratch, &message, &err);
+    if (plain) {
+        t->dirty = t->unsaved = true;
+    } else if (status == STATUS_OK) {
         t->counts.other += codec_decode(&d->gateway.codecs, d->file->broker.prefix, &message,
                                         step_event, d) == 0;
         t->dirty = true;

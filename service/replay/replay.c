@@ -225,6 +225,17 @@ static void step_event(void *context, const struct event *event)
     }
 }
 
+/* What comes of a line that was stepped, stamped t_us. */
+static bool note_line(struct replay *replay, int64_t t_us)
+{
+    if (replay->refused) {
+        replay->counts.ahead++;
+    } else {
+        replay->t_us = t_us;
+    }
+    return !replay->refused;
+}
+
 void replay_message(struct replay *replay, const struct message *message)
 {
     replay->refused = false;
@@ -235,11 +246,14 @@ void replay_message(struct replay *replay, const struct message *message)
                            message->topic);
         }
     }
-    if (replay->refused) {
-        replay->counts.ahead++;
-    } else {
-        replay->t_us = message->t_us;
-    }
+    (void)note_line(replay, message->t_us);
+}
+
+static void step_plain(void *context, const struct event *event)
+{
+    struct replay *replay = context;
+    replay->plain_us = event->t_us;
+    step_event(replay, event);
 }
 
 static enum status complain_ahead(const struct replay *replay, int64_t t_us, struct err *err)
@@ -254,6 +268,19 @@ static enum status complain_ahead(const struct replay *replay, int64_t t_us, str
                    lab_s(t_us - now_us) / 86400.0, before);
 }
 
+static enum status end_line(struct replay *replay, int64_t t_us, struct err *err)
+{
+    replay->counts.lines++;
+    return note_line(replay, t_us) ? STATUS_OK : complain_ahead(replay, t_us, err);
+}
+
+enum status replay_event(struct replay *replay, const struct event *event, struct err *err)
+{
+    replay->refused = false;
+    step_event(replay, event);
+    return end_line(replay, event->t_us, err);
+}
+
 enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
 {
     struct message message;
@@ -263,6 +290,11 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         replay->counts.malformed++;
         return err_set(err, STATUS_E_PARSE, "journal line", 0, 1,
                        "a line of more than %d bytes: not read", MESSAGE_LINE_MAX);
+    }
+    replay->refused = false;
+    if (codec_read_plain(&replay->codecs, replay->prefix, line->text, line->bytes, step_plain,
+                         replay)) {
+        return end_line(replay, replay->plain_us, err);
     }
     const enum status status =
         message_parse(line->text, line->bytes, replay->scratch, &message, err);

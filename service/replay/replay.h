@@ -64,7 +64,8 @@ struct replay {
     struct replay_counts counts;
     int64_t t_us;         /* of the last line that was taken in */
     int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
-    bool refused;         /* the line at hand: too far ahead */
+    bool refused;         /* the line at hand: too far ahead, */
+    int64_t plain_us;     /* and its stamp, where it was read in one go */
     char strangers[160];  /* pairs that are not of the lab, the first of them: "a, b" */
     char elsewhere[64];   /* the first topic that nobody reads */
     char *scratch;
@@ -90,6 +91,9 @@ void replay_destroy(struct replay *replay); /* NULL allowed */
  * nothing that follows would have its time: STATUS_E_RANGE. */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
+
+/* The same of a line that codec_read_plain() has read, by the lab's codecs, to this event. */
+enum status replay_event(struct replay *replay, const struct event *event, struct err *err);
 
 /* The same of a message. */
 void replay_message(struct replay *replay, const struct message *message);

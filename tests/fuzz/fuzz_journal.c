@@ -1,6 +1,7 @@
 /* Any bytes as a journal: every line comes out once, whole and in order, and what is a message
- * can be written and read again. The first byte chooses: one file, or two that are merged, cut
- * at a place it names. Also run over the corpus by test_journal_reader. */
+ * can be written and read again; in one go is read what is read in two. The first byte chooses:
+ * one file, or two that are merged, cut at a place it names. Also run over the corpus by
+ * test_journal_reader. */
 #undef NDEBUG /* its checks are asserts, in every build */
 #include <assert.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal_reader.h"
+#include "tests/support/plain_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -110,6 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         fuzz_place(&files[line.start.file], &line);
         fuzz_message(&line);
+        const enum plain_line plain = plain_line_read(line.text, line.bytes);
+        assert(plain != PLAIN_DIFFERS);
     }
     for (size_t i = 0; i < 2; i++) {
         assert(given_up || files[i].at == files[i].size);
