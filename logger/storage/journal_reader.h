@@ -21,7 +21,8 @@ struct journal_line {
     bool overlong;    /* longer than MESSAGE_LINE_MAX: not read, its text is empty */
     struct journal_position start, after;
     uint64_t number;  /* 1-based, in its file; from where reading began, after a position */
-    const char *path; /* of its file, "-" for the standard input; valid like text */
+    const char *path; /* of its file, "-" for the standard input; valid like text, and of
+                         recordings until the reader is closed */
 };
 
 struct journal_reader_stats {

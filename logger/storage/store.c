@@ -256,22 +256,6 @@ static enum status set_up_file(const struct store_connection *c, uint64_t pages_
     return status == STATUS_OK ? update_tables(c, version, err) : status;
 }
 
-static enum status set_up_spool(const struct store_connection *c, struct err *err)
-{
-    enum status status = store_run_sql(c, "open", err,
-                                       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                                       "PRAGMA cache_size = -8192; PRAGMA temp_store = FILE");
-    for (int kind = 0; kind < STORE_KIND_COUNT && status == STATUS_OK; kind++) {
-        status =
-            store_run_sql(c, "make", err,
-                          "CREATE TABLE %s(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER,"
-                          "  t_us INTEGER, id TEXT, %s TEXT, lag_s REAL, inconsistent INTEGER,"
-                          "  json TEXT)",
-                          store_tables[kind].table, store_tables[kind].type_column);
-    }
-    return status;
-}
-
 static enum status prepare_adding(struct store *s, struct err *err)
 {
     int code = SQLITE_OK;
@@ -279,12 +263,12 @@ static enum status prepare_adding(struct store *s, struct err *err)
         const bool own = kind == STORE_ENTRIES;
         code = store_prepare(&s->c, &s->add[kind],
                              "INSERT INTO %s(pair, n, t_us, id, %s, seq, json%s)"
-                             " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)%s",
+                             " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)"
+                             " ON CONFLICT(pair, t_us, n) DO NOTHING",
                              store_tables[kind].table, store_tables[kind].type_column,
-                             own ? ", lag_s, inconsistent" : "", own ? ", ?7, ?8" : "",
-                             s->params.spool ? "" : " ON CONFLICT(pair, t_us, n) DO NOTHING");
+                             own ? ", lag_s, inconsistent" : "", own ? ", ?7, ?8" : "");
     }
-    if (code == SQLITE_OK && !s->params.spool) {
+    if (code == SQLITE_OK) {
         code = store_prepare(&s->c, &s->count,
                              "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                              " ON CONFLICT DO UPDATE SET count = count + 1");
@@ -341,16 +325,14 @@ static void remove_leftovers(const char *path, const struct file_place *gone)
 static enum status open_file(struct store *s, const struct file_place *gone, struct err *err)
 {
     const struct store_params *p = &s->params;
-    if (!p->spool) {
-        remove_leftovers(p->path, gone);
-    }
+    remove_leftovers(p->path, gone);
     enum status status =
         store_connect(&s->c, p->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, p->vfs,
                       p->busy_timeout_ms, err);
     if (status == STATUS_OK) {
-        status = p->spool ? set_up_spool(&s->c, err) : set_up_file(&s->c, p->pages_max, err);
+        status = set_up_file(&s->c, p->pages_max, err);
     }
-    if (status == STATUS_OK && !p->spool) {
+    if (status == STATUS_OK) {
         char wal[PATH_MAX];
         write_beside(p->path, "-wal", wal);
         s->wal = file_place_at(wal);
@@ -471,14 +453,13 @@ enum status store_begin(struct store *store, struct err *err)
 {
     store->next = store->mark;
     const enum status status = store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
-    return status == STATUS_OK && !store->began && !store->params.spool ? begin_run(store, err)
-                                                                        : status;
+    return status == STATUS_OK && !store->began ? begin_run(store, err) : status;
 }
 
 enum status store_commit(struct store *store, struct err *err)
 {
     enum status status = STATUS_OK;
-    if (!store->params.spool && store->next.rows != store->mark.rows) {
+    if (store->next.rows != store->mark.rows) {
         status = store_run_sql(&store->c, "write", err,
                                "UPDATE meta SET value = %llu WHERE key = 'rows'",
                                (unsigned long long)store->next.rows);
@@ -588,10 +569,10 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
     }
     code = code == SQLITE_OK && !found ? insert_row(store, row, seq) : code;
     const bool added = code == SQLITE_OK && !found && sqlite3_changes(store->c.db) == 1;
-    if (added && store->count) {
+    if (added) {
         code = count_one(store, row, row->type);
     }
-    if (added && store->count && row->inconsistent && code == SQLITE_OK) {
+    if (added && row->inconsistent && code == SQLITE_OK) {
         code = count_one(store, row, COUNTED_INCONSISTENT);
     }
     if (code != SQLITE_OK) {

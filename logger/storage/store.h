@@ -80,8 +80,7 @@ struct store_query {
 };
 
 struct store_params {
-    const char *path;    /* of the file; ":memory:"; "": a temporary file; borrowed */
-    bool spool;          /* only to be filled and read back sorted by store_each() */
+    const char *path;    /* of the file; ":memory:"; borrowed */
     const char *vfs;     /* SQLite's file layer, NULL: the default; tests put failing ones */
     uint64_t pages_max;  /* refuse to grow beyond as if the disk were full; 0: no limit */
     int busy_timeout_ms; /* how long to wait when another program locks the file */
@@ -139,13 +138,6 @@ MUST_USE enum status store_remove_before(struct store *store, int64_t before_us,
  * stop. row and its texts are valid during the call. */
 typedef bool store_row_fn(void *context, const struct store_row *row);
 
-/* Every row of a kind in a spool, by pair and n, in memory that does not grow with their
- * number; newest: no more than so many of the last ones, 0: all. Works on the writing
- * connection, between batches. pair NULL: all pairs. */
-MUST_USE enum status store_each(struct store *store, enum store_kind kind, const char *pair,
-                                size_t newest, store_row_fn *row, void *context,
-                                struct err *err);
-
 /* --- reading -------------------------------------------------------------------------- */
 
 struct store_reader;
@@ -169,6 +161,11 @@ bool store_reader_is_in_place(const struct store_reader *reader);
 MUST_USE enum status store_query(struct store_reader *reader, const struct store_query *query,
                                  store_row_fn *row, void *context,
                                  char next_cursor[STORE_CURSOR_MAX], struct err *err);
+
+/* Is there a row of this kind, pair, time and id, and but for entries of this type? Whatever
+ * its number. Statuses as above. */
+MUST_USE enum status store_holds(struct store_reader *reader, const struct store_row *row,
+                                 bool *holds, struct err *err);
 
 /* Rows of a kind in the order of storing, those with seq > after, up to limit. STATUS_E_IO,
  * STATUS_E_PARSE as above. */

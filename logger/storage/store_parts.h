@@ -22,13 +22,13 @@ struct store {
     struct file_place wal; /* what SQLite keeps beside the file, "-wal" */
     sqlite3_stmt *add[STORE_KIND_COUNT];
     sqlite3_stmt *find[STORE_KIND_COUNT]; /* a row made again; prepared when needed */
-    sqlite3_stmt *count;                  /* NULL in a spool */
-    struct store_mark mark;               /* as of the last commit */
-    struct store_mark next;               /* as of the batch at hand */
-    bool began;                           /* this run stands among the runs */
-    uint32_t again;                       /* the attempt to make rows again, */
-    int64_t first[STORE_KIND_COUNT];      /* and the lowest seq before it */
-    int64_t place[STORE_KIND_COUNT];      /* and the lowest now */
+    sqlite3_stmt *count;
+    struct store_mark mark;          /* as of the last commit */
+    struct store_mark next;          /* as of the batch at hand */
+    bool began;                      /* this run stands among the runs */
+    uint32_t again;                  /* the attempt to make rows again, */
+    int64_t first[STORE_KIND_COUNT]; /* and the lowest seq before it */
+    int64_t place[STORE_KIND_COUNT]; /* and the lowest now */
 };
 
 struct store_table {

@@ -18,7 +18,7 @@ enum {
 struct store_reader {
     struct store_connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
-    sqlite3_stmt *since[STORE_KIND_COUNT], *points, *span, *version;
+    sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *points, *span, *version;
 };
 
 enum status store_reader_open(const char *path, struct store_reader **out, struct err *err)
@@ -116,40 +116,6 @@ static enum status end_reading(const struct store_connection *c, int code,
     if (statement) {
         (void)sqlite3_clear_bindings(statement);
     }
-    return status;
-}
-
-enum status store_each(struct store *store, enum store_kind kind, const char *pair,
-                       size_t newest, store_row_fn *row, void *context, struct err *err)
-{
-    const char *const table = store_tables[kind].table;
-    const char *const of_pair = pair ? "pair = ?1" : "?1 IS NULL";
-    sqlite3_stmt *statement = NULL;
-    char last[128] = "";
-    if (newest > 0) {
-        (void)snprintf(last, sizeof last,
-                       " LIMIT -1 OFFSET max(0, (SELECT count(*) FROM %s WHERE %s) - ?2)",
-                       table, of_pair);
-    }
-    /* Made when the first pair is asked for: filling goes faster without, and one list of all
-     * pairs is sorted faster than it is looked up row by row. */
-    if (pair) {
-        const enum status made = store_run_sql(
-            &store->c, "read", err, "CREATE INDEX IF NOT EXISTS %s_each ON %s(pair, n, t_us)",
-            table, table);
-        if (made != STATUS_OK) {
-            return made;
-        }
-    }
-    int code = store_prepare(
-        &store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
-        store_tables[kind].type_column, store_tables[kind].own_columns, table, of_pair, last);
-    code = code == SQLITE_OK
-               ? store_bind(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest)
-               : code;
-    code = code == SQLITE_OK ? hand_out(statement, kind, row, context) : code;
-    const enum status status = end_reading(&store->c, code, statement, err);
-    (void)sqlite3_finalize(statement);
     return status;
 }
 
@@ -292,6 +258,24 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
 }
 
 /* --- in the order of storing ---------------------------------------------------------- */
+
+enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
+                        struct err *err)
+{
+    const struct store_table *t = &store_tables[row->kind];
+    const bool typed = row->kind != STORE_ENTRIES;
+    sqlite3_stmt **statement = &reader->holds[row->kind];
+    int code = store_prepare(&reader->c, statement,
+                             "SELECT 1 FROM %s WHERE pair = ?1 AND t_us = ?2 AND id = ?3%s%s%s",
+                             t->table, typed ? " AND " : "", typed ? t->type_column : "",
+                             typed ? " = ?4" : "");
+    code = code == SQLITE_OK ? store_bind(*statement, typed ? "titt" : "tit", row->pair,
+                                          row->t_us, row->id, row->type)
+                             : code;
+    code = code == SQLITE_OK ? sqlite3_step(*statement) : code;
+    *holds = code == SQLITE_ROW;
+    return end_reading(&reader->c, code, *statement, err);
+}
 
 enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
                         int limit, store_row_fn *row, void *context, struct err *err)

@@ -120,7 +120,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
     if (!replay_may_go_on(run->replay, "writing", 0.9)) {
         return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
     }
-    st = replay_end_spool(run);
+    st = run->spool_status;
     st = st == STATUS_OK ? replay_document(run, &extract, out) : st;
     if (st != STATUS_OK) {
         *err = run->err;
@@ -132,11 +132,12 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
 {
     struct replay_job *j = context;
     const struct effects effects = {replay_take_effect, &j->run};
-    const struct store_params spool = {.path = "", .spool = true};
     j->job = job;
     j->run.file = &j->file;
-    enum status st = store_open(&spool, &j->run.spool, err);
-    if (st == STATUS_OK && replay_create(&j->file, &effects, &j->run.replay) != STATUS_OK) {
+    enum status st = replay_open_spool(&j->run);
+    if (st != STATUS_OK) {
+        *err = j->run.err;
+    } else if (replay_create(&j->file, &effects, &j->run.replay) != STATUS_OK) {
         st = err_set(err, STATUS_E_NOMEM, j->name, 0, 0, "no memory for another lab");
     }
     if (st == STATUS_OK) {
@@ -146,7 +147,7 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
         st = replay_and_write(j, out, err);
     }
     replay_destroy(j->run.replay);
-    store_close(j->run.spool);
+    spool_destroy(j->run.spool);
     j->run = (struct replay_run){.file = NULL};
     return st;
 }

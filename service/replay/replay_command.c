@@ -12,6 +12,7 @@
 #include "service/cli/lab_argument.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
+#include "service/replay/replay_ahead.h"
 #include "service/replay/replay_moves.h"
 #include "service/replay/replay_run.h"
 #include "web/http/csv.h"
@@ -47,11 +48,23 @@ static void show_fault(const struct journal_line *line, const struct err *err, u
     (*shown)++;
 }
 
-static bool read_all(struct replay_run *run, struct journal_reader *reader)
+/* By threads, where there are more than one. */
+static enum status next_line(struct journal_reader *reader, struct replay_ahead *ahead,
+                             struct journal_line *line, const struct event **event,
+                             struct err *err)
+{
+    *event = NULL;
+    return ahead ? replay_ahead_next(ahead, line, event, err)
+                 : journal_reader_next(reader, line, err);
+}
+
+static bool read_all(struct replay_run *run, struct journal_reader *reader,
+                     struct replay_ahead *ahead)
 {
     struct progress progress;
     struct journal_reader_stats stats;
     struct journal_line line;
+    const struct event *event = NULL;
     int64_t first_us = LAB_TIME_NONE;
     int64_t begin_us = 0;
     unsigned shown = 0;
@@ -60,7 +73,7 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader)
     progress_start(&progress, "replay");
     for (;;) {
         struct err err = {0};
-        const enum status status = journal_reader_next(reader, &line, &err);
+        const enum status status = next_line(reader, ahead, &line, &event, &err);
         if (status == STATUS_E_EMPTY) {
             break;
         }
@@ -69,7 +82,8 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader)
             whole = false;
             continue;
         }
-        if (replay_line(run->replay, &line, &err) != STATUS_OK) {
+        if ((event ? replay_event(run->replay, event, &err)
+                   : replay_line(run->replay, &line, &err)) != STATUS_OK) {
             show_fault(&line, &err, &shown);
             whole = whole && !line.overlong;
         }
@@ -102,7 +116,7 @@ static bool flush_body(struct csv_run *c)
     return good;
 }
 
-static bool write_csv_row(void *context, const struct store_row *row)
+static bool write_csv_row(void *context, const struct spool_row *row)
 {
     struct csv_run *c = context;
     csv_row(&c->body, c->table->columns, c->table->column_count, row->json, row->json_bytes);
@@ -129,7 +143,7 @@ static enum status write_table(struct replay_run *run, const struct record_table
         return STATUS_E_IO;
     }
     csv_header(&c.body, table->columns, table->column_count);
-    enum status status = store_each(run->spool, kind, NULL, 0, write_csv_row, &c, &run->err);
+    enum status status = replay_each(run, kind, write_csv_row, &c);
     const bool written = flush_body(&c);
     if (fclose(c.file) != 0 || (!written && status == STATUS_OK)) {
         status = err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
@@ -322,7 +336,7 @@ static void print_summary(const struct replay_run *run)
 /* At the end: one JSON document, CSV files, or lines for people, as the options ask. */
 static enum status write_report(struct replay_run *run)
 {
-    enum status status = replay_end_spool(run);
+    enum status status = run->spool_status;
     if (status == STATUS_OK && run->options.csv_dir) {
         status = write_csv(run);
     }
@@ -339,7 +353,15 @@ static enum status write_report(struct replay_run *run)
 static int replay_files(struct replay_run *run, struct journal_reader *reader,
                         const char *where)
 {
-    const bool whole = read_all(run, reader);
+    struct replay_ahead *ahead = NULL;
+    if (run->options.jobs > 1 &&
+        replay_ahead_create(run->replay, reader, (unsigned)run->options.jobs, &ahead) !=
+            STATUS_OK) {
+        (void)fputs("tandem: --jobs: no memory, or no threads, for so many\n", stderr);
+        return EXIT_FAILED;
+    }
+    const bool whole = read_all(run, reader, ahead);
+    replay_ahead_destroy(ahead);
     enum status status = write_report(run);
     if (status == STATUS_OK && whole) {
         status = replay_judge(run->replay, where, &run->err);
@@ -396,12 +418,11 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
 {
     struct journal_reader *reader = NULL;
     const struct effects effects = {replay_take_effect, run};
-    const struct store_params spool = {.path = "", .spool = true};
     int exit_status = EXIT_FAILED;
     if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
         (void)fputs("tandem: out of memory\n", stderr);
     } else if ((run->options.json || run->options.csv_dir) &&
-               store_open(&spool, &run->spool, &run->err) != STATUS_OK) {
+               replay_open_spool(run) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
     } else if (count > 0 && is_table(&run->options, paths[0])) {
         exit_status = replay_table(run, paths[0], count);
@@ -414,7 +435,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
         exit_status = replay_files(run, reader, count == 1 ? paths[0] : "the recording");
     }
     journal_reader_close(reader);
-    store_close(run->spool);
+    spool_destroy(run->spool);
     replay_destroy(run->replay);
     return exit_status;
 }
@@ -435,6 +456,8 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
          "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
          "@FILE holds them"},
+        {"jobs", 'j', ARGUMENT_INTEGER, &o->jobs, 1, REPLAY_THREADS_MAX, "N",
+         "read lines by N threads; what is printed is the same (1)"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
@@ -466,7 +489,8 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
 int command_replay(int argc, char **argv)
 {
     struct lab_file file;
-    struct replay_run run = {.file = &file, .options = {.pause_max_days = PAUSE_DAYS}};
+    struct replay_run run = {.file = &file,
+                             .options = {.pause_max_days = PAUSE_DAYS, .jobs = 1}};
     int exit_status = parse_options(argc, argv, &run.options);
     if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "service/cli/json_file.h"
@@ -13,19 +15,32 @@
 #include "twin/report/pair_report.h"
 #include "twin/team/team_bars.h"
 
-enum { SPOOL_BATCH = 20000 };
-
-static void spool_row(struct replay_run *run, const struct store_row *row)
+/* Whose records of a kind are a list: pairs, and behind them teams. */
+static size_t count_names(const struct replay_run *run)
 {
-    if (run->spool_status == STATUS_OK && run->batched == 0) {
-        run->spool_status = store_begin(run->spool, &run->err);
-    }
+    const struct lab_params params = lab_file_params(run->file);
+    return params.pair_count + params.team_count;
+}
+
+static size_t list_of(const struct replay_run *run, enum store_kind kind, size_t index)
+{
+    return (size_t)kind * count_names(run) + index;
+}
+
+enum status replay_open_spool(struct replay_run *run)
+{
+    const enum status status =
+        spool_create(STORE_KIND_COUNT * count_names(run), SPOOL_BYTES, &run->spool);
+    return status == STATUS_OK ? STATUS_OK
+                               : err_set(&run->err, status, "replay", 0, 0, "out of memory");
+}
+
+static void spool_row(struct replay_run *run, const struct store_row *row, size_t index)
+{
+    const struct spool_row kept = {row->t_us, row->lag_s, row->json, row->json_bytes};
     if (run->spool_status == STATUS_OK) {
-        run->spool_status = store_add(run->spool, row, NULL, &run->err);
-    }
-    if (run->spool_status == STATUS_OK && ++run->batched == SPOOL_BATCH) {
-        run->batched = 0;
-        run->spool_status = store_commit(run->spool, &run->err);
+        run->spool_status =
+            spool_add(run->spool, list_of(run, row->kind, index), &kept, &run->err);
     }
 }
 
@@ -95,7 +110,7 @@ static void spool_bar(void *context, const struct bar *bar)
     struct bar told = *bar;
     crew_foretell_bar(lab_team(lab, ended->team), p, &told);
     row_of_bar(&r, &told, p->name, ended->n++);
-    spool_row(ended->run, &r.row);
+    spool_row(ended->run, &r.row, ended->run->file->pair_count + ended->team);
 }
 
 static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
@@ -108,7 +123,7 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
     } else if (effect->kind == EFFECT_CHANGE) {
         struct large_row change;
         row_of_change(&change, effect->change, pair);
-        spool_row(run, &change.row);
+        spool_row(run, &change.row, effect->pair);
         return;
     } else if (effect->kind == EFFECT_LOG) {
         row_of_event(&r, effect->event, effect->n, pair);
@@ -121,7 +136,7 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
     } else {
         return;
     }
-    spool_row(run, &r.row);
+    spool_row(run, &r.row, effect->pair);
 }
 
 void replay_take_effect(void *context, const struct effect *effect)
@@ -136,36 +151,55 @@ void replay_take_effect(void *context, const struct effect *effect)
     }
 }
 
-enum status replay_end_spool(struct replay_run *run)
+/* ---- records in the order of names ---- */
+
+struct named {
+    const char *name;
+    size_t index;
+};
+
+static int compare_names(const void *a, const void *b)
 {
-    if (run->spool && run->spool_status == STATUS_OK && run->batched > 0) {
-        run->spool_status = store_commit(run->spool, &run->err);
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+enum status replay_each(struct replay_run *run, enum store_kind kind, spool_row_fn *row,
+                        void *context)
+{
+    const struct lab_params params = lab_file_params(run->file);
+    const size_t count = count_names(run);
+    struct named *names = calloc(count, sizeof *names);
+    enum status status =
+        names ? STATUS_OK : err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
+    for (size_t i = 0; names && i < count; i++) {
+        names[i] = (struct named){lab_name(&params, (uint32_t)i), i};
     }
-    return run->spool_status;
+    if (names) {
+        qsort(names, count, sizeof *names, compare_names);
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = spool_each(run->spool, list_of(run, kind, names[i].index), 0, row, context,
+                            &run->err);
+    }
+    free(names);
+    return status;
 }
 
 /* ---- the document: records ---- */
 
-static bool write_row(void *context, const struct store_row *row)
+static bool write_row(void *context, const struct spool_row *row)
 {
     json_write_raw(context, NULL, row->json, row->json_bytes);
     return true;
 }
 
-static bool count_row(void *context, const struct store_row *row)
-{
-    size_t *n = context;
-    (void)row;
-    (*n)++;
-    return true;
-}
-
 /* max: 0 writes all. */
 static enum status write_records(struct replay_run *run, struct json_writer *w, const char *key,
-                                 enum store_kind kind, const char *pair, size_t max)
+                                 enum store_kind kind, size_t index, size_t max)
 {
     json_write_array(w, key);
-    const enum status status = store_each(run->spool, kind, pair, max, write_row, w, &run->err);
+    const enum status status =
+        spool_each(run->spool, list_of(run, kind, index), max, write_row, w, &run->err);
     json_write_close(w);
     return status;
 }
@@ -207,7 +241,7 @@ static void end_stretch(struct lag_stretches *s)
     s->has = false;
 }
 
-static bool take_lag(void *context, const struct store_row *row)
+static bool take_lag(void *context, const struct spool_row *row)
 {
     struct lag_stretches *s = context;
     const size_t stretch = s->seen * s->stretches / s->total;
@@ -225,17 +259,15 @@ static bool take_lag(void *context, const struct store_row *row)
     return true;
 }
 
-static enum status write_lag(struct replay_run *run, struct json_writer *w, const char *pair,
+static enum status write_lag(struct replay_run *run, struct json_writer *w, size_t index,
                              size_t points_max)
 {
-    struct lag_stretches series = {.w = w, .stretches = points_max / 2};
-    enum status status =
-        store_each(run->spool, STORE_ENTRIES, pair, 0, count_row, &series.total, &run->err);
+    const size_t list = list_of(run, STORE_ENTRIES, index);
+    struct lag_stretches series = {
+        .w = w, .total = spool_count(run->spool, list), .stretches = points_max / 2};
     json_write_array(w, "lag");
-    if (status == STATUS_OK) {
-        status = store_each(run->spool, STORE_ENTRIES, pair, 0, take_lag, &series, &run->err);
-        end_stretch(&series);
-    }
+    const enum status status = spool_each(run->spool, list, 0, take_lag, &series, &run->err);
+    end_stretch(&series);
     json_write_close(w);
     return status;
 }
@@ -271,21 +303,20 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     const struct pair *pair = lab_pair(run->replay->lab, i);
     const struct pair_params *p = &run->file->pairs[i];
     json_write_object(w, p->id);
-    enum status status =
-        write_records(run, w, "entries", STORE_ENTRIES, p->id, each->entries_max);
+    enum status status = write_records(run, w, "entries", STORE_ENTRIES, i, each->entries_max);
     if (status == STATUS_OK) {
-        status = write_records(run, w, "alarms", STORE_ALARMS, p->id, each->alarms_max);
+        status = write_records(run, w, "alarms", STORE_ALARMS, i, each->alarms_max);
     }
     if (status == STATUS_OK && p->record == PAIR_ALL && each->entries_max == 0) {
-        status = write_records(run, w, "log", STORE_LOG, p->id, 0);
+        status = write_records(run, w, "log", STORE_LOG, i, 0);
     }
     pair_report_parameters(w, "parameters", pair, p);
     if (status == STATUS_OK) {
-        status = write_records(run, w, "changes", STORE_CHANGES, p->id, each->changes_max);
+        status = write_records(run, w, "changes", STORE_CHANGES, i, each->changes_max);
     }
     write_state(run, w, i);
     if (status == STATUS_OK && each->lag_points_max > 0) {
-        status = write_lag(run, w, p->id, each->lag_points_max);
+        status = write_lag(run, w, i, each->lag_points_max);
     }
     json_write_close(w);
     return status;
@@ -335,12 +366,13 @@ static enum status write_teams(struct replay_run *run, struct json_writer *w,
     json_write_object(w, "teams");
     for (size_t i = 0; i < lab_team_count(lab) && status == STATUS_OK; i++) {
         const struct team_params *p = lab_team_params(lab, i);
+        const size_t index = run->file->pair_count + i;
         json_write_object(w, p->name);
         crew_report(w, "end", lab_team(lab, i), p, lab_time(lab));
-        status = write_records(run, w, "alarms", STORE_ALARMS, p->name,
+        status = write_records(run, w, "alarms", STORE_ALARMS, index,
                                extract ? extract->alarms_max : 0);
         if (status == STATUS_OK && !extract) {
-            status = write_records(run, w, "bars", STORE_BARS, p->name, 0);
+            status = write_records(run, w, "bars", STORE_BARS, index, 0);
         }
         json_write_close(w);
     }

@@ -1,7 +1,7 @@
 /* service/replay/replay_run.h - a replay in progress, and where its records go: printed as they
- * come, or to a temporary store where they are to be grouped by pair, so that memory does not
- * grow with the recording; from there it is written as one JSON document, whole, or as much of
- * it as a page shows. */
+ * come, or to a spool where they are to be grouped by pair, so that memory does not grow with
+ * the recording; from there it is written as one JSON document, whole, or as much of it as a
+ * page shows. */
 #ifndef SERVICE_REPLAY_REPLAY_RUN_H
 #define SERVICE_REPLAY_REPLAY_RUN_H
 
@@ -9,6 +9,7 @@
 
 #include "logger/storage/store.h"
 #include "service/replay/replay.h"
+#include "service/replay/spool.h"
 
 struct replay_options {
     const char *lab_path;
@@ -17,6 +18,7 @@ struct replay_options {
     const char *csv_dir;
     const char *pair, *column_words; /* of a table of moves; NULL: not said */
     double speed;                    /* 0: as fast as it goes */
+    int jobs;                        /* threads that read lines, 1.. */
     double pause_max_days;           /* lines stamped farther ahead are not taken in */
 };
 
@@ -25,17 +27,22 @@ struct replay_run {
     struct replay_options options;
     const struct lab_file *file; /* borrowed */
     struct replay *replay;
-    struct store *spool; /* NULL when records are printed as they come */
-    unsigned batched;    /* rows in the open batch */
-    enum status spool_status;
+    struct spool *spool;      /* NULL when records are printed as they come */
+    enum status spool_status; /* the first failure */
     struct err err;
 };
 
 /* Takes the effects of the run: spools records, or prints them. */
 void replay_take_effect(void *context, const struct effect *effect);
 
-/* All records are in, and to be read back. The reason of a failure is in run->err. */
-MUST_USE enum status replay_end_spool(struct replay_run *run);
+/* Records are to be grouped: before any comes, and after run->file is known. The reason of a
+ * failure is in run->err. */
+MUST_USE enum status replay_open_spool(struct replay_run *run);
+
+/* The records of a kind, by the names of pairs and teams, each in its order. All are in then;
+ * run->spool_status says whether none is missing. As above. */
+MUST_USE enum status replay_each(struct replay_run *run, enum store_kind kind,
+                                 spool_row_fn *row, void *context);
 
 /* What of the records is written: the newest ones, over all pairs that were heard of. Other
  * pairs, and events, are left out. */
@@ -44,7 +51,7 @@ struct replay_extract {
     size_t lag_points_max; /* of each pair's lag over time, over all its entries; >= 2 */
 };
 
-/* After replay_end_spool(). extract: NULL writes everything. With one, each pair also has
+/* All records are in. extract: NULL writes everything. With one, each pair also has
  * "lag", [[t, lag_s], …]: the least and the greatest lag of each stretch of its entries. The
  * reason of a failure is in run->err. */
 MUST_USE enum status replay_document(struct replay_run *run,

@@ -27,6 +27,8 @@ line() { echo "{\"tst\": \"2026-11-20T05:00:$1Z\", \"topic\": \"tandem/v1/$2\", 
 "$TANDEM" replay even.jsonl --json odd.jsonl --config=lab.yaml >two
 "$TANDEM" replay -c lab.yaml even.jsonl - --json <odd.jsonl >three
 cmp one two && cmp one three || fail "the order of the files shows"
+"$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl --json --jobs 3 >four
+cmp one four || fail "by three threads it is another document"
 grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fail "verdict: $(cat one)"
 
 # What was not taken as it stands there is said.
@@ -89,6 +91,7 @@ refuse 2 'needs FILE...' -c lab.yaml
 refuse 2 "unknown option '--jsn'" -c lab.yaml --jsn odd.jsonl
 refuse 2 'a number within' -c lab.yaml --speed -1 odd.jsonl
 refuse 2 'a number within' -c lab.yaml --pause-max -1 odd.jsonl
+refuse 2 'within 1 .. 64' -c lab.yaml --jobs 0 odd.jsonl
 refuse 2 'none.yaml: cannot open' -c none.yaml odd.jsonl
 refuse 1 'none.jsonl: cannot read' -c lab.yaml none.jsonl
 refuse 1 'cannot be made' -c lab.yaml --csv /proc/none odd.jsonl

@@ -477,9 +477,18 @@ static void old_verdicts(void)
     run_sql(version_1);
     run_sql(version_5_rows);
     struct store *s = open_store(NULL);
+    struct store_reader *r = open_reader();
     struct judged judged = {""};
-    CHECK_INT("read", store_each(s, STORE_ENTRIES, NULL, 0, take_judged, &judged, NULL),
-              STATUS_OK);
+    static const char *const pairs[] = {"a", "b", "c", "r1", "r2"};
+    for (size_t i = 0; i < COUNT(pairs); i++) {
+        char next[STORE_CURSOR_MAX];
+        const struct store_query query = {.kind = STORE_ENTRIES,
+                                          .pair = pairs[i],
+                                          .since_us = INT64_MIN,
+                                          .until_us = INT64_MAX,
+                                          .limit = STORE_PAGE_MAX};
+        CHECK_INT("read", store_query(r, &query, take_judged, &judged, next, NULL), STATUS_OK);
+    }
     CHECK_TEXT("rows", judged.text,
                "a3:SYNC:true a4:SYNC!:fals a5:AHEAD!:fals "
                "a6:BEHIND!:fals a7:UNRESOLVED!:fals a8:UNRESOLVED!:fals a9:TIMEOUT:null "
@@ -487,7 +496,6 @@ static void old_verdicts(void)
                "c1:AHEAD:true c2:AHEAD!:fals r11:SYNC:true r12:SYNC:true r21:AHEAD:true");
     expect_counts("counted", STORE_ENTRIES, "a",
                   "AHEAD:1 BEHIND:1 INCONSISTENT:5 SYNC:2 TIMEOUT:1 UNRESOLVED:2");
-    struct store_reader *r = open_reader();
     struct store_query query = everything;
     query.inconsistent = true;
     expect("those alone", r, query, "a:4 a:5 a:6 a:7 a:8 b:2 b:3 b:4 c:2");
@@ -694,41 +702,6 @@ static void retention(void)
     store_close(s);
 }
 
-static void spool(void)
-{
-    const struct store_params params = {.path = "", .spool = true};
-    struct store *s = NULL;
-    CHECK_INT("open", store_open(&params, &s, NULL), STATUS_OK);
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    for (uint64_t n = 1; n <= 300; n++) {
-        static const char *const pairs[] = {"b", "c", "a"};
-        const struct store_row row =
-            row_of(STORE_ENTRIES, pairs[n % 3], 1000 - n, (int64_t)n, "SYNC");
-        CHECK("new", add(s, &row));
-    }
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    struct listing listing = {.stop_at = 4};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, 0, list_row, &listing, NULL),
-              STATUS_OK);
-    CHECK_TEXT("by pair and n", listing.text, "a:701 a:704 a:707 a:710");
-    listing = (struct listing){.stop_at = 2};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, "c", 0, list_row, &listing, NULL),
-              STATUS_OK);
-    CHECK_TEXT("one pair", listing.text, "c:702 c:705");
-    listing = (struct listing){0};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, "c", 2, list_row, &listing, NULL),
-              STATUS_OK);
-    CHECK_TEXT("the newest", listing.text, "c:996 c:999");
-    listing = (struct listing){0};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, 0, list_row, &listing, NULL),
-              STATUS_OK);
-    CHECK_INT("all", listing.rows, 300);
-    CHECK_INT("none", store_each(s, STORE_ALARMS, NULL, 0, list_row, &listing, NULL),
-              STATUS_OK);
-    CHECK_INT("none", listing.rows, 300);
-    store_close(s);
-}
-
 int main(void)
 {
     if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
@@ -752,7 +725,6 @@ int main(void)
     CU_add_test(suite, "opening fails", opening_fails);
     CU_add_test(suite, "full", full);
     CU_add_test(suite, "retention", retention);
-    CU_add_test(suite, "spool", spool);
     const int result = check_run();
     fresh_path();
     (void)rmdir(base);

@@ -1,0 +1,295 @@
+#include "service/replay/replay_ahead.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINES = 256,                                /* of a batch, at most */
+    TEXT_BYTES = 128 * 1024 + MESSAGE_LINE_MAX, /* of their texts: any line fits */
+    TEXT_FULL = 128 * 1024,                     /* no more lines are begun behind so many */
+    EVENT_BYTES = 192 * 1024, /* of what they say; a line for which there is no room waits */
+    BATCHES_A_THREAD = 4,
+    NO_EVENT = -1
+};
+
+/* What the reader handed out, and what was read of it. */
+struct ahead_line {
+    struct journal_line line;
+    enum status status; /* of journal_reader_next() */
+    long event;         /* where among the events; NO_EVENT: none was read */
+};
+
+/* In the order of the ring: read from the recording, decoded by any thread, stepped. */
+enum stage { STAGE_FREE, STAGE_READ, STAGE_DECODING, STAGE_DECODED };
+
+struct batch {
+    enum stage stage; /* under the lock */
+    size_t count;
+    struct ahead_line lines[LINES];
+    struct err err; /* of the last line, where the reader failed there */
+    size_t text_used, event_used;
+    char *text;   /* [TEXT_BYTES] */
+    char *events; /* [EVENT_BYTES] one behind the other, each as long as its kind needs */
+};
+
+struct replay_ahead {
+    const struct replay *replay;
+    struct journal_reader *reader;
+    bool ended;            /* the reader has no more */
+    struct batch *batches; /* [batch_count] a ring */
+    size_t batch_count;
+    size_t read_next, step_next; /* the first free one, the first that is not stepped */
+    size_t line;                 /* of that one: the next */
+    struct event event;          /* of the line that was handed out last */
+    pthread_mutex_t lock;
+    pthread_cond_t read, decoded;
+    size_t decode_next; /* under the lock: where the first one to be decoded may be */
+    bool stop;          /* under the lock */
+    pthread_t thread[REPLAY_THREADS_MAX];
+    unsigned thread_count;
+};
+
+/* ---- events, as long as they need to be ---- */
+
+static size_t event_bytes(const struct event *e)
+{
+    static const size_t part[EVENT_KIND_COUNT] = {
+        [EVENT_COMMAND] = sizeof(struct event_command),
+        [EVENT_TELEMETRY] = sizeof(struct event_telemetry),
+        [EVENT_CONNECTION] = sizeof(struct event_connection),
+        [EVENT_ECHO] = sizeof(struct event_echo),
+    };
+    if (e->kind == EVENT_REPLY) {
+        return offsetof(struct event, reply.values) +
+               e->reply.value_count * sizeof e->reply.values[0];
+    }
+    return part[e->kind] > 0 ? offsetof(struct event, command) + part[e->kind] : sizeof *e;
+}
+
+/* The batch at hand, and which of its lines. */
+struct decoding {
+    struct batch *batch;
+    struct ahead_line *line;
+};
+
+static void keep_event(void *context, const struct event *event)
+{
+    struct decoding *d = context;
+    struct batch *b = d->batch;
+    const size_t bytes = (event_bytes(event) + 7) / 8 * 8;
+    if (bytes <= EVENT_BYTES - b->event_used) {
+        memcpy(b->events + b->event_used, event, bytes);
+        d->line->event = (long)b->event_used;
+        b->event_used += bytes;
+    }
+}
+
+static void decode_batch(const struct replay_ahead *a, struct batch *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct decoding d = {b, &b->lines[i]};
+        const struct journal_line *line = &d.line->line;
+        if (d.line->status == STATUS_OK && !line->overlong) {
+            (void)codec_read_plain(&a->replay->codecs, a->replay->prefix, line->text,
+                                   line->bytes, keep_event, &d);
+        }
+    }
+}
+
+/* ---- threads ---- */
+
+/* Lock held. Claims the first batch that is to be decoded; NULL: there is none. */
+static struct batch *claim_batch(struct replay_ahead *a)
+{
+    struct batch *b = &a->batches[a->decode_next % a->batch_count];
+    if (b->stage != STAGE_READ) {
+        return NULL;
+    }
+    a->decode_next++;
+    b->stage = STAGE_DECODING;
+    return b;
+}
+
+static void decode_claimed(struct replay_ahead *a, struct batch *b)
+{
+    (void)pthread_mutex_unlock(&a->lock);
+    decode_batch(a, b);
+    (void)pthread_mutex_lock(&a->lock);
+    b->stage = STAGE_DECODED;
+}
+
+static void *run_thread(void *context)
+{
+    struct replay_ahead *a = context;
+    (void)pthread_mutex_lock(&a->lock);
+    while (!a->stop) {
+        struct batch *b = claim_batch(a);
+        if (b) {
+            decode_claimed(a, b);
+            (void)pthread_cond_signal(&a->decoded);
+        } else {
+            (void)pthread_cond_wait(&a->read, &a->lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+/* ---- the caller's thread ---- */
+
+static void read_line(struct replay_ahead *a, struct batch *b)
+{
+    struct ahead_line *l = &b->lines[b->count++];
+    l->event = NO_EVENT;
+    l->status = journal_reader_next(a->reader, &l->line, &b->err);
+    a->ended = l->status == STATUS_E_EMPTY;
+    if (l->status == STATUS_OK) {
+        char *text = b->text + b->text_used;
+        memcpy(text, l->line.text, l->line.bytes);
+        b->text_used += l->line.bytes;
+        l->line.text = text;
+    }
+}
+
+/* Lines until it is full, or one of them could not be read. */
+static void fill_batch(struct replay_ahead *a, struct batch *b)
+{
+    b->count = b->text_used = b->event_used = 0;
+    b->err = (struct err){0};
+    do {
+        read_line(a, b);
+    } while (b->count < LINES && b->text_used < TEXT_FULL &&
+             b->lines[b->count - 1].status == STATUS_OK);
+}
+
+static void fill_free(struct replay_ahead *a)
+{
+    while (!a->ended && a->read_next - a->step_next < a->batch_count) {
+        struct batch *b = &a->batches[a->read_next++ % a->batch_count];
+        fill_batch(a, b); /* nobody else looks at a free one but at its stage */
+        (void)pthread_mutex_lock(&a->lock);
+        b->stage = STAGE_READ;
+        (void)pthread_cond_signal(&a->read);
+        (void)pthread_mutex_unlock(&a->lock);
+    }
+}
+
+/* Until this one is decoded: do what others would. */
+static void await_batch(struct replay_ahead *a, const struct batch *b)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    while (b->stage != STAGE_DECODED) {
+        struct batch *other = claim_batch(a);
+        if (other) {
+            decode_claimed(a, other);
+        } else {
+            (void)pthread_cond_wait(&a->decoded, &a->lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+}
+
+static void free_batch(struct replay_ahead *a, struct batch *b)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    b->stage = STAGE_FREE;
+    (void)pthread_mutex_unlock(&a->lock);
+    a->step_next++;
+    a->line = 0;
+}
+
+enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
+                              const struct event **event, struct err *err)
+{
+    struct batch *b = &ahead->batches[ahead->step_next % ahead->batch_count];
+    if (ahead->line > 0 && ahead->line == b->count) {
+        free_batch(ahead, b);
+        b = &ahead->batches[ahead->step_next % ahead->batch_count];
+    }
+    if (ahead->line == 0) {
+        fill_free(ahead);
+        if (ahead->step_next == ahead->read_next) {
+            return STATUS_E_EMPTY;
+        }
+        await_batch(ahead, b);
+    }
+    const struct ahead_line *l = &b->lines[ahead->line++];
+    *line = l->line;
+    *event = l->event == NO_EVENT ? NULL : &ahead->event;
+    if (*event) {
+        const struct event *kept = (const void *)(b->events + l->event);
+        memcpy(&ahead->event, kept, event_bytes(kept));
+    }
+    if (l->status != STATUS_OK) {
+        *err = b->err;
+    }
+    return l->status;
+}
+
+/* ---- beginning and end ---- */
+
+static bool make_batches(struct replay_ahead *a, size_t count)
+{
+    bool made = true;
+    a->batches = calloc(count, sizeof *a->batches);
+    a->batch_count = a->batches ? count : 0;
+    for (size_t i = 0; i < a->batch_count; i++) {
+        a->batches[i].text = malloc(TEXT_BYTES);
+        a->batches[i].events = malloc(EVENT_BYTES);
+        made = made && a->batches[i].text && a->batches[i].events;
+    }
+    return made && a->batches;
+}
+
+enum status replay_ahead_create(const struct replay *replay, struct journal_reader *reader,
+                                unsigned threads, struct replay_ahead **out)
+{
+    struct replay_ahead *a = calloc(1, sizeof *a);
+    if (!a) {
+        return STATUS_E_NOMEM;
+    }
+    a->replay = replay;
+    a->reader = reader;
+    (void)pthread_mutex_init(&a->lock, NULL);
+    (void)pthread_cond_init(&a->read, NULL);
+    (void)pthread_cond_init(&a->decoded, NULL);
+    enum status status =
+        make_batches(a, (size_t)BATCHES_A_THREAD * threads) ? STATUS_OK : STATUS_E_NOMEM;
+    while (status == STATUS_OK && a->thread_count + 1 < threads) {
+        if (pthread_create(&a->thread[a->thread_count], NULL, run_thread, a) != 0) {
+            status = STATUS_E_IO;
+        } else {
+            a->thread_count++;
+        }
+    }
+    if (status != STATUS_OK) {
+        replay_ahead_destroy(a);
+        return status;
+    }
+    *out = a;
+    return STATUS_OK;
+}
+
+void replay_ahead_destroy(struct replay_ahead *ahead)
+{
+    if (!ahead) {
+        return;
+    }
+    (void)pthread_mutex_lock(&ahead->lock);
+    ahead->stop = true;
+    (void)pthread_cond_broadcast(&ahead->read);
+    (void)pthread_mutex_unlock(&ahead->lock);
+    for (unsigned i = 0; i < ahead->thread_count; i++) {
+        (void)pthread_join(ahead->thread[i], NULL);
+    }
+    for (size_t i = 0; i < ahead->batch_count; i++) {
+        free(ahead->batches[i].text);
+        free(ahead->batches[i].events);
+    }
+    free(ahead->batches);
+    (void)pthread_cond_destroy(&ahead->decoded);
+    (void)pthread_cond_destroy(&ahead->read);
+    (void)pthread_mutex_destroy(&ahead->lock);
+    free(ahead);
+}
