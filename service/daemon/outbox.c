@@ -150,35 +150,23 @@ void outbox_send(void *context, const char *pair, const char *topic, const char 
 
 /* ---- records ---- */
 
-struct search {
-    const struct store_row *wanted;
-    bool found;
-};
-
-static bool compare_row(void *context, const struct store_row *row)
-{
-    struct search *search = context;
-    search->found =
-        strcmp(row->id, search->wanted->id) == 0 &&
-        (row->kind == STORE_ENTRIES || strcmp(row->type, search->wanted->type) == 0);
-    return !search->found;
-}
-
+/* While the journal is read back: the store may have it from the run before. */
 static bool is_known(struct daemon *d, const struct store_row *row)
 {
-    if (!d->outbox.reader || row->t_us > d->outbox.newest_us[row->kind]) {
+    bool holds = false;
+    if (d->outbox.live || !d->outbox.reader || row->t_us > d->outbox.newest_us[row->kind]) {
         return false;
     }
-    const struct store_query query = {.kind = row->kind,
-                                      .pair = row->pair,
-                                      .since_us = row->t_us,
-                                      .until_us = row->t_us + 1,
-                                      .limit = STORE_PAGE_MAX};
-    struct search search = {.wanted = row};
-    char cursor[STORE_CURSOR_MAX];
-    const enum status status =
-        store_query(d->outbox.reader, &query, compare_row, &search, cursor, NULL);
-    return status == STATUS_OK && search.found;
+    const enum status status = store_holds(d->outbox.reader, row, &holds, NULL);
+    return status == STATUS_OK && holds;
+}
+
+/* It is counted, and nothing else becomes of it. */
+static bool pass_known(struct daemon *d, const struct store_row *row)
+{
+    const bool known = is_known(d, row);
+    d->outbox.counts.known += known;
+    return known;
 }
 
 /* Reading the journal back makes rows faster than the store takes them. Nobody waits for the
@@ -214,10 +202,6 @@ static enum event_type type_of(const struct store_row *row)
 static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
                         const char *what)
 {
-    if (!d->outbox.live && is_known(d, row)) {
-        d->outbox.counts.known++;
-        return;
-    }
     row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
     store_row(d, row, what);
     if (d->events) {
@@ -235,10 +219,18 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
 static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry)
 {
     struct record_row r;
-    row_of_entry(&r, entry, pair_id(d, pair));
-    log_write(LOG_ENTRY, r.row.pair, "%llu %s %s", (unsigned long long)r.row.n, r.row.id,
-              r.row.type);
-    emit_record(d, pair, &r.row, "entry");
+    const struct store_row key = {.kind = STORE_ENTRIES,
+                                  .pair = pair_id(d, pair),
+                                  .t_us = entry->t_us,
+                                  .id = entry->id,
+                                  .type = verdict_name(entry->verdict)};
+    log_write(LOG_ENTRY, key.pair, "%llu %s %s", (unsigned long long)entry->n, key.id,
+              key.type);
+    /* Of a journal that is read back most are: these are not even put into JSON. */
+    if (!pass_known(d, &key)) {
+        row_of_entry(&r, entry, key.pair);
+        emit_record(d, pair, &r.row, "entry");
+    }
 }
 
 static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alarm)
@@ -249,7 +241,9 @@ static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alar
         log_write(LOG_ALARM, r.row.pair, "%s %s%s%s", r.row.type, side_name(alarm->side),
                   alarm->side < SIDE_COUNT ? ": " : "", alarm->detail);
     }
-    emit_record(d, pair, &r.row, "alarm");
+    if (!pass_known(d, &r.row)) {
+        emit_record(d, pair, &r.row, "alarm");
+    }
 }
 
 static void emit_change(struct daemon *d, const struct effect *effect)
@@ -261,7 +255,9 @@ static void emit_change(struct daemon *d, const struct effect *effect)
                   effect->change->version, effect->change->by,
                   effect->change->detail[0] ? ": " : "", effect->change->detail);
     }
-    emit_record(d, effect->pair, &r.row, "change");
+    if (!pass_known(d, &r.row)) {
+        emit_record(d, effect->pair, &r.row, "change");
+    }
 }
 
 /* ---- fits for the history ---- */
@@ -269,9 +265,7 @@ static void emit_change(struct daemon *d, const struct effect *effect)
 /* Nobody is told of such a row: it is there for those who ask. */
 static void keep_row(struct daemon *d, const struct store_row *row, const char *what)
 {
-    if (!d->outbox.live && is_known(d, row)) {
-        d->outbox.counts.known++;
-    } else {
+    if (!pass_known(d, row)) {
         store_row(d, row, what);
     }
 }
