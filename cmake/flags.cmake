@@ -22,6 +22,11 @@ else()
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# A build for use sees the program as one (gcc). Its objects hold their code as well ("fat"): the hundreds of test
+# programs are linked as ever (tests/CMakeLists.txt). What is computed is the same, to the bit: docs/benchmarks.md.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
+  option(TANDEM_LTO "The program is optimized across its files" ON)
+endif()
 
 # tandem_room(DIR [LINK lib...] [EXCLUDE stem...] [POSIX])
 # The library tandem_<dir> of a folder's sources. Folder names in LINK are rooms; EXCLUDE takes file-name stems.
@@ -44,4 +49,7 @@ function(tandem_room dir)
     target_link_libraries(${name} PUBLIC ${lib})
   endforeach()
   target_link_libraries(${name} PRIVATE tandem_flags)
+  if(TANDEM_LTO)
+    target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
+  endif()
 endfunction()
