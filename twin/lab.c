@@ -648,6 +648,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     struct lab_state *state = lab->state;
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
+    delivery_expect(lab->deliveries, event);
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, &words);
     }

@@ -572,22 +572,27 @@ static const struct payload_kind pose_ack_kind = {"pose_ack", EVENT_POSE_ACK,
 
 /* ---- topics ---- */
 
+#define TOPIC(rest, side, kind)                                                                \
+    {                                                                                          \
+        (rest), sizeof(rest) - 1, (side), (kind)                                               \
+    }
 static const struct topic_row {
-    const char *rest; /* after the prefix and the pair's id */
+    const char *rest; /* [bytes] after the prefix and the pair's id */
+    size_t bytes;
     enum side side;
     const struct payload_kind *kind;
 } topic_rows[] = {
-    {"command", SIDE_COUNT, &command_kind},
-    {"real/reply", SIDE_REAL, &reply_kind},
-    {"virtual/reply", SIDE_VIRTUAL, &reply_kind},
-    {"real/telemetry", SIDE_REAL, &telemetry_kind},
-    {"virtual/telemetry", SIDE_VIRTUAL, &telemetry_kind},
-    {"real/connection", SIDE_REAL, &connection_kind},
-    {"virtual/connection", SIDE_VIRTUAL, &connection_kind},
-    {"virtual/parameters/ack", SIDE_VIRTUAL, &ack_kind},
-    {"virtual/pose/ack", SIDE_VIRTUAL, &pose_ack_kind},
-    {"real/echo", SIDE_REAL, &echo_kind},
-    {"virtual/echo", SIDE_VIRTUAL, &echo_kind},
+    TOPIC("command", SIDE_COUNT, &command_kind),
+    TOPIC("real/reply", SIDE_REAL, &reply_kind),
+    TOPIC("virtual/reply", SIDE_VIRTUAL, &reply_kind),
+    TOPIC("real/telemetry", SIDE_REAL, &telemetry_kind),
+    TOPIC("virtual/telemetry", SIDE_VIRTUAL, &telemetry_kind),
+    TOPIC("real/connection", SIDE_REAL, &connection_kind),
+    TOPIC("virtual/connection", SIDE_VIRTUAL, &connection_kind),
+    TOPIC("virtual/parameters/ack", SIDE_VIRTUAL, &ack_kind),
+    TOPIC("virtual/pose/ack", SIDE_VIRTUAL, &pose_ack_kind),
+    TOPIC("real/echo", SIDE_REAL, &echo_kind),
+    TOPIC("virtual/echo", SIDE_VIRTUAL, &echo_kind),
 };
 
 /* The row of "<prefix>/<pair>/<rest>" and the pair's id; NULL when it is another topic. */
@@ -605,8 +610,10 @@ static const struct topic_row *find_row(const char *prefix, const char *topic,
     }
     memcpy(pair, id, (size_t)(slash - id));
     pair[slash - id] = '\0';
+    const char *const rest = slash + 1;
+    const size_t bytes = strlen(rest);
     for (size_t i = 0; i < COUNT(topic_rows); i++) {
-        if (strcmp(slash + 1, topic_rows[i].rest) == 0) {
+        if (bytes == topic_rows[i].bytes && memcmp(rest, topic_rows[i].rest, bytes) == 0) {
             return &topic_rows[i];
         }
     }

@@ -312,6 +312,13 @@ static void date_from_days(int64_t days, int64_t *year, int64_t *month, int64_t 
     *year = year_of_era + era * 400 + (*month <= 2);
 }
 
+static int64_t days_in_month(int64_t year, int64_t month)
+{
+    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (month == 2 && leap);
+}
+
 static void put_digits(char *out, int64_t value, int width)
 {
     for (int k = width; k-- > 0;) {
@@ -391,12 +398,8 @@ int64_t message_parse_time(const char *text, size_t bytes)
             return LAB_TIME_NONE;
         }
     }
-    if (f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > 31 || f[3] > 23 || f[4] > 59 || f[5] > 60) {
-        return LAB_TIME_NONE;
-    }
-    int64_t real[3]; /* 30 February is another day than it says */
-    date_from_days(days_from_date(f[0], f[1], f[2]), &real[0], &real[1], &real[2]);
-    if (real[1] != f[1]) {
+    if (f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > days_in_month(f[0], f[1]) || f[3] > 23 ||
+        f[4] > 59 || f[5] > 60) {
         return LAB_TIME_NONE;
     }
     size_t used = 19;

@@ -87,6 +87,14 @@ static void forget_oldest(struct delivery_memory *m, uint32_t oldest, int64_t t_
     m->forgotten_early += t_us - item->t_us < m->remember_us;
 }
 
+void delivery_expect(const struct delivery_memory *m, const struct event *event)
+{
+    const uint32_t *heads = (const void *)(m->item + m->max);
+    if (event->hash != 0) {
+        __builtin_prefetch(&heads[event->hash & (m->heads - 1)]);
+    }
+}
+
 size_t delivery_used_bytes(const struct delivery_memory *m)
 {
     const uint64_t used = m->count < m->max ? m->count : m->max;
@@ -105,11 +113,15 @@ void delivery_index(struct delivery_memory *m)
     }
 }
 
+/* Which will be forgotten soon, so many messages on. */
+enum { SOON = 8 };
+
 static void add_item(struct delivery_memory *m, uint64_t hash, uint64_t place, int64_t t_us)
 {
     const uint32_t k = (uint32_t)(m->count % m->max);
     if (m->count >= m->max) {
         forget_oldest(m, k, t_us);
+        __builtin_prefetch(head_of(m, m->item[(k + SOON) % m->max].hash));
     }
     m->count++;
     uint32_t *head = head_of(m, hash);
