@@ -584,6 +584,21 @@ static const char *keep_token(struct mapping_build *b, const char *at, size_t by
     return out;
 }
 
+/* As it stands in JSON, mostly; a name that needs escapes is read as any other. */
+static void quote_token(struct mapping_build *b, struct mapping_node *node)
+{
+    bool plain = node->bytes < MAPPING_WORD_MAX;
+    for (const char *c = node->token; *c; c++) {
+        plain = plain && (unsigned char)*c >= ' ' && *c != '"' && *c != '\\';
+    }
+    char *quoted = plain ? mapping_take(b, node->bytes + 4) : NULL;
+    if (quoted) {
+        node->quoted = quoted;
+        node->quoted_bytes = (uint16_t)(node->bytes + 3);
+        (void)snprintf(quoted, node->bytes + 4, "\"%s\":", node->token);
+    }
+}
+
 static size_t find_child(struct mapping_build *b, struct node_list *list, size_t parent,
                          const char *at, size_t bytes)
 {
@@ -601,6 +616,7 @@ static size_t find_child(struct mapping_build *b, struct node_list *list, size_t
         *link = (uint16_t)list->count;
         list->nodes[list->count++] = (struct mapping_node){
             .token = token, .bytes = strlen(token), .index = read_index(token), .rank = rank};
+        quote_token(b, &list->nodes[*link]);
     }
     return *link;
 }

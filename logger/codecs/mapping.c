@@ -235,11 +235,11 @@ static bool take_heading(struct reading *r, const struct mapping_field *f,
                          const struct mapping_source *source, const struct mapping_found *found,
                          struct value *value)
 {
-    static const struct mapping_node nodes[] = {{"", 0, -1, 0, 1, 0, 0},
-                                                {"x", 1, -1, 1, 0, 2, 0},
-                                                {"y", 1, -1, 2, 0, 3, 1},
-                                                {"z", 1, -1, 4, 0, 4, 2},
-                                                {"w", 1, -1, 8, 0, 0, 3}};
+    static const struct mapping_node nodes[] = {{"", 0, -1, 0, 1, 0, 0, 0, NULL},
+                                                {"x", 1, -1, 1, 0, 2, 0, 4, "\"x\":"},
+                                                {"y", 1, -1, 2, 0, 3, 1, 4, "\"y\":"},
+                                                {"z", 1, -1, 4, 0, 4, 2, 4, "\"z\":"},
+                                                {"w", 1, -1, 8, 0, 0, 3, 4, "\"w\":"}};
     enum { X, Y, Z, W, PARTS };
     struct mapping_finding finding;
     double q[PARTS];

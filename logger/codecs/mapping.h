@@ -72,7 +72,7 @@ struct mapping_source {
     unsigned at;       /* MAPPING_AT: the column; MAPPING_TOPIC: the level, from 0 */
     double scale;      /* of the unit too */
     double offset;
-    bool numeric; /* a unit, scale or offset is given: no text may stand there */
+    bool numeric;    /* a unit, scale or offset is given: no text may stand there */
     bool iso8601;    /* a text, ISO 8601 with its offset */
     bool quaternion; /* an object of x, y, z and w: its heading, rad */
     bool optional;
@@ -85,10 +85,12 @@ struct mapping_source {
 struct mapping_node {
     const char *token; /* of the pointer, its ~0 and ~1 resolved */
     size_t bytes;
-    long index;           /* as that of an array; -1: it is none */
-    uint64_t leaves;      /* sources that end here */
-    uint16_t first, next; /* child and sibling, from 1; 0: none */
-    uint16_t rank;        /* among its siblings, from 0; below MAPPING_SOURCES_MAX */
+    long index;            /* as that of an array; -1: it is none */
+    uint64_t leaves;       /* sources that end here */
+    uint16_t first, next;  /* child and sibling, from 1; 0: none */
+    uint16_t rank;         /* among its siblings, from 0; below MAPPING_SOURCES_MAX */
+    uint16_t quoted_bytes; /* 0: none, it needs escapes */
+    const char *quoted;    /* [quoted_bytes] as a name of JSON: "\"x\":" */
 };
 
 /* ---- rows ---- */

@@ -88,9 +88,11 @@ static bool find_members(struct json_scan *s, const struct search *r,
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
-    while (json_scan_next_member(s, &key)) {
+    bool same = false;
+    while (json_scan_next_likely(s, nodes[likely].quoted, nodes[likely].quoted_bytes, &same,
+                                 &key)) {
         uint16_t k = likely;
-        if (k == 0 || !is_token(key, &nodes[k])) {
+        if (!same && (k == 0 || !is_token(key, &nodes[k]))) {
             k = node->first;
             while (k > 0 && !is_token(key, &nodes[k])) {
                 k = nodes[k].next;

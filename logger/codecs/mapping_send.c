@@ -5,8 +5,8 @@
 
 #include "base/names.h"
 #include "base/number.h"
-#include "logger/message/json_write.h"
 #include "logger/codecs/mapping.h"
+#include "logger/message/json_write.h"
 
 struct filling {
     const struct mapping_send *send;
@@ -171,8 +171,9 @@ static bool add_parts(struct filling *f, const struct mapping_part *parts, size_
 /* What the native payload says of the operation. */
 static bool is_op(const struct codec_out *out, const char *op)
 {
-    static const struct mapping_node nodes[] = {{.token = "", .index = -1, .first = 1},
-                                                {"op", 2, -1, 1, 0, 0, 0}};
+    static const struct mapping_node nodes[] = {
+        {.token = "", .index = -1, .first = 1},
+        {.token = "op", .bytes = 2, .index = -1, .leaves = 1}};
     struct mapping_finding finding;
     char text[EVENT_OP_MAX];
     finding.found[0].kind = JSON_KIND_NONE;

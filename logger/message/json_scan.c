@@ -125,11 +125,9 @@ bool json_scan_next_item(struct json_scan *s)
     return step_next(s, ']');
 }
 
-bool json_scan_next_member(struct json_scan *s, struct json_text *key)
+/* What stands behind the comma. */
+static bool take_key(struct json_scan *s, struct json_text *key)
 {
-    if (!step_next(s, '}')) {
-        return false;
-    }
     if (skip_space(s) && (s->at == s->end || *s->at != '"')) {
         return json_scan_fail(s, "expecting property name enclosed in double quotes");
     }
@@ -138,6 +136,36 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
     }
     (void)skip_space(s);
     return take_char(s, ':') || json_scan_fail(s, "':' was expected");
+}
+
+bool json_scan_next_member(struct json_scan *s, struct json_text *key)
+{
+    return step_next(s, '}') && take_key(s, key);
+}
+
+bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
+                           struct json_text *key)
+{
+    *same = false;
+    if (!step_next(s, '}')) {
+        return false;
+    }
+    if (bytes == 0 || (size_t)(s->end - s->at) <= bytes) {
+        return take_key(s, key);
+    }
+    size_t k = 0;
+    while (k < bytes && s->at[k] == quoted[k]) { /* names are short */
+        k++;
+    }
+    if (k < bytes) {
+        return take_key(s, key);
+    }
+    key->at = s->at + 1;
+    key->bytes = bytes - 3;
+    key->escaped = false;
+    s->at += bytes;
+    *same = true;
+    return true;
 }
 
 /* The code unit of "\uXXXX" whose 'u' stands at p; -1 when it is none. */

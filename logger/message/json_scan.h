@@ -48,6 +48,11 @@ enum json_kind json_scan_peek(struct json_scan *s);
 bool json_scan_enter(struct json_scan *s, enum json_kind kind);
 bool json_scan_next_member(struct json_scan *s, struct json_text *key);
 bool json_scan_next_item(struct json_scan *s);
+/* As json_scan_next_member(), when this one is likely to be next: quoted[bytes] is its name as
+ * JSON writes it without escapes, its quotes and the colon, "\"x\":". *same: it is. Then the
+ * key is not read anew, for it is known. */
+bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
+                           struct json_text *key);
 
 bool json_scan_text(struct json_scan *s, struct json_text *text);
 bool json_scan_number(struct json_scan *s, double *value);
