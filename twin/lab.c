@@ -59,8 +59,7 @@ size_t lab_state_bytes(const struct lab_params *p)
 
 static size_t members_bytes_for(const struct lab_params *p)
 {
-    return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member) +
-                                        sizeof(uint32_t)));
+    return align_bytes(p->pair_count * (sizeof(struct pair_parts) + sizeof(struct lab_member)));
 }
 
 /* One place of each pair; and so many of each that it is enough for all. */
@@ -266,10 +265,6 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->deliveries = (void *)((char *)lab->state + lab_fixed_bytes(lab));
     delivery_init(lab->deliveries, remember_max(p), lab_remember_us(p));
     at = place_teams(lab, place_parts(lab, at));
-    char *behind = lab_place_topics(lab, (char *)lab->parts + members_bytes_for(p));
-    lab->scratch = behind;
-    lab->places = behind + scratch_bytes_for(p);
-    lab_set_places(lab);
     lab->heap = (void *)at;
     at += align_bytes(n * sizeof *lab->heap);
     lab->place = (void *)at;
@@ -284,6 +279,10 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     }
     fill_table(lab);
     join_teams(lab);
+    char *behind = lab_place_topics(lab, (char *)lab->parts + members_bytes_for(p));
+    lab->scratch = behind;
+    lab->places = behind + scratch_bytes_for(p);
+    lab_set_places(lab);
     return lab;
 }
 
@@ -330,9 +329,9 @@ void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair
                                 .repeated = p->mode == PAIR_LINK};
 }
 
-long lab_foreign(const struct lab *lab, size_t k)
+const struct codec_pair *lab_foreign(const struct lab *lab, size_t k)
 {
-    return k < lab->foreign_count ? (long)lab->foreign[k] : -1;
+    return k < lab->foreign_count ? &lab->foreign[k] : NULL;
 }
 
 bool lab_addressed(const struct lab *lab, const char *topic, struct topic_hits *hits)

@@ -102,8 +102,8 @@ const struct codec *lab_codec(const struct lab *lab, size_t index);
 /* What all of them speak; borrows the lab. Decoding by it changes what codecs remember: it is
  * for who steps this lab, line by line (codec_is_sample() is not). */
 void lab_codecs(const struct lab *lab, struct codec_set *set);
-/* Index of the k-th pair with a foreign codec, or -1. */
-long lab_foreign(const struct lab *lab, size_t k);
+/* The k-th pair with a foreign codec; NULL: there are no more. */
+const struct codec_pair *lab_foreign(const struct lab *lab, size_t k);
 /* By their topics, which of them, as numbers k, may have this one; false: any may. */
 bool lab_addressed(const struct lab *lab, const char *topic, struct topic_hits *hits);
 /* A pair as its codec sees it, with what that remembers. */

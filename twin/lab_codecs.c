@@ -51,31 +51,39 @@ static size_t list_topics(const struct pair_params *p, struct topic_index *index
     return count;
 }
 
-static size_t count_topics(const struct lab_params *p)
+/* Of pairs with a foreign codec: so many, and topics of theirs. */
+static size_t count_foreign(const struct lab_params *p, size_t *topics)
 {
     size_t count = 0;
+    *topics = 0;
     for (size_t i = 0; i < p->pair_count; i++) {
-        count += list_topics(&p->pairs[i], NULL, 0);
+        count += lab_codec_of(&p->pairs[i])->hear != NULL;
+        *topics += list_topics(&p->pairs[i], NULL, 0);
     }
     return count;
 }
 
 size_t lab_topics_bytes(const struct lab_params *p)
 {
-    const size_t count = count_topics(p);
-    return count > 0 ? align_bytes(topic_index_bytes(count)) : 0;
+    size_t topics = 0;
+    const size_t count = count_foreign(p, &topics);
+    return count > 0 ? align_bytes(count * sizeof(struct codec_pair)) +
+                           align_bytes(topic_index_bytes(topics))
+                     : 0;
 }
 
 char *lab_place_topics(struct lab *lab, void *at)
 {
-    const size_t topics = count_topics(&lab->p);
-    lab->topics = topics > 0 ? topic_index_init(at, topics) : NULL;
-    lab->foreign = (void *)(lab->member + lab->p.pair_count);
+    size_t topics = 0;
+    const size_t count = count_foreign(&lab->p, &topics);
+    lab->foreign = at;
+    lab->topics = (void *)((char *)at + align_bytes(count * sizeof *lab->foreign));
+    lab->topics = count > 0 ? topic_index_init(lab->topics, topics) : NULL;
     lab->foreign_count = 0;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         if (lab_codec_of(&lab->p.pairs[i])->hear) {
             (void)list_topics(&lab->p.pairs[i], lab->topics, (uint32_t)lab->foreign_count);
-            lab->foreign[lab->foreign_count++] = (uint32_t)i;
+            lab_codec_pair(lab, i, &lab->foreign[lab->foreign_count++]);
         }
     }
     return (char *)at + lab_topics_bytes(&lab->p);
@@ -104,11 +112,11 @@ static const struct codec *find_spoken(const void *context, const struct event *
 static bool find_foreign(const void *context, size_t k, struct codec_pair *pair)
 {
     const struct lab *lab = context;
-    const long index = lab_foreign(lab, k);
-    if (index >= 0) {
-        lab_codec_pair(lab, (size_t)index, pair);
+    const struct codec_pair *foreign = lab_foreign(lab, k);
+    if (foreign) {
+        *pair = *foreign;
     }
-    return index >= 0;
+    return foreign != NULL;
 }
 
 static bool find_topic(const void *context, const char *topic, struct topic_hits *hits)
@@ -131,7 +139,7 @@ static bool is_spoken(const struct lab *lab, const struct codec *codec)
 void lab_codecs(const struct lab *lab, struct codec_set *set)
 {
     *set = (struct codec_set){.speaks = find_spoken,
-                              .foreign = lab_foreign(lab, 0) >= 0 ? find_foreign : NULL,
+                              .foreign = lab_foreign(lab, 0) ? find_foreign : NULL,
                               .addressed = find_topic,
                               .context = lab};
     for (size_t c = 0; c < codec_count; c++) {
@@ -181,7 +189,7 @@ static void emit_answer(const struct lab_words *w, const struct effect *effect)
     struct codec_pair to;
     lab_codec_pair(lab, pair, &to);
     struct codec_out out = {
-        .kind = CODEC_ANSWER, .side = to.stands, .answer = &answer, .to = &to};
+        .kind = CODEC_ANSWER, .side = (enum side)to.stands, .answer = &answer, .to = &to};
     emit_worded(w, effect, &out);
 }
 

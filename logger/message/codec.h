@@ -73,9 +73,10 @@ struct codec_pair {
     const struct codec *codec;
     const char *prefix, *id;
     const char *team, *robot; /* in which it is whom; NULL: in none */
-    enum side stands;         /* who of the pair is that robot: the real one, if there is one */
     const struct codec_options *options;
-    void *state;   /* [codec->state_bytes] all zero at first; NULL: not at hand, or none */
+    void *state; /* [codec->state_bytes] all zero at first; NULL: not at hand, or none */
+    uint8_t
+        stands;    /* enum side: who of the pair is its team's robot: the real one, if any is */
     bool repeated; /* events are told on as payloads: commands, replies need theirs (raw) */
 };
 
