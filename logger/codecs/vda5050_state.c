@@ -720,10 +720,15 @@ void vda_hear_state(const struct vda_run *run, struct json_scan *s)
     }
     hear_mode(run, &st.mode);
     vda_hear_zones(run, st.zones);
+    const bool left = v->left.open || run->pair->repeated;
     hear_left(run, &st, gap);
     if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
         v->heading_rad =
             st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
+        if (left) { /* it may be cancelled all the same */
+            hear_actions(run, &st, st.actions);
+            hear_actions(run, &st, st.instant_actions);
+        }
         return;
     }
     if (!v->accepted) {

@@ -18,7 +18,7 @@ enum { LABS = 2 };
 
 static struct lab *fuzz_lab[LABS];
 static struct codec_set fuzz_set[LABS];
-static struct pair_params fuzz_pairs[2];
+static struct pair_params fuzz_pairs[3];
 static char fuzz_room[MESSAGE_PAYLOAD_MAX];
 
 static void fuzz_json(const char *text, size_t bytes)
@@ -42,7 +42,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
     (void)context;
     fuzz_tell(&effect->kind, sizeof effect->kind);
     fuzz_tell(&effect->t_us, sizeof effect->t_us);
-    if (effect->kind == EFFECT_COMMAND && effect->message) {
+    if ((effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_RESPONSE) && effect->message) {
         fuzz_json(effect->message->payload, effect->message->bytes);
         fuzz_tell(effect->message->payload, effect->message->bytes);
     }
@@ -72,25 +72,39 @@ static void fuzz_event(void *context, const struct event *e)
 static void fuzz_send(void *context, const char *pair, const char *topic, const char *payload, size_t bytes)
 {
     (void)context;
-    assert(pair && strstr(topic, "/m/b/"));
+    assert(pair && (strstr(topic, "/m/b/") || strstr(topic, "/m/a/responses")));
     fuzz_json(payload, bytes);
 }
 
 static void fuzz_begin(void)
 {
     static void *memory[LABS];
-    static const char *const ids[] = {"p", "l"};
+    static struct lab_file file;
+    static const char yaml[] =
+        "pairs: {p: {codec: vda5050, real: m/c, virtual: m/d}, l: {codec: vda5050, real: m/a, virtual: m/b, mode: link}, n: {mode: link}}\n"
+        "teams: {t: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 0.01, on_lost: release}}, sequences: {s: [Wait]}, "
+        "robots: {L: {pair: l}, N: {pair: n}}}}\n";
+    struct err_list errors = {0};
+    if (!file.pairs) {
+        const enum status status = lab_file_parse(yaml, sizeof yaml - 1, "lab", &file, &errors);
+        assert(status == STATUS_OK);
+        (void)status;
+    }
+    const struct lab_params parsed = lab_file_params(&file);
     for (size_t i = 0; i < COUNT(fuzz_pairs); i++) {
+        fuzz_pairs[i] = parsed.pairs[i];
         struct codec_options *o = &fuzz_pairs[i].speaks;
-        lab_pair_defaults(&fuzz_pairs[i], ids[i]);
-        (void)snprintf(fuzz_pairs[i].codec, CODEC_NAME_MAX, "vda5050");
+        if (i == 2) {
+            continue;
+        }
         (void)snprintf(o->address[SIDE_REAL], CODEC_ADDRESS_MAX, "m/a");
         (void)snprintf(o->address[SIDE_VIRTUAL], CODEC_ADDRESS_MAX, "m/b");
         (void)snprintf(o->interface, CODEC_INTERFACE_MAX, "u");
         o->mirror = true;
     }
-    fuzz_pairs[1].mode = PAIR_LINK;
-    const struct lab_params p = {.pair_count = COUNT(fuzz_pairs), .pairs = fuzz_pairs, .prefix = "t"};
+    struct lab_params p = parsed;
+    p.pairs = fuzz_pairs;
+    p.prefix = "t";
     for (size_t i = 0; i < LABS; i++) {
         memory[i] = memory[i] ? memory[i] : malloc(lab_bytes(&p));
         assert(memory[i]);
@@ -112,8 +126,8 @@ static void fuzz_line(const char *line, size_t bytes, int64_t t_us)
     if (!letter || !*letter || bytes - 2 > MESSAGE_PAYLOAD_MAX) {
         return;
     }
-    (void)snprintf(m.topic, sizeof m.topic, line[0] == 'C' ? "t/l/command" : "u/v2/m/%c/%s", line[0] == 'a' ? 'a' : 'b',
-                   kinds[letter - letters]);
+    (void)snprintf(m.topic, sizeof m.topic, line[0] == 'C' ? "t/l/command" : line[0] == 'T' ? "t/t/request" : "u/v2/m/%c/%s",
+                   line[0] == 'a' ? 'a' : 'b', kinds[letter - letters]);
     m.retained = line[0] == 'B';
     for (size_t i = 0; i < LABS; i++) {
         fuzz_at = i;
