@@ -8,7 +8,7 @@ from kit import check_robot, check_speeds, drive, fit, python_has, ROBOT
 from rig import Rig, SOURCE
 
 FLAGS = ["-mmcu=atmega328p", "-Os", "-std=c99", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections,--relax",
-         "-flto", "-mcall-prologues", "-fno-move-loop-invariants", "-I", ROBOT / "c"]
+         "-flto", "-I", ROBOT / "c"]
 CLIENT = ROBOT / "c/tandem_robot.c"
 FLASH_BYTES, RAM_BYTES = 5 * 1024, 1024
 MOVES = 24

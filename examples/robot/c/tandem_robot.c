@@ -187,10 +187,11 @@ static bool read_command(struct text t, struct tandem_command *c)
             fine = *value.at++ == '"';
             value.end--;
             fine = fine && copy_text(&value, c->op, sizeof c->op);
-        } else if (is_text(&name, "\"rotation_rad\"")) {
-            fine = read_number(&value, &c->rotation_rad, &c->moves);
-        } else if (is_text(&name, "\"displacement_m\"")) {
-            fine = read_number(&value, &c->displacement_m, &c->moves);
+        } else {
+            float *number = is_text(&name, "\"rotation_rad\"")     ? &c->rotation_rad
+                            : is_text(&name, "\"displacement_m\"") ? &c->displacement_m
+                                                                   : NULL;
+            fine = !number || read_number(&value, number, &c->moves);
         }
         if (!fine) {
             return false;
@@ -232,13 +233,6 @@ static void put_digits(struct tandem_robot *r, uint32_t value, uint8_t least, ui
     put_text(r, p);
 }
 
-static void put_time(struct tandem_robot *r, const struct tandem_time *t)
-{
-    put_digits(r, t->s, 1, 0);
-    put(r, '.');
-    put_digits(r, t->us, 6, 0);
-}
-
 /* Six decimals, three from 1000 on, none from a million on. What is no number, or too large,
  * makes the message none. */
 static void put_number(struct tandem_robot *r, float value)
@@ -268,47 +262,55 @@ static void put_numbers(struct tandem_robot *r, const float *number, uint8_t cou
     }
 }
 
-/* What a payload tells; which of it, its form says. */
-struct said {
-    const char *id, *status;
-    struct tandem_time t;
-    const float *nu, *tau;
-    uint8_t nu_count, tau_count;
-};
-
-static void put_item(struct tandem_robot *r, char item, const struct said *what)
+static void put_item(struct tandem_robot *r, char item)
 {
-    if (item == 'i') {
-        put_text(r, what->id);
-    } else if (item == 's') {
-        put_text(r, what->status);
-    } else if (item == 'b') {
-        put_text(r, r->has->boot);
-    } else if (item == 't') {
-        put_time(r, &what->t);
-    } else if (item == 'n') {
-        const struct tandem_time now = r->has->now(r->has->context);
-        put_time(r, &now);
-    } else if (item == 'q') {
+    struct tandem_time now;
+    const struct tandem_time *t = r->said.t;
+    const char *text = r->said.id;
+    switch (item) {
+    case 's':
+        text = r->said.status;
+        break;
+    case 'b':
+        text = r->has->boot;
+        break;
+    case 'n':
+        now = r->has->now(r->has->context);
+        t = &now;
+        /* fall through */
+    case 't':
+        put_digits(r, t->s, 1, 0);
+        put(r, '.');
+        put_digits(r, t->us, 6, 0);
+        return;
+    case 'q':
         put_digits(r, r->seq++, 1, 0);
-    } else if (item == 'u') {
-        put_numbers(r, what->nu, what->nu_count);
-    } else if (item == 'f') {
-        put_numbers(r, what->tau, what->tau_count);
-    } else if (item == 'p') {
+        return;
+    case 'u':
+        put_numbers(r, r->said.nu, r->said.nu_count);
+        return;
+    case 'f':
+        put_numbers(r, r->said.tau, r->said.tau_count);
+        return;
+    case 'p':
         put_numbers(r, r->pose, 3);
-    } else {
-        put_number(r, r->pose[item - 'x']);
+        return;
+    default:
+        if (item >= 'x') {
+            put_numbers(r, &r->pose[item - 'x'], 1);
+            return;
+        }
     }
+    put_text(r, text);
 }
 
 /* The payload in the form's words, "%c" in it for an item; and to whoever it is for. */
 static void send_form(struct tandem_robot *r, const char *word, uint8_t qos, bool retained,
-                      const char *form, const struct said *what)
+                      const char *form)
 {
     for (r->used = 0; *form; form++) {
         if (*form == '%') {
-            put_item(r, *++form, what);
+            put_item(r, *++form);
         } else {
             put(r, *form);
         }
@@ -325,25 +327,26 @@ static void send_form(struct tandem_robot *r, const char *word, uint8_t qos, boo
 /* ---- the protocol ---- */
 
 static void reply(struct tandem_robot *r, const struct tandem_command *c, const char *status,
-                  struct tandem_time started)
+                  const struct tandem_time *started)
 {
-    const struct said what = {.id = c->id[0] ? c->id : "null", .status = status, .t = started};
+    r->said.id = c->id[0] ? c->id : "null";
+    r->said.status = status;
+    r->said.t = started;
     send_form(r, "reply", 1, false,
               "{\"id\":%i,\"status\":\"%s\",\"t_start\":%t,\"t\":%n,\"values\":{\"x_m\":%x,\"y_"
-              "m\":%y,\"psi_rad\":%z}}",
-              &what);
+              "m\":%y,\"psi_rad\":%z}}");
 }
 
 void tandem_end(struct tandem_robot *r, const char *status)
 {
     if (r->busy) {
         r->busy = false;
-        reply(r, &r->command, status, r->started);
+        reply(r, &r->command, status, &r->started);
     }
 }
 
 static void obey(struct tandem_robot *r, const struct tandem_command *c,
-                 struct tandem_time received)
+                 const struct tandem_time *received)
 {
     const char *status = "ignored";
     if (strcmp(c->op, "halt") == 0) {
@@ -370,11 +373,10 @@ static void obey(struct tandem_robot *r, const struct tandem_command *c,
     reply(r, c, status, received);
 }
 
-static bool echo(struct tandem_robot *r, struct text t, struct tandem_time received)
+static bool echo(struct tandem_robot *r, struct text t, const struct tandem_time *received)
 {
     struct text name, value, probe = {NULL, NULL};
     char number[17];
-    const struct said what = {.id = number, .t = received};
     for (bool first = true; next_member(&t, &name, &value, first); first = false) {
         if (is_text(&name, "\"probe\"")) {
             probe = value;
@@ -384,7 +386,9 @@ static bool echo(struct tandem_robot *r, struct text t, struct tandem_time recei
         !copy_text(&probe, number, sizeof number)) {
         return false;
     }
-    send_form(r, "echo", 1, false, "{\"probe\":%i,\"t_received\":%t,\"t\":%n}", &what);
+    r->said.id = number;
+    r->said.t = received;
+    send_form(r, "echo", 1, false, "{\"probe\":%i,\"t_received\":%t,\"t\":%n}");
     return true;
 }
 
@@ -393,13 +397,13 @@ void tandem_hear(struct tandem_robot *r, const char *word, const char *payload, 
 {
     const struct text t = {payload, payload + bytes};
     if (strcmp(word, "probe") == 0) {
-        if (!echo(r, t, received)) {
+        if (!echo(r, t, &received)) {
             r->dropped++;
         }
     } else if (strcmp(word, "command") == 0) {
         struct tandem_command c;
         if (read_command(t, &c)) {
-            obey(r, &c, received);
+            obey(r, &c, &received);
         } else {
             r->dropped++;
         }
@@ -409,17 +413,18 @@ void tandem_hear(struct tandem_robot *r, const char *word, const char *payload, 
 void tandem_sample(struct tandem_robot *r, struct tandem_time t, const float *nu,
                    uint8_t nu_count, const float *tau, uint8_t tau_count)
 {
-    const struct said what = {
-        .t = t, .nu = nu, .nu_count = nu_count, .tau = tau, .tau_count = tau_count};
+    r->said.t = &t;
+    r->said.nu = nu;
+    r->said.nu_count = nu_count;
+    r->said.tau = tau;
+    r->said.tau_count = tau_count;
     send_form(r, "telemetry", 0, false,
-              "{\"t\":%t,\"seq\":%q,\"nu\":[%u],\"tau\":[%f],\"pose\":[%p]}", &what);
+              "{\"t\":%t,\"seq\":%q,\"nu\":[%u],\"tau\":[%f],\"pose\":[%p]}");
 }
 
 void tandem_online(struct tandem_robot *r)
 {
-    const struct said what = {.status = NULL};
-    send_form(r, "connection", 1, true, "{\"state\":\"online\",\"boot\":\"%b\",\"t\":%n}",
-              &what);
+    send_form(r, "connection", 1, true, "{\"state\":\"online\",\"boot\":\"%b\",\"t\":%n}");
 }
 
 struct tandem_time tandem_ms(uint32_t ms)

@@ -55,17 +55,23 @@ struct tandem_body {
     const char *boot; /* at most 23 bytes, others after each start; "": not told */
 };
 
+/* What is asked for most stands first: 8-bit processors reach 63 bytes at once. */
 struct tandem_robot { /* all zero but for `has`: at rest */
     const struct tandem_body *has;
     float pose[3]; /* x_m, y_m, psi_rad: where it is */
-
-    bool busy; /* with `command`, since `started` */
-    struct tandem_command command;
-    struct tandem_time started;
-    uint32_t seq;     /* of samples */
+    uint16_t used;
+    struct { /* what the payload in work tells; which of it, its form says */
+        const char *id, *status;
+        const struct tandem_time *t;
+        const float *nu, *tau;
+        uint8_t nu_count, tau_count;
+    } said;
     uint16_t dropped; /* messages that were no command, found no room, held no number, or could
                          not be sent */
-    uint16_t used;
+    uint32_t seq;     /* of samples */
+    bool busy;        /* with `command`, since `started` */
+    struct tandem_time started;
+    struct tandem_command command;
     char room[TANDEM_ROOM];
 };
 
