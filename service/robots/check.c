@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/codecs/codecs.h"
 #include "logger/message/codec_native.h"
 #include "service/cli/commands.h"
 #include "service/cli/json_file.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
+#include "service/mqtt/topic_list.h"
 #include "service/robots/check_parts.h"
 #include "service/robots/session.h"
 
@@ -22,21 +24,69 @@ NAMES(check_state_names, CHECK_STATE_COUNT, "right", "missing", "wrong", "untrie
 enum {
     STOP_MS = 2000,
     CONNECT_S = 10,
-    LISTEN_US = 700 * 1000, /* what is retained, and what comes twice */
-    GAP_US = 150 * 1000,    /* from a command to the next while the robot moves */
-    SETTLE_US = 500 * 1000, /* after a halt, until it is asked where it is */
-    ANSWER_US = 2000 * 1000 /* echoes and acknowledgements */
+    LISTEN_US = 700 * 1000,  /* what is retained, and what comes twice */
+    GAP_US = 150 * 1000,     /* from a command to the next while the robot moves */
+    SETTLE_US = 500 * 1000,  /* after a halt, until it is asked where it is */
+    ANSWER_US = 2000 * 1000, /* echoes and acknowledgements */
+    PLACE_US = 35000 * 1000  /* until a vehicle has told where it stands */
 };
 
 struct check {
     const struct check_options *o;
     struct session session;
     char command_topic[MESSAGE_TOPIC_MAX];
+    struct topic_list *topics;
     struct check_heard *heard;
     char set[4096]; /* the retained parameter set, to be put back */
     size_t set_bytes;
     int qos; /* of the message that is being read */
 };
+
+/* ---- what is sent
+ * ----------------------------------------------------------------------------
+ */
+
+static bool publish_text(struct check *c, const char *topic, const char *text, size_t bytes,
+                         int qos)
+{
+    const bool sent =
+        mqtt_client_publish(c->session.client, topic, text, bytes, qos, false) == STATUS_OK;
+    if (!sent) {
+        (void)fputs("tandem: robot: the link's buffer is full\n", stderr);
+    }
+    return sent;
+}
+
+/* What the codec says of its own accord. */
+static void send_whole(void *context, const char *pair, const char *topic, const char *payload,
+                       size_t bytes)
+{
+    (void)pair;
+    (void)publish_text(context, topic, payload, bytes, 1);
+}
+
+/* In the robot's own words; false where its protocol has none for it, or not yet. */
+static bool publish_foreign(struct check *c, enum codec_kind kind, const char *text,
+                            size_t bytes, int qos)
+{
+    struct codec_message message;
+    char topic[MESSAGE_TOPIC_MAX];
+    const struct codec_pair *to = c->o->foreign;
+    const struct codec_out out = {.kind = kind,
+                                  .pair = to->id,
+                                  .side = c->o->side,
+                                  .payload = text,
+                                  .bytes = bytes,
+                                  .t_us = lab_clock_now_us(),
+                                  .to = to};
+    if (!codec_encode(to->codec, &out, &message)) {
+        return false;
+    }
+    const int n = snprintf(topic, sizeof topic, "%s/%s", to->prefix, message.topic);
+    return n > 0 && (message.whole || (size_t)n < sizeof topic) &&
+           publish_text(c, message.whole ? message.topic : topic, message.payload,
+                        message.bytes, qos);
+}
 
 /* ---- what is heard ------------------------------------------------------------------------
  */
@@ -99,10 +149,38 @@ static void take_echo(struct check_heard *h, const struct event *e)
     }
 }
 
+static void take_malformed(struct check_heard *h, const struct event_malformed *m, bool foreign)
+{
+    const size_t k = names_value(&check_word_names, m->what);
+    const size_t word = strcmp(m->what, "ack") == 0        ? WORD_ACK
+                        : k == CHECK_WORD_COUNT && foreign ? WORD_REPLY
+                                                           : k;
+    if (word < CHECK_WORD_COUNT && h->malformed[word]++ == 0) {
+        (void)snprintf(h->fault[word], sizeof h->fault[word], "%s%s%s", foreign ? m->what : "",
+                       foreign ? ": " : "", m->detail);
+    }
+}
+
+/* Retained ones are told by topic, of robots that speak another way by what they say. */
+static bool is_old(struct check_heard *h, const struct event *e)
+{
+    static const uint8_t words[EVENT_KIND_COUNT] = {[EVENT_REPLY] = WORD_REPLY + 1,
+                                                    [EVENT_TELEMETRY] = WORD_TELEMETRY + 1,
+                                                    [EVENT_ECHO] = WORD_ECHO + 1,
+                                                    [EVENT_ACK] = WORD_ACK + 1};
+    if (e->retained && words[e->kind] > 0) {
+        h->retained[words[e->kind] - 1]++;
+    }
+    return e->retained && words[e->kind] > 0;
+}
+
 static void take_event(void *context, const struct event *e)
 {
     struct check *c = context;
     struct check_heard *h = c->heard;
+    if ((c->o->foreign && e->side != c->o->side) || is_old(h, e)) {
+        return;
+    }
     if (e->kind == EVENT_REPLY) {
         take_reply(c, e);
     } else if (e->kind == EVENT_TELEMETRY) {
@@ -118,17 +196,30 @@ static void take_event(void *context, const struct event *e)
         a->count++;
         a->ack = e->ack;
     } else if (e->kind == EVENT_MALFORMED) {
-        const size_t k = names_value(&check_word_names, e->malformed.what);
-        const size_t word = strcmp(e->malformed.what, "ack") == 0 ? WORD_ACK : k;
-        if (word < CHECK_WORD_COUNT && h->malformed[word]++ == 0) {
-            memcpy(h->fault[word], e->malformed.detail, sizeof h->fault[word]);
-        }
+        take_malformed(h, &e->malformed, c->o->foreign != NULL);
     }
+}
+
+/* By its codec; whether that knows the topic. */
+static bool hear_foreign(struct check *c, const struct message *m)
+{
+    static char room[MESSAGE_PAYLOAD_MAX];
+    const struct codec_ear ear = {.emit = take_event,
+                                  .context = c,
+                                  .send = send_whole,
+                                  .send_context = c,
+                                  .room = room,
+                                  .room_bytes = sizeof room};
+    c->qos = m->qos;
+    return c->o->foreign && c->o->foreign->codec->hear(c->o->foreign, m, &ear);
 }
 
 static void take_message(void *context, const struct message *m)
 {
     struct check *c = context;
+    if (hear_foreign(c, m)) {
+        return;
+    }
     const size_t n = strlen(m->topic);
     size_t word = 0;
     while (word < CHECK_WORD_COUNT) {
@@ -180,6 +271,30 @@ static void listen_for(struct check *c, int64_t for_us, enum check_talk last)
     }
 }
 
+/* Some have to hear first where the robot is. */
+static bool command_foreign(struct check *c, struct check_asked *a,
+                            const struct event_command *command)
+{
+    char text[EVENT_RAW_MAX];
+    struct json_writer w;
+    const int64_t until_us = lab_clock_monotonic_us() + PLACE_US;
+    bool sent = false;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    native_write(&w, EVENT_COMMAND, command);
+    if (!json_write_end(&w)) {
+        return false;
+    }
+    do {
+        a->sent_us = lab_clock_now_us();
+        sent = publish_foreign(c, CODEC_COMMAND, text, w.used, 1);
+        if (!sent) {
+            listen_for(c, GAP_US, TALK_COUNT);
+        }
+    } while (!sent && c->o->foreign->codec->state_bytes > 0 && !stop_signal_raised() &&
+             lab_clock_monotonic_us() < until_us && a == &c->heard->asked[TALK_WHERE]);
+    return sent;
+}
+
 static void send_command(struct check *c, enum check_talk talk, const char *op,
                          double rotation_rad, double displacement_m)
 {
@@ -193,7 +308,9 @@ static void send_command(struct check *c, enum check_talk talk, const char *op,
                    (long long)(command.source_us / 1000000), (int)talk);
     memcpy(a->id, command.id, sizeof a->id);
     a->sent_us = command.source_us;
-    if (!session_command(&c->session, c->command_topic, &command)) {
+    a->count = 0;
+    if (!(c->o->foreign ? command_foreign(c, a, &command)
+                        : session_command(&c->session, c->command_topic, &command))) {
         a->sent_us = LAB_TIME_NONE;
     }
 }
@@ -206,16 +323,17 @@ static void send_and_wait(struct check *c, enum check_talk talk, const char *op,
     listen_for(c, lab_us(c->o->timeout_s), talk);
 }
 
-static void publish_word(struct check *c, const char *word, const char *text, size_t bytes,
-                         int qos)
+static bool publish_word(struct check *c, enum codec_kind kind, const char *word,
+                         const char *text, size_t bytes, int qos)
 {
     char rest[32];
     char topic[MESSAGE_TOPIC_MAX];
+    if (c->o->foreign) {
+        return publish_foreign(c, kind, text, bytes, qos);
+    }
     (void)snprintf(rest, sizeof rest, "%s/%s", side_name(c->o->side), word);
     session_topic(topic, c->o->broker.prefix, c->o->pair, rest);
-    if (mqtt_client_publish(c->session.client, topic, text, bytes, qos, false) != STATUS_OK) {
-        (void)fputs("tandem: robot: the link's buffer is full\n", stderr);
-    }
+    return publish_text(c, topic, text, bytes, qos);
 }
 
 static void probe_clock(struct check *c, size_t index)
@@ -227,8 +345,9 @@ static void probe_clock(struct check *c, size_t index)
     p->sent_us = lab_clock_now_us();
     json_write_start(&w, text, sizeof text, NULL, NULL);
     native_write_probe(&w, (int64_t)index + 1, p->sent_us);
-    if (json_write_end(&w)) {
-        publish_word(c, "probe", text, w.used, 0);
+    if (!check_has(c->o->foreign, "echo") || !json_write_end(&w) ||
+        !publish_word(c, CODEC_PROBE, "probe", text, w.used, 0)) {
+        return;
     }
     while (p->count == 0 && !stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
         listen_for(c, GAP_US, TALK_COUNT);
@@ -238,7 +357,9 @@ static void probe_clock(struct check *c, size_t index)
 static void tell_set(struct check *c, const char *text, const struct check_ack *awaited)
 {
     const int64_t until_us = lab_clock_monotonic_us() + ANSWER_US;
-    publish_word(c, "parameters", text, strlen(text), 1);
+    if (!publish_word(c, CODEC_PARAMETERS, "parameters", text, strlen(text), 1)) {
+        return;
+    }
     while (awaited->count == 0 && !stop_signal_raised() &&
            lab_clock_monotonic_us() < until_us) {
         listen_for(c, GAP_US, TALK_COUNT);
@@ -274,6 +395,10 @@ static void hold_conversation(struct check *c)
     listen_for(c, LISTEN_US, TALK_COUNT);
     probe_clock(c, 0);
     send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
+    if (c->o->foreign && c->heard->asked[TALK_WHERE].count == 0) {
+        /* Its first answer may have made its codec ask who speaks. */
+        send_and_wait(c, TALK_WHERE, "go", 0.0, 0.0);
+    }
     if (c->heard->asked[TALK_WHERE].count > 0) {
         send_and_wait(c, TALK_GO, "go", turn_rad, drive_m);
         send_command(c, TALK_LONG, "go", -2.0 * turn_rad, drive_m);
@@ -287,7 +412,7 @@ static void hold_conversation(struct check *c)
         send_and_wait(c, TALK_WORD, "tandem_check", 0.0, 0.0);
     }
     probe_clock(c, 1);
-    if (c->o->side == SIDE_VIRTUAL) {
+    if (c->o->side == SIDE_VIRTUAL && check_has(c->o->foreign, "parameters")) {
         try_parameters(c);
     }
     listen_for(c, LISTEN_US, TALK_COUNT);
@@ -327,6 +452,10 @@ static void write_page(const void *what, struct json_writer *w)
         json_write_text(w, "state", names_text(&check_state_names, f->state));
         json_write_text(w, "detail", f->detail);
         json_write_text(w, "rule", f->rule);
+        json_write_text(w, "document", f->document);
+        if (f->term[0]) {
+            json_write_text(w, "term", f->term);
+        }
         json_write_close(w);
     }
     json_write_close(w);
@@ -336,10 +465,10 @@ static void print_page(const struct page *p)
 {
     for (size_t i = 0; i < p->findings->count; i++) {
         const struct check_finding *f = &p->findings->finding[i];
-        (void)printf("%-8s %s: %s\n", names_text(&check_state_names, f->state), f->what,
-                     f->detail);
+        (void)printf("%-8s %s%s%s%s: %s\n", names_text(&check_state_names, f->state), f->what,
+                     f->term[0] ? " (" : "", f->term, f->term[0] ? ")" : "", f->detail);
         if (f->state != CHECK_RIGHT) {
-            (void)printf("         docs/protocol.md: %s\n", f->rule);
+            (void)printf("         %s: %s\n", f->document, f->rule);
         }
     }
     (void)printf("%s/%s: %zu right, %zu missing, %zu wrong, %zu untried\n", p->o->pair,
@@ -351,24 +480,33 @@ static void print_page(const struct page *p)
 /* ---- the run ------------------------------------------------------------------------------
  */
 
+static void list_topics(const struct check *c)
+{
+    const struct check_options *o = c->o;
+    struct codec_place place;
+    for (size_t i = 0; (!o->foreign || o->foreign->codec->too) && i <= CHECK_WORD_COUNT; i++) {
+        char rest[64];
+        (void)snprintf(rest, sizeof rest, "%s/%s/%s", o->pair, side_name(o->side),
+                       i < CHECK_WORD_COUNT ? check_word_names.text[i] : "parameters");
+        topic_list_add(c->topics, o->broker.prefix, rest, i == WORD_TELEMETRY ? 0 : 1);
+    }
+    for (size_t k = 0; o->foreign && o->foreign->codec->place(o->foreign->options, k, &place);
+         k++) {
+        if (!place.silent && (place.side == o->side || place.side == SIDE_COUNT)) {
+            topic_list_add(c->topics, "", place.filter, place.qos);
+        }
+    }
+}
+
 /* A connection of our own; what is retained comes at its beginning. */
 static bool open_session(struct check *c, const char *name)
 {
     char id[128];
-    char filters[CHECK_WORD_COUNT + 1][MESSAGE_TOPIC_MAX];
-    struct mqtt_client_topic topics[CHECK_WORD_COUNT + 1];
     (void)snprintf(id, sizeof id, "%s-%s-%s", name, c->o->pair, side_name(c->o->side));
     struct mqtt_client_options client = c->o->broker;
     client.client_id = id;
-    for (size_t i = 0; i <= CHECK_WORD_COUNT; i++) {
-        char rest[64];
-        (void)snprintf(rest, sizeof rest, "%s/%s", side_name(c->o->side),
-                       i < CHECK_WORD_COUNT ? check_word_names.text[i] : "parameters");
-        session_topic(filters[i], c->o->broker.prefix, c->o->pair, rest);
-        topics[i] = (struct mqtt_client_topic){filters[i], i == WORD_TELEMETRY ? 0 : 1};
-    }
-    client.topics = topics;
-    client.topic_count = CHECK_WORD_COUNT + 1;
+    client.topics = c->topics->topic;
+    client.topic_count = c->topics->count;
     return session_open(&c->session, client) &&
            session_await(&c->session, lab_clock_monotonic_us() + CONNECT_S * INT64_C(1000000));
 }
@@ -378,6 +516,9 @@ static int judge_and_tell(const struct check *c)
     static struct check_findings findings;
     const struct page page = {c->o, &findings};
     check_judge(c->o, c->heard, &findings);
+    if (c->o->foreign) {
+        check_translate(c->o->foreign, &findings);
+    }
     if (c->o->json) {
         json_file_print(stdout, write_page, &page);
     } else {
@@ -388,10 +529,15 @@ static int judge_and_tell(const struct check *c)
 
 int check_robot(const struct check_options *options)
 {
-    struct check c = {.o = options, .heard = calloc(1, sizeof *c.heard)};
-    if (!c.heard) {
+    struct check c = {.o = options,
+                      .heard = calloc(1, sizeof *c.heard),
+                      .topics = calloc(1, sizeof *c.topics)};
+    if (!c.heard || !c.topics) {
+        free(c.heard);
+        free(c.topics);
         return EXIT_FAILED;
     }
+    list_topics(&c);
     for (size_t i = 0; i < TALK_COUNT; i++) {
         c.heard->asked[i].sent_us = LAB_TIME_NONE;
     }
@@ -416,5 +562,6 @@ int check_robot(const struct check_options *options)
     session_close(&c.session, STOP_MS);
     const int exit_status = fine ? judge_and_tell(&c) : EXIT_FAILED;
     free(c.heard);
+    free(c.topics);
     return exit_status;
 }

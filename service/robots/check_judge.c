@@ -39,6 +39,8 @@ add_finding(struct judge *j, enum check_state state, const char *what, const cha
     f->state = state;
     f->what = what;
     f->rule = rule;
+    f->document = "docs/protocol.md";
+    f->term[0] = '\0';
     va_start(arguments, format);
     (void)vsnprintf(f->detail, sizeof f->detail, format, arguments);
     va_end(arguments);
@@ -85,15 +87,16 @@ static void judge_presence(struct judge *j)
     const struct check_heard *h = j->h;
     const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
     if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
-        add_finding(j, CHECK_MISSING, "connection", rule, "nothing came on %s/connection",
+        add_finding(j, CHECK_MISSING, "connection", rule, "the %s robot tells of none",
                     side_name(j->o->side));
     } else if (h->has_connection && !h->connection.online) {
         add_finding(j, CHECK_WRONG, "connection", rule, "it says that it is offline");
-    } else if (h->has_connection && !h->connection_retained) {
+    } else if (h->has_connection && !h->connection_retained && j->o->retains) {
         add_finding(j, CHECK_WRONG, "connection", rule,
                     "online, but not retained: who comes later does not hear of it");
     } else if (h->has_connection) {
-        add_finding(j, CHECK_RIGHT, "connection", rule, "online, retained");
+        add_finding(j, CHECK_RIGHT, "connection", rule, "online%s",
+                    h->connection_retained ? ", retained" : "");
     }
     if (!boot[0]) {
         add_finding(j, CHECK_MISSING, "boot", boot_rule,
@@ -255,7 +258,9 @@ static struct stamps stamps_of_replies(const struct judge *j)
 {
     struct stamps s = {0};
     for (size_t i = 0; i < TALK_COUNT; i++) {
-        if (is_heard(j, (enum check_talk)i)) {
+        /* What is not done has no time of its own with some. */
+        if (is_heard(j, (enum check_talk)i) &&
+            (!j->o->foreign || reply_to(j, (enum check_talk)i)->status == REPLY_DONE)) {
             add_stamp(&s, reply_to(j, (enum check_talk)i)->source_us,
                       j->h->asked[i].replies[0].at_us);
         }
@@ -588,7 +593,8 @@ static void judge_rest(struct judge *j)
     static const char word_rule[] = "what your robots mean by it";
     if (is_heard(j, TALK_IDLE)) {
         const enum reply_status status = reply_to(j, TALK_IDLE)->status;
-        const bool fine = status == REPLY_IGNORED || status == REPLY_DONE;
+        const bool fine = status == REPLY_IGNORED || status == REPLY_DONE ||
+                          (status == REPLY_ERROR && j->o->idle_fails);
         add_finding(j, fine ? CHECK_RIGHT : CHECK_WRONG, "halt.idle", rule, "`%s`",
                     status_of(j, TALK_IDLE));
     }

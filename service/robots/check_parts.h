@@ -12,6 +12,7 @@ enum {
     CHECK_SAMPLES = 8192,
     CHECK_FINDINGS = 48,
     CHECK_DETAIL = 200,
+    CHECK_TERM = 80,
     CHECK_PROBES = 2,
     CHECK_SET_VERSION = 1000000, /* of the parameter set that is tried */
     CHECK_SET_NAMES = 6          /* of which the last does not exist: */
@@ -85,7 +86,7 @@ struct check_heard {
     struct event_connection connection;
     char boot[EVENT_BOOT_MAX]; /* of telemetry */
     size_t malformed[CHECK_WORD_COUNT], retained[CHECK_WORD_COUNT], loud[CHECK_WORD_COUNT];
-    char fault[CHECK_WORD_COUNT][160]; /* the first one's */
+    char fault[CHECK_WORD_COUNT][CHECK_DETAIL]; /* the first one's */
     size_t sample_count, samples_lost;
     struct check_sample samples[CHECK_SAMPLES];
 };
@@ -96,7 +97,9 @@ extern const struct names check_state_names;
 struct check_finding {
     enum check_state state;
     const char *what; /* "reply.id" */
-    const char *rule; /* words of docs/protocol.md */
+    const char *rule; /* words of `document` */
+    const char *document;
+    char term[CHECK_TERM]; /* what it is in the robot's own protocol; "": nothing else */
     char detail[CHECK_DETAIL];
 };
 
@@ -108,5 +111,11 @@ struct check_findings {
 /* What was heard held against the protocol. Pure. */
 void check_judge(const struct check_options *o, const struct check_heard *h,
                  struct check_findings *out);
+
+/* In the words of the robot's codec, without what there is not in it. */
+void check_translate(const struct codec_pair *foreign, struct check_findings *findings);
+
+/* Does this codec have such a thing? One that is not foreign has all. */
+bool check_has(const struct codec_pair *foreign, const char *what);
 
 #endif

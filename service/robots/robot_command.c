@@ -7,7 +7,9 @@
 #include "base/edit_distance.h"
 #include "base/number.h"
 #include "config/options/option_file.h"
+#include "logger/codecs/codecs.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_argument.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/arm_links_file.h"
 #include "service/robots/check.h"
@@ -38,6 +40,7 @@ struct given {
     double period_s;
     bool list, without_password, allow_writes;
     const char *check, *go; /* another's robot, and how far it is to move */
+    const char *lab;        /* where it says what its robots speak */
     struct check_options checked;
 };
 
@@ -64,7 +67,7 @@ static struct given given_defaults(void)
                       .mode = "observe",
                       .period_s = nan(""),
                       .go = "0.7,0.3",
-                      .checked = {.timeout_s = 10.0}};
+                      .checked = {.timeout_s = 10.0, .retains = true}};
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
         g.shortcut[i] = nan("");
     }
@@ -262,10 +265,58 @@ static bool read_check(struct given *g, const struct fleet_options *o)
     return session_names_fit(o->broker.prefix, c->pair, 0);
 }
 
+/* By the lab file's broker, and the codec of its pair. */
+static int check_by_lab(struct given *g)
+{
+    struct lab_file lab;
+    struct check_options *c = &g->checked;
+    struct codec_pair foreign = {.repeated = true, .stands = SIDE_REAL};
+    if (!lab_argument_load("robot", g->lab, &lab)) {
+        return EXIT_USAGE;
+    }
+    size_t i = 0;
+    while (i < lab.pair_count && strcmp(lab.pairs[i].id, c->pair) != 0) {
+        i++;
+    }
+    const struct pair_params *pair = &lab.pairs[i < lab.pair_count ? i : 0];
+    const struct codec *codec = codec_find(pair->codec);
+    int exit_status = EXIT_USAGE;
+    c->broker = broker_client_options(&lab.broker, NULL);
+    c->link = pair->mode == PAIR_LINK;
+    if (i == lab.pair_count) {
+        (void)fprintf(stderr, "tandem: robot: the lab has no pair '%s'\n", c->pair);
+    } else if (!codec->hear) {
+        exit_status = check_robot(c);
+    } else if (!c->link) {
+        (void)fprintf(stderr,
+                      "tandem: robot: pairs.%s.mode: link was expected: a robot whose codec is "
+                      "%s is commanded by somebody else\n",
+                      c->pair, codec->name);
+    } else if ((foreign.state = calloc(1, codec->state_bytes + 1))) {
+        foreign.codec = codec;
+        foreign.prefix = lab.broker.prefix;
+        foreign.id = pair->id;
+        foreign.options = &pair->speaks;
+        c->foreign = &foreign;
+        c->retains = codec != &codec_sparkplug;
+        c->idle_fails = codec == &codec_vda5050;
+        exit_status = check_robot(c);
+    }
+    free(foreign.state);
+    lab_file_free(&lab);
+    return exit_status;
+}
+
 static int run_robot(struct given *g, struct fleet_options *o)
 {
-    if (g->check) {
-        return read_check(g, o) ? check_robot(&g->checked) : EXIT_USAGE;
+    if (g->check && read_check(g, o)) {
+        return g->lab ? check_by_lab(g) : check_robot(&g->checked);
+    }
+    if (g->check || g->lab) {
+        if (!g->check) {
+            (void)fputs("tandem: robot: --config is for --check PAIR/SIDE\n", stderr);
+        }
+        return EXIT_USAGE;
     }
     if (g->list) {
         return list_kinds();
@@ -297,7 +348,9 @@ static const char *const description =
     "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"
     "  one while it is at work, halts, probes and, on the virtual side, parameters (then what\n"
     "  was in force before), and what it answers is held against docs/protocol.md, point by\n"
-    "  point. In observe mode PAIR/command moves both robots of the pair.\n";
+    "  point. In observe mode PAIR/command moves both robots of the pair. With -c LAB.yaml\n"
+    "  the pair's codec speaks to it, at the lab's broker, and what is wrong is named as that\n"
+    "  protocol names it.\n";
 
 static const char *const examples =
     "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
@@ -305,7 +358,8 @@ static const char *const examples =
     "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
     "  tandem robot --kind diffdrive --count 100\n"
     "  tandem robot --kind arm6 --side both --telemetry-rate 25\n"
-    "  tandem robot --check r1/real\n";
+    "  tandem robot --check r1/real\n"
+    "  tandem robot --check amr1/real -c lab.yaml\n";
 
 static struct fleet_options fleet_defaults(void)
 {
@@ -368,6 +422,7 @@ int command_robot(int argc, char **argv)
         {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
         {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "does another robot keep to the protocol? it moves"},
+        {"config", 'c', ARGUMENT_TEXT, &g.lab, 0, 0, "LAB.yaml", "with --check: what it speaks, at which broker"},
         {"go", 0, ARGUMENT_TEXT, &g.go, 0, 0, "RAD,M", "so far, with --check (0.7,0.3)"},
         {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
         {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},
