@@ -12,13 +12,16 @@ enum expression_operation {
     CODE_DEFINED,                          /* to = whether a name has a value */
     CODE_SKIP_FALSE,                       /* unless a: go on there */
     CODE_SKIP_TRUE,
-    CODE_BOTH,             /* to = a and b, of which b is there when a holds */
-    CODE_EITHER,           /* to = a or b, of which b is there when a does not hold */
-    CODE_CHOOSE,           /* to = a ? b : c, the one that is there */
-    CODE_ADD_PRODUCT,      /* to = a * b + c, rounded twice */
-    CODE_SUBTRACT_PRODUCT, /* to = c - a * b */
-    CODE_PRODUCT_SUBTRACT, /* to = a * b - c */
-    CODE_STORE,            /* output = a */
+    CODE_BOTH,              /* to = a and b, of which b is there when a holds */
+    CODE_EITHER,            /* to = a or b, of which b is there when a does not hold */
+    CODE_CHOOSE,            /* to = a ? b : c, the one that is there */
+    CODE_ADD_PRODUCT,       /* to = a * b + c, rounded twice */
+    CODE_SUBTRACT_PRODUCT,  /* to = c - a * b */
+    CODE_PRODUCT_SUBTRACT,  /* to = a * b - c */
+    CODE_MULTIPLY_ABS,      /* to = a * |b| */
+    CODE_MULTIPLY_TWICE,    /* to = a * b * c */
+    CODE_DIVIDE_DIFFERENCE, /* to = (a - b) / c */
+    CODE_STORE,             /* output = a */
     CODE_COUNT
 };
 

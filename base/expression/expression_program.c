@@ -140,16 +140,58 @@ static bool is_constant(const struct expression_compiler *c, uint16_t value, dou
     return c->values[value].operation == CODE_CONSTANT;
 }
 
+static bool is_made_by(const struct expression_compiler *c, uint16_t value, uint8_t operation)
+{
+    return value != NONE && c->values[value].operation == operation;
+}
+
 static bool is_product(const struct expression_compiler *c, uint16_t value)
 {
-    return value != NONE && c->values[value].operation == EXPRESSION_MULTIPLY;
+    return is_made_by(c, value, EXPRESSION_MULTIPLY);
+}
+
+static struct value make_value(uint8_t operation, uint16_t a, uint16_t b, uint16_t c)
+{
+    return (struct value){operation, a, b, c, 0, 0, 0, 0};
+}
+
+/* A sum with what was negated is a difference, and the other way round. */
+static struct value join_sign(const struct expression_compiler *c, struct value v)
+{
+    const bool sum = v.operation == EXPRESSION_ADD;
+    if (sum && is_made_by(c, v.a, EXPRESSION_NEGATE)) {
+        return make_value(EXPRESSION_SUBTRACT, v.b, c->values[v.a].a, NONE);
+    }
+    if ((sum || v.operation == EXPRESSION_SUBTRACT) && is_made_by(c, v.b, EXPRESSION_NEGATE)) {
+        return make_value(sum ? EXPRESSION_SUBTRACT : EXPRESSION_ADD, v.a, c->values[v.b].a,
+                          NONE);
+    }
+    return v;
+}
+
+/* Factors that go together in one operation, rounded as they were. */
+static struct value join_factors(const struct expression_compiler *c, struct value v)
+{
+    if (v.operation == EXPRESSION_MULTIPLY && is_made_by(c, v.b, EXPRESSION_ABS)) {
+        return make_value(CODE_MULTIPLY_ABS, v.a, c->values[v.b].a, NONE);
+    }
+    if (v.operation == EXPRESSION_MULTIPLY && is_made_by(c, v.a, EXPRESSION_ABS)) {
+        return make_value(CODE_MULTIPLY_ABS, v.b, c->values[v.a].a, NONE);
+    }
+    if (v.operation == EXPRESSION_MULTIPLY && is_product(c, v.a)) {
+        return make_value(CODE_MULTIPLY_TWICE, c->values[v.a].a, c->values[v.a].b, v.b);
+    }
+    if (v.operation == EXPRESSION_DIVIDE && is_made_by(c, v.a, EXPRESSION_SUBTRACT)) {
+        return make_value(CODE_DIVIDE_DIFFERENCE, c->values[v.a].a, c->values[v.a].b, v.b);
+    }
+    return v;
 }
 
 /* A sum with a product is one operation; the product is left out when nobody else has it. */
 static struct value join_product(const struct expression_compiler *c, struct value v)
 {
     const bool subtracts = v.operation == EXPRESSION_SUBTRACT;
-    if (c->full || (v.operation != EXPRESSION_ADD && !subtracts)) {
+    if (v.operation != EXPRESSION_ADD && !subtracts) {
         return v;
     }
     const uint16_t product = is_product(c, v.b) ? v.b : v.a;
@@ -160,7 +202,7 @@ static struct value join_product(const struct expression_compiler *c, struct val
     const uint8_t operation = !subtracts       ? CODE_ADD_PRODUCT
                               : product == v.b ? CODE_SUBTRACT_PRODUCT
                                                : CODE_PRODUCT_SUBTRACT;
-    return (struct value){operation, of->a, of->b, product == v.b ? v.a : v.b, 0, 0, 0, 0};
+    return make_value(operation, of->a, of->b, product == v.b ? v.a : v.b);
 }
 
 /* An operation all of whose arguments are constants is one. */
@@ -181,8 +223,9 @@ static uint16_t compile_operation(struct expression_compiler *c,
     if (constant && !c->full) {
         return add_constant(c, expression_apply(kind, numbers[0], numbers[1], numbers[2]));
     }
-    return add_value(c, join_product(c, (struct value){n->kind, values[0], values[1], values[2],
-                                                       0, 0, 0, 0}));
+    const struct value plain = make_value(n->kind, values[0], values[1], values[2]);
+    return add_value(c,
+                     c->full ? plain : join_product(c, join_factors(c, join_sign(c, plain))));
 }
 
 static uint16_t compile_name(struct expression_compiler *c, uint8_t name)

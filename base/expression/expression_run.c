@@ -66,7 +66,10 @@ static double wrap_turns(double a)
 #define DOUBLES(X)                                                                             \
     X(CODE_ADD_PRODUCT, a *b + c)                                                              \
     X(CODE_SUBTRACT_PRODUCT, c - a * b)                                                        \
-    X(CODE_PRODUCT_SUBTRACT, a *b - c)
+    X(CODE_PRODUCT_SUBTRACT, a *b - c)                                                         \
+    X(CODE_MULTIPLY_ABS, a *fabs(b))                                                           \
+    X(CODE_MULTIPLY_TWICE, a *b *c)                                                            \
+    X(CODE_DIVIDE_DIFFERENCE, (a - b) / c)
 
 static bool is_true(double x)
 {
