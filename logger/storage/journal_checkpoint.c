@@ -13,7 +13,7 @@
 #include "logger/storage/file_place.h"
 #include "logger/storage/journal_files.h"
 
-enum { FORMAT = 2, MAGIC_BYTES = 8 };
+enum { FORMAT = 3, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
 
 /* The file's first bytes, as they lie in memory. */
@@ -25,9 +25,11 @@ struct header {
     int64_t t_us;
     struct store_mark store;
     uint64_t bytes;
+    char note[JOURNAL_NOTE_MAX];
     uint32_t payload_crc, crc;
 };
-_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 8 * 8 + 2 * 4, "no gaps");
+_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 8 * 8 + JOURNAL_NOTE_MAX + 2 * 4,
+               "no gaps");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
 /* CRC-32, the polynomial of Ethernet, reflected. Eight bytes at a time, a payload has hundreds
@@ -116,6 +118,8 @@ static bool write_file(const char *path, const struct journal_checkpoint *checkp
                             .store = checkpoint->store,
                             .bytes = checkpoint->bytes};
     memcpy(header.magic, magic, MAGIC_BYTES);
+    memcpy(header.note, checkpoint->note, sizeof header.note);
+    header.note[sizeof header.note - 1] = '\0';
     header.payload_crc = crc32_of(checkpoint->payload, checkpoint->bytes);
     header.crc = crc32_of(&header, offsetof(struct header, crc));
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
@@ -170,9 +174,8 @@ static enum status report_damage(const char *path, const char *what, struct err 
         what);
 }
 
-/* Is it a header of a file of so many bytes, and of what the caller can use? */
-static enum status check_header(const char *path, const struct header *h, uint64_t file_bytes,
-                                uint32_t version, uint64_t fingerprint, struct err *err)
+/* Is it a header that this program can read? */
+static enum status check_head(const char *path, const struct header *h, struct err *err)
 {
     if (memcmp(h->magic, magic, MAGIC_BYTES) != 0) {
         return report_damage(path, "it does not begin like one", err);
@@ -184,6 +187,18 @@ static enum status check_header(const char *path, const struct header *h, uint64
     }
     if (h->crc != crc32_of(h, offsetof(struct header, crc))) {
         return report_damage(path, "wrong check sum of its header", err);
+    }
+    return h->note[sizeof h->note - 1] == '\0' ? STATUS_OK
+                                               : report_damage(path, "its note", err);
+}
+
+/* Is it a header of a file of so many bytes, and of what the caller can use? */
+static enum status check_header(const char *path, const struct header *h, uint64_t file_bytes,
+                                uint32_t version, uint64_t fingerprint, struct err *err)
+{
+    const enum status status = check_head(path, h, err);
+    if (status != STATUS_OK) {
+        return status;
     }
     if (h->bytes != file_bytes - sizeof *h) {
         return report_damage(
@@ -249,7 +264,27 @@ static enum status read_file(const char *path, FILE *file, uint32_t version,
                                        .store = h.store,
                                        .bytes = h.bytes,
                                        .payload = payload};
+    memcpy(out->note, h.note, sizeof out->note);
     return STATUS_OK;
+}
+
+enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX],
+                                    struct err *err)
+{
+    struct header h;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return errno == ENOENT ? STATUS_E_EMPTY
+                               : journal_fail(path, "cannot read the checkpoint", err);
+    }
+    enum status status = fread(&h, sizeof h, 1, file) == 1
+                             ? check_head(path, &h, err)
+                             : report_damage(path, "it is cut off", err);
+    (void)fclose(file);
+    if (status == STATUS_OK) {
+        memcpy(note, h.note, sizeof h.note);
+    }
+    return status;
 }
 
 enum status journal_checkpoint_read(const char *path, uint32_t version, uint64_t fingerprint,

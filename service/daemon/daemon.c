@@ -18,6 +18,7 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/jobs/upload_jobs.h"
 #include "service/replay/replay.h"
+#include "twin/models/models.h"
 #include "web/server/server.h"
 
 enum {
@@ -299,6 +300,28 @@ static enum status find_position(const char *directory, struct journal_position 
     return status;
 }
 
+/* A model whose file changed is why: who waits for its fits is told by name. */
+static void tell_models(const char *path)
+{
+    char note[JOURNAL_NOTE_MAX];
+    char *rest = note;
+    if (journal_checkpoint_note(path, note, NULL) != STATUS_OK) {
+        return;
+    }
+    for (char *one = strtok_r(note, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(one, '=');
+        const uint64_t was = equals ? strtoull(equals + 1, NULL, 16) : 0;
+        *(equals ? equals : one) = '\0';
+        const struct model *model = model_find(one);
+        if (was != 0 && model && model->hash != 0 && model->hash != was) {
+            log_write(LOG_MODEL_CHANGED, NULL,
+                      "%s: its file has hash %016llx, the checkpoint's had %016llx: what was "
+                      "learnt with it is made anew from the journal",
+                      one, (unsigned long long)model->hash, (unsigned long long)was);
+        }
+    }
+}
+
 /* Returns whether the lab is now in the state of the checkpoint. */
 static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
                             bool journal_is_empty)
@@ -319,6 +342,7 @@ static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpo
     if (status != STATUS_OK) {
         log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s: %s", path,
                   err.text[0] ? err.text : "it is of another lab file or program");
+        tell_models(path);
     }
     return status == STATUS_OK;
 }
@@ -415,8 +439,10 @@ static enum status make_inbox(struct daemon *d, struct err *err)
 /* A line of the daemon's own. */
 static void note_own(struct daemon *d, const char *what)
 {
-    char payload[512];
+    char payload[512 + JOURNAL_NOTE_MAX];
+    char models[JOURNAL_NOTE_MAX];
     char fingerprint[20];
+    models_note(models, sizeof models);
     (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
                    (unsigned long long)d->fingerprint);
     struct json_writer w;
@@ -425,6 +451,7 @@ static void note_own(struct daemon *d, const char *what)
     json_write_text(&w, "version", TANDEM_VERSION);
     json_write_text(&w, "lab", d->file->name);
     json_write_text(&w, "fingerprint", fingerprint);
+    json_write_text(&w, "models", models);
     json_write_close(&w);
     const bool whole = json_write_end(&w);
     inbox_note(d->inbox, what, payload, whole ? w.used : 0);

@@ -576,6 +576,48 @@ static void test_store_from_journal(void)
     daemon_finish(&served);
 }
 
+static void write_motor(const char *remark, const char *friction)
+{
+    FILE *to = fopen(daemon_path(&served, "motor.yaml"), "we");
+    CU_ASSERT_FATAL(to != NULL);
+    (void)fprintf(to,
+                  "%smodel: motor\nvelocities: {w: rad/s}\nefforts: {U: V}\n"
+                  "parameters: {J: {sign: positive}, f: {}}\n"
+                  "equations: [\"J*w' + %s = U\"]\n",
+                  remark, friction);
+    CU_ASSERT_FATAL(fclose(to) == 0);
+}
+
+/* A model whose file says something else is told by name, once, with both hashes; one whose
+ * file is only written otherwise is the same. */
+static void test_model_changed(void)
+{
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port,
+                                "models: [motor.yaml]\n"
+                                "pairs: {r1: {dynamics: {model: motor}}}\n"));
+    write_motor("", "f*w");
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    write_motor("# by me\n", "f*w");
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("the same", strstr(daemon_log(&served), "checkpoint_unused") == NULL);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    write_motor("", "f*abs(w)*w");
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    const char *told = strstr(daemon_log(&served), "model_changed");
+    CHECK("says so", told && strstr(told, "motor: its file has hash ") &&
+                         strstr(told, "the checkpoint's had "));
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("once", strstr(daemon_log(&served), "model_changed") == NULL);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    daemon_finish(&served);
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
@@ -586,6 +628,7 @@ int main(void)
         {"link", test_link},
         {"other lab file", test_other_lab_file},
         {"older checkpoint", test_older_checkpoint},
+        {"model changed", test_model_changed},
         {"store from journal", test_store_from_journal},
         CU_TEST_INFO_NULL,
     };

@@ -69,21 +69,25 @@ static void round_trip(void)
     }
 }
 
+enum { HEAD_BYTES = 88 + JOURNAL_NOTE_MAX };
+
 /* The file is a contract between versions: fixed bytes, little endian, CRC-32 of "123456789"
  * as published (cbf43926). */
 static void layout(void)
 {
-    const struct journal_checkpoint in = sample("123456789", 9);
+    struct journal_checkpoint in = sample("123456789", 9);
+    (void)snprintf(in.note, sizeof in.note, "made with this");
     CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
-    unsigned char got[256];
-    CHECK_INT("size", slurp(got, sizeof got), 88 + 9);
+    unsigned char got[2048];
+    CHECK_INT("size", slurp(got, sizeof got), HEAD_BYTES + 9);
     static const unsigned char want[] = {
-        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  2,    0,    0,    0,
+        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  3,    0,    0,    0,
         3,   0,   0,   0,   0xef, 0xbe, 0xfe, 0xca, 0xce, 0xfa, 0xed, 0xfe,
     };
     CHECK("head", memcmp(got, want, sizeof want) == 0);
     static const unsigned char crc[] = {0x26, 0x39, 0xf4, 0xcb};
-    CHECK("crc", memcmp(got + 80, crc, sizeof crc) == 0);
+    CHECK("note", memcmp(got + 80, "made with this", 15) == 0);
+    CHECK("crc", memcmp(got + HEAD_BYTES - 8, crc, sizeof crc) == 0);
 }
 
 static void refusals(void)
@@ -94,7 +98,8 @@ static void refusals(void)
     CHECK_INT("missing", read_back(&out, &err), STATUS_E_EMPTY);
     CHECK("untouched", out.payload == NULL);
 
-    const struct journal_checkpoint in = sample("some state", 10);
+    struct journal_checkpoint in = sample("some state", 10);
+    (void)snprintf(in.note, sizeof in.note, "motor=1f");
     CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
     err = (struct err){0};
     CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, &out, &err),
@@ -103,6 +108,11 @@ static void refusals(void)
     err = (struct err){0};
     CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, &out, &err), STATUS_E_STALE);
     CHECK("says lab file", strstr(err.text, "lab file") != NULL);
+    char note[JOURNAL_NOTE_MAX] = "";
+    CHECK_INT("note", journal_checkpoint_note(path, note, &err), STATUS_OK);
+    CHECK_TEXT("note", note, in.note);
+    CHECK_INT("no note", journal_checkpoint_note("none.checkpoint", note, &err),
+              STATUS_E_EMPTY);
     err = (struct err){0};
     CHECK_INT("directory", journal_checkpoint_read(dir, 3, 1, &out, &err), STATUS_E_IO);
 }
@@ -112,9 +122,9 @@ static void damage(void)
 {
     const struct journal_checkpoint in = sample("the state of a lab", 18);
     CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
-    unsigned char whole[128];
+    unsigned char whole[2048];
     const size_t n = slurp(whole, sizeof whole);
-    CHECK_INT("size", n, 106);
+    CHECK_INT("size", n, HEAD_BYTES + 18);
     struct journal_checkpoint out = {0};
     for (size_t cut = 0; cut < n; cut++) {
         struct err err = {0};
@@ -124,7 +134,7 @@ static void damage(void)
     }
     for (size_t bit = 0; bit < 8 * n; bit++) {
         struct err err = {0};
-        unsigned char flipped[128];
+        unsigned char flipped[2048];
         memcpy(flipped, whole, n);
         flipped[bit / 8] ^= (unsigned char)(1U << (bit % 8));
         spill(flipped, n);
@@ -133,7 +143,7 @@ static void damage(void)
         const bool in_format = bit / 8 >= 8 && bit / 8 < 12;
         CHECK_INT("flip", status, in_format ? STATUS_E_STALE : STATUS_E_PARSE);
     }
-    unsigned char longer[128] = {0};
+    unsigned char longer[2048] = {0};
     memcpy(longer, whole, n);
     spill(longer, n + 1);
     CHECK_INT("longer", read_back(&out, NULL), STATUS_E_PARSE);
