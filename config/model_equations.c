@@ -69,6 +69,42 @@ static const char *find_stranger(const struct model_loader *l, uint16_t root, ui
 
 /* ---- equations ---- */
 
+/* What only all of them together tell. */
+static void check_terms(struct model_loader *l, uint32_t section)
+{
+    struct err err = {0};
+    struct model_terms *t = &l->file->terms;
+    const uint32_t unused = model_terms_unused(t);
+    const uint32_t idle = model_terms_idle(t);
+    const uint32_t loose = model_terms_loose(t);
+    for (size_t k = 0; k < l->parameters; k++) {
+        if (unused >> k & 1U) {
+            option_fault(l->r, l->nodes[3], "parameter %s stands in no equation",
+                         l->file->parameter[k].symbol);
+        }
+    }
+    for (size_t i = 0; i < l->axes; i++) {
+        if (idle >> i & 1U) {
+            option_fault(l->r, l->nodes[1], "effort %s stands in no equation",
+                         l->file->effort[i].symbol);
+        }
+        if (loose >> i & 1U) {
+            option_fault(l->r, section,
+                         "equation %zu: every term has a parameter, so that all of them could "
+                         "be twice as large: one term has to be known, as an effort alone is",
+                         i + 1);
+        }
+    }
+    if (model_terms_finish(t, &err) != STATUS_OK) {
+        blame_expression(l, section, "equations", &err);
+    } else if (t->curved && l->values->sticks) {
+        option_fault(l->r, option_node(l->reading, "sticks"),
+                     "sticks: of a model whose efforts act through terms of their own nobody "
+                     "knows which force holds it at rest: give the force as the effort's "
+                     "column");
+    }
+}
+
 static void read_equations(struct model_loader *l)
 {
     const uint32_t section = model_entries(l, "equations", TREE_LIST, MODEL_AXES_MAX, true);
@@ -97,12 +133,8 @@ static void read_equations(struct model_loader *l)
         }
         taken += st == STATUS_OK ? 1 : 0;
     }
-    const uint32_t unused = taken == l->axes ? model_terms_unused(&l->file->terms) : 0;
-    for (size_t k = 0; k < l->parameters; k++) {
-        if (unused >> k & 1U) {
-            option_fault(l->r, l->nodes[3], "parameter %s stands in no equation",
-                         l->file->parameter[k].symbol);
-        }
+    if (taken == l->axes) {
+        check_terms(l, section);
     }
 }
 

@@ -309,6 +309,11 @@ static void fill_axes(struct model_loader *l)
         f->axes[i] =
             (struct model_axis){f->velocity[i].name, f->effort[i].name, f->pose[i].name,
                                 f->velocity[i].words, f->effort[i].words};
+        (void)snprintf(f->pushes[i].name, sizeof f->pushes[i].name, "%s_push",
+                       f->velocity[i].name);
+        (void)snprintf(f->pushes[i].words, sizeof f->pushes[i].words, "push on %s",
+                       f->velocity[i].words);
+        f->push[i] = (struct model_push){f->pushes[i].name, f->pushes[i].words};
         f->roles[roles + i] = f->effort[i].symbol;
         f->roles[roles + l->axes + i] = f->velocity[i].symbol;
     }
@@ -339,12 +344,15 @@ static void write_help(struct model_loader *l)
 {
     struct model_file *f = l->file;
     char line[256];
+    char right[256];
     size_t used = (size_t)snprintf(f->help, sizeof f->help, "  %s\n", f->purpose);
     for (size_t i = 0; i < l->axes; i++) {
-        (void)expression_print(&f->pool, f->terms.side[i], line, sizeof line);
+        const uint16_t *sides = f->pool.nodes[f->equations[i]].arguments;
+        (void)expression_print(&f->pool, sides[0], line, sizeof line);
+        (void)expression_print(&f->pool, sides[1], right, sizeof right);
         if (used < sizeof f->help) {
             used += (size_t)snprintf(f->help + used, sizeof f->help - used, "    %s = %s\n",
-                                     line, f->effort[i].symbol);
+                                     line, right);
         }
     }
 }
@@ -355,6 +363,7 @@ static void fill_row(struct model_loader *l, const struct model_kinds *kinds)
     struct model *model = &f->models[0];
     *model = (struct model){.name = f->name,
                             .axes = f->axes,
+                            .pushes = f->terms.curved ? f->push : NULL,
                             .axis_count = l->axes,
                             .heading = l->poses > l->axes ? f->pose[l->axes].name : NULL,
                             .planar = kinds->planar ? f->planar : NULL,

@@ -36,6 +36,10 @@ struct model_file {
     struct model models[MODEL_FILE_VARIANTS_MAX];
     struct model_variant variants[MODEL_FILE_VARIANTS_MAX];
     struct model_axis axes[MODEL_AXES_MAX];
+    struct model_push push[MODEL_AXES_MAX];
+    struct {
+        char name[EXPRESSION_NAME_MAX + 8], words[MODEL_FILE_TEXT_MAX + 16];
+    } pushes[MODEL_AXES_MAX];
     struct model_parameter parameters[MODEL_PARAMETERS_MAX];
     struct model_derived derived[MODEL_DERIVED_MAX];
     const char *roles[MODEL_FILE_ROLES_MAX];

@@ -19,7 +19,7 @@ const char *dynamics_parameter_name(const struct model *model, size_t i, char *t
         (void)snprintf(text, text_bytes, "%s", model->parameters[i].name);
     } else if (i < model->parameter_count + model->axis_count) {
         (void)snprintf(text, text_bytes, "%s_bias",
-                       model->axes[i - model->parameter_count].effort);
+                       model_push_name(model, i - model->parameter_count));
     } else {
         (void)snprintf(text, text_bytes, "unknown");
     }
@@ -31,7 +31,7 @@ const char *dynamics_parameter_words(const struct model *model, size_t i, char *
 {
     const bool bias = i >= model->parameter_count;
     (void)snprintf(text, text_bytes, "%s%s", bias ? "constant " : "",
-                   bias ? model->axes[i - model->parameter_count].effort_words
+                   bias ? model_push_words(model, i - model->parameter_count)
                         : model->parameters[i].words);
     return text;
 }
@@ -103,7 +103,8 @@ static const double CONDITION_MARGINAL = 300.0;
 /* What a parameter multiplies, and on which axis. */
 struct role {
     size_t axis;
-    enum { INERTIA, MOTION, CURVE, PLACE, CONSTANT } with; /* CURVE: several axes at once */
+    /* CURVE: several axes at once */
+    enum { INERTIA, MOTION, CURVE, PLACE, CONSTANT, EFFORT } with;
 };
 
 static double column_at(const struct model *model, size_t axis, size_t i, double q, double nu,
@@ -122,6 +123,11 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
 
 static struct role find_role(const struct model *model, size_t i)
 {
+    for (size_t a = 0; a < model->axis_count && model->pattern; a++) {
+        if (model->pattern[a * model->parameter_count + i] & MODEL_ENTRY_EFFORT) {
+            return (struct role){a, EFFORT};
+        }
+    }
     for (size_t a = 0; a < model->axis_count; a++) {
         if (fabs(column_at(model, a, i, 0.0, 0.0, 1.0) -
                  column_at(model, a, i, 0.0, 0.0, 0.0)) > 0.0) {
@@ -183,6 +189,11 @@ static void advise_on(struct estimate *e, const struct model *model, const struc
                         "%s is not excited and the %s is never pushed directly: run a zig-zag "
                         "at two speeds with hard turns",
                         name, axis->velocity_words);
+    } else if (role.with == EFFORT) {
+        estimate_advise(e,
+                        "%s is not excited: hold the %s steady at three values and more, from "
+                        "the smallest to the largest",
+                        name, axis->effort_words);
     } else if (role.with == CONSTANT) {
         estimate_advise(e, "%s is not determined: drive both ways for the same time", name);
     } else if (role.with == CURVE) {
@@ -206,6 +217,18 @@ static void advise_on(struct estimate *e, const struct model *model, const struc
     }
 }
 
+/* What an axis asks for at this motion beyond what it does at rest. */
+static double demand_more(const struct model *model, const double *theta, const double *nu,
+                          const double *nu_dot, size_t axis)
+{
+    static const double rest[MODEL_AXES_MAX];
+    double moved[MODEL_AXES_MAX];
+    double still[MODEL_AXES_MAX];
+    model_demand(model, theta, NULL, nu, nu_dot, rest, moved);
+    model_demand(model, theta, NULL, rest, rest, rest, still);
+    return moved[axis] - still[axis];
+}
+
 /* The axis whose acceleration goes with parameter i and that answers its effort within a
  * sample, -1 if there is none. The parameter is anything about zero then, of either sign,
  * depending on when in the sample the answer was measured. */
@@ -213,18 +236,17 @@ static int answers_at_once(const struct estimate *e, const struct model *model,
                            const struct data_set *set, size_t i)
 {
     const double zero[MODEL_AXES_MAX] = {0.0};
+    const double none[MODEL_PARAMETERS_MAX] = {0.0};
     double alone[MODEL_PARAMETERS_MAX] = {0.0};
     alone[i] = 1.0;
     for (size_t a = 0; set && !model->needs_pose && a < model->axis_count; a++) {
         double one[MODEL_AXES_MAX] = {0.0};
-        double share[MODEL_AXES_MAX];
-        double inertia[MODEL_AXES_MAX];
-        double drag[MODEL_AXES_MAX];
         one[a] = 1.0;
-        model->inverse(model, alone, NULL, zero, one, share);
-        model->inverse(model, e->value, NULL, zero, one, inertia);
-        model->inverse(model, e->value, NULL, one, zero, drag);
-        if (fabs(share[a]) > 0.0 && fabs(inertia[a]) < set->dt_s * drag[a]) {
+        const double share =
+            demand_more(model, alone, zero, one, a) - demand_more(model, none, zero, one, a);
+        const double inertia = demand_more(model, e->value, zero, one, a);
+        const double drag = demand_more(model, e->value, one, zero, a);
+        if (fabs(share) > 0.0 && fabs(inertia) < set->dt_s * drag) {
             return (int)a;
         }
     }

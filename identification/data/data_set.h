@@ -35,6 +35,12 @@ struct data_set {
     size_t run_part[DATA_RUNS_MAX];      /* which of them a run is of, 0 .. part_count - 1 */
     double noise_sd[MODEL_AXES_MAX];     /* of nu; 0 when it cannot be told */
     bool derived[MODEL_AXES_MAX];        /* nu is the slope of recorded positions */
+    /* Of efforts that act late (data_view_late()), as they were told: of sample k, the one of k
+     * - late acts for a share of the period that is not late_share, the one before it until
+     * then. NULL: those of tau act for all of it. */
+    const double *told[MODEL_AXES_MAX];
+    ptrdiff_t late;
+    double late_share; /* 0 .. 1 */
 };
 
 /* What was recorded: rows in the order of the recording. NaN marks what is missing. A velocity

@@ -59,6 +59,7 @@ struct data_set data_view_piece(const struct data_set *set, size_t from, size_t 
     for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
         part.nu[a] = part.nu[a] ? part.nu[a] + from : NULL;
         part.tau[a] = part.tau[a] ? part.tau[a] + from : NULL;
+        part.told[a] = part.told[a] ? part.told[a] + from : NULL;
         part.pose[a] = part.pose[a] ? part.pose[a] + from : NULL;
     }
     part.run_count = part.part_count = 1;
@@ -118,7 +119,43 @@ void data_view_late(struct data_set *set, double delay_s, double *tau)
                           share * acts[sample_before(k, whole + 1, first, last)];
             }
         }
+        set->told[a] = set->told[a] ? set->told[a] : acts;
         set->tau[a] = late;
+    }
+    const double all = (double)set->late + set->late_share + periods; /* may be late already */
+    set->late = (ptrdiff_t)floor(all);
+    set->late_share = all - floor(all);
+}
+
+void data_view_effort(const struct data_set *set, size_t k, double *tau)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        tau[a] = set->tau[a][k];
+    }
+}
+
+void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts *efforts)
+{
+    size_t run = 0;
+    while (run + 1 < set->run_count && k >= set->run_start[run + 1]) {
+        run++;
+    }
+    const size_t last = set->run_start[run + 1] - 1;
+    if (!set->told[0]) {
+        efforts->count = 1;
+        efforts->share[0] = 1.0;
+        data_view_effort(set, k, efforts->tau[0]);
+        return;
+    }
+    efforts->count = 2; /* the older one first, as they act */
+    efforts->share[0] = set->late_share;
+    efforts->share[1] = 1.0 - set->late_share;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t at =
+            sample_before(k, set->late + 1 - (ptrdiff_t)i, set->run_start[run], last);
+        for (size_t a = 0; a < set->axes; a++) {
+            efforts->tau[i][a] = set->told[a][at];
+        }
     }
 }
 

@@ -28,6 +28,18 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
  * they are kept, out. */
 void data_view_late(struct data_set *set, double delay_s, double *tau);
 
+/* The effort of sample k, into tau [axes]. */
+void data_view_effort(const struct data_set *set, size_t k, double *tau);
+
+/* Efforts that follow each other within a period, each for its share of it. */
+struct data_efforts {
+    size_t count; /* 1 or 2 */
+    double share[2], tau[2][MODEL_AXES_MAX];
+};
+
+/* What acts from sample k to the next one, of which tau has the mean. */
+void data_view_efforts(const struct data_set *set, size_t k, struct data_efforts *efforts);
+
 /* The time (s) after which velocities have half forgotten themselves: where the autocorrelation
  * about the mean of each run, less the measurement's noise, first falls below a half; of the
  * fastest axis, and no more than most_s > 0. most_s where nothing moves beyond its noise. A lag

@@ -54,6 +54,99 @@ void model_load_rows(const struct model *model, const double *size, double *phi)
     }
 }
 
+void model_regressor(const struct model *model, const double *pose, const double *nu,
+                     const double *nu_dot, const double *tau, double *phi)
+{
+    if (model->rows_under) {
+        model->rows_under(model, pose, nu, nu_dot, tau, phi);
+        return;
+    }
+    model->rows(model, pose, nu, nu_dot, phi);
+    model_load_rows(model, tau, phi);
+}
+
+void model_known(const struct model *model, const double *pose, const double *nu,
+                 const double *nu_dot, const double *tau, double *known)
+{
+    double driven[MODEL_AXES_MAX];
+    if (!model->known) {
+        memcpy(known, tau, model->axis_count * sizeof *known);
+        return;
+    }
+    model->known(model, pose, nu, nu_dot, tau, known, driven);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        known[i] += driven[i];
+    }
+}
+
+void model_accelerate(const struct model *model, const double *theta, const double *pose,
+                      const double *nu, const double *tau, const double *push, double *nu_dot)
+{
+    const size_t n = model->axis_count;
+    double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double all[MODEL_AXES_MAX];
+    if (!model->rows_under) {
+        for (size_t i = 0; i < n; i++) {
+            all[i] = tau[i] + push[i];
+        }
+        model->forward(model, theta, pose, nu, all, nu_dot);
+        return;
+    }
+    model->forward(model, theta, pose, nu, tau, nu_dot);
+    model_mobility(model, theta, pose, nu, inverse);
+    for (size_t i = 0; i < n * n; i++) {
+        nu_dot[i / n] += inverse[i] * push[i % n];
+    }
+}
+
+void model_demand(const struct model *model, const double *theta, const double *pose,
+                  const double *nu, const double *nu_dot, const double *tau, double *demand)
+{
+    const size_t p = model->parameter_count;
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double known[MODEL_AXES_MAX];
+    if (!model->rows_under) {
+        model->inverse(model, theta, pose, nu, nu_dot, demand);
+        return;
+    }
+    model_regressor(model, pose, nu, nu_dot, tau, phi);
+    model_known(model, pose, nu, nu_dot, tau, known);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        demand[i] = -known[i];
+        for (size_t k = 0; k < p; k++) {
+            demand[i] += phi[i * p + k] * theta[k];
+        }
+    }
+}
+
+void model_push(const struct model *model, const double *theta, const double *pose,
+                const double *nu, const double *tau, double *push)
+{
+    static const double rest[MODEL_AXES_MAX];
+    const size_t p = model->parameter_count;
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double still[MODEL_AXES_MAX];
+    if (!model->rows_under) {
+        memcpy(push, tau, model->axis_count * sizeof *push);
+        return;
+    }
+    model_regressor(model, pose, nu, rest, tau, phi);
+    model->known(model, pose, nu, rest, tau, still, push);
+    for (size_t i = 0; i < model->axis_count * p; i++) {
+        push[i / p] -= model->pattern[i] & MODEL_ENTRY_EFFORT ? phi[i] * theta[i % p] : 0.0;
+    }
+}
+
+const char *model_push_name(const struct model *model, size_t axis)
+{
+    return model->pushes ? model->pushes[axis].name : model->axes[axis].effort;
+}
+
+const char *model_push_words(const struct model *model, size_t axis)
+{
+    return model->pushes ? model->pushes[axis].words : model->axes[axis].effort_words;
+}
+
 /* nu_dot is affine in efforts of one size. */
 void model_mobility(const struct model *model, const double *theta, const double *pose,
                     const double *nu, double *inverse)
@@ -62,6 +155,10 @@ void model_mobility(const struct model *model, const double *theta, const double
     double tau[MODEL_AXES_MAX] = {0.0};
     double rest[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
+    if (model->mobility) {
+        model->mobility(model, theta, pose, nu, inverse);
+        return;
+    }
     if (model->hold) { /* its parameters begin with the inertias */
         memset(inverse, 0, n * n * sizeof *inverse);
         for (size_t j = 0; j < n; j++) {
@@ -158,23 +255,30 @@ struct state {
 
 struct mover {
     const struct model *model;
-    const double *theta, *tau, *inertial_n;
+    const double *theta, *tau, *push, *inertial_n; /* the last two may be NULL */
     size_t n;
     size_t poses; /* 0: nobody asks for the pose */
 };
 
 static void derive_rates(const struct mover *m, const struct state *s, struct state *rate)
 {
-    double effort[MODEL_AXES_MAX];
+    double push[MODEL_AXES_MAX] = {0.0};
     const double *pose = m->poses > 0 ? s->pose : NULL;
-    memcpy(effort, m->tau, m->n * sizeof effort[0]);
-    if (m->inertial_n && m->poses > 2) {
+    const bool inertial = m->inertial_n && m->poses > 2;
+    if (m->push) {
+        memcpy(push, m->push, m->n * sizeof push[0]);
+    }
+    if (inertial) {
         const double c = cos(s->pose[2]);
         const double q = sin(s->pose[2]);
-        effort[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
-        effort[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
+        push[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
+        push[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
     }
-    m->model->forward(m->model, m->theta, pose, s->nu, effort, rate->nu);
+    if (m->push || inertial) {
+        model_accelerate(m->model, m->theta, pose, s->nu, m->tau, push, rate->nu);
+    } else {
+        m->model->forward(m->model, m->theta, pose, s->nu, m->tau, rate->nu);
+    }
     if (m->poses > 0) {
         m->model->kinematics(m->model, s->pose, s->nu, rate->pose);
     }
@@ -192,22 +296,23 @@ static void advance_state(const struct mover *m, const struct state *from,
     }
 }
 
-static void glide_on(const struct model *model, const double *theta, double *nu, double *pose,
-                     const double *tau, double h_s)
+static void glide_on(const struct mover *m, double *nu, double *pose, double h_s)
 {
     double gain[MODEL_AXES_MAX];
-    model->glide(model, theta, tau, NULL, h_s, nu, gain);
-    for (size_t i = 0; i < model->axis_count && pose; i++) {
+    double tau[MODEL_AXES_MAX];
+    for (size_t i = 0; i < m->n; i++) {
+        tau[i] = m->tau[i] + (m->push ? m->push[i] : 0.0);
+    }
+    m->model->glide(m->model, m->theta, tau, NULL, h_s, nu, gain);
+    for (size_t i = 0; i < m->n && pose; i++) {
         pose[i] += gain[i];
     }
 }
 
-void model_step(const struct model *model, const double *theta, double *nu, double *pose,
-                const double *tau, const double *inertial_n, double h_s)
+static void take_step(const struct mover *m, double *nu, double *pose, double h_s)
 {
-    const size_t n = model->axis_count;
-    const size_t poses = pose ? model_pose_count(model) : 0;
-    const struct mover m = {model, theta, tau, inertial_n, n, poses};
+    const size_t n = m->n;
+    const size_t poses = m->poses;
     struct state begin;
     struct state at;
     struct state k1;
@@ -215,25 +320,41 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
     struct state k3;
     struct state k4;
 
-    if (model->glide) {
-        glide_on(model, theta, nu, pose, tau, h_s);
+    if (m->model->glide) {
+        glide_on(m, nu, pose, h_s);
         return;
     }
     memcpy(begin.nu, nu, n * sizeof nu[0]);
     if (pose) {
         memcpy(begin.pose, pose, poses * sizeof pose[0]);
     }
-    derive_rates(&m, &begin, &k1);
-    advance_state(&m, &begin, &k1, 0.5 * h_s, &at);
-    derive_rates(&m, &at, &k2);
-    advance_state(&m, &begin, &k2, 0.5 * h_s, &at);
-    derive_rates(&m, &at, &k3);
-    advance_state(&m, &begin, &k3, h_s, &at);
-    derive_rates(&m, &at, &k4);
+    derive_rates(m, &begin, &k1);
+    advance_state(m, &begin, &k1, 0.5 * h_s, &at);
+    derive_rates(m, &at, &k2);
+    advance_state(m, &begin, &k2, 0.5 * h_s, &at);
+    derive_rates(m, &at, &k3);
+    advance_state(m, &begin, &k3, h_s, &at);
+    derive_rates(m, &at, &k4);
     for (size_t i = 0; i < n; i++) {
         nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
     }
     for (size_t i = 0; i < poses; i++) {
         pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
     }
+}
+
+void model_step_pushed(const struct model *model, const double *theta, double *nu, double *pose,
+                       const double *tau, const double *push, double h_s)
+{
+    const size_t poses = pose ? model_pose_count(model) : 0;
+    take_step(&(struct mover){model, theta, tau, push, NULL, model->axis_count, poses}, nu,
+              pose, h_s);
+}
+
+void model_step(const struct model *model, const double *theta, double *nu, double *pose,
+                const double *tau, const double *inertial_n, double h_s)
+{
+    const size_t poses = pose ? model_pose_count(model) : 0;
+    take_step(&(struct mover){model, theta, tau, NULL, inertial_n, model->axis_count, poses},
+              nu, pose, h_s);
 }

@@ -1,6 +1,8 @@
 /* identification/data/linear_model.h - dynamics that are linear in their parameters.
  *
  *     Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
+ *     Phi(nu, nu_dot, tau) theta = known(nu, nu_dot, tau)
+ *                                              (docs/model/model_files.md, section 3)
  *
  * The same object serves identification (regressor rows), simulation (forward), model following
  * (inverse) and the API (names, units, signs); the models themselves are rows of a table in
@@ -56,6 +58,12 @@ struct model_axis {
     const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
+/* What an equation adds up, where that is no effort. */
+struct model_push {
+    const char *name;  /* "w_push" */
+    const char *words; /* "push of w" */
+};
+
 /* What may have been taken for another unit; any of them together. */
 enum plausible_unit {
     PLAUSIBLE_TIME = 1,
@@ -82,16 +90,18 @@ struct model_limits {
     double (*form_of)(const double *theta);
 };
 
-/* Entries of phi that are not always zero; that are not where nu_dot is. */
-enum model_entry { MODEL_ENTRY = 1, MODEL_ENTRY_STILL = 2 };
+/* Entries of phi that are not always zero; that are not where nu_dot is; in which an effort
+ * stands. */
+enum model_entry { MODEL_ENTRY = 1, MODEL_ENTRY_STILL = 2, MODEL_ENTRY_EFFORT = 4 };
 
 struct model_program;
 
 struct model {
     const char *name;
     const struct model_axis *axes;
-    size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
-    const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */
+    const struct model_push *pushes; /* [axis_count]; NULL: the efforts */
+    size_t axis_count;               /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    const char *heading;             /* one more entry of the pose: "theta_rad"; NULL: none */
     /* [axis_count]: which number each axis is where a robot tells its velocity in the plane, as
      * ahead, sideways, turn; sideways has no axis. NULL: it is told axis by axis only. */
     const size_t *planar;
@@ -138,17 +148,31 @@ struct model {
     void (*rows_many)(const struct model *model, const double (*restrict nu)[MODEL_STRIDE],
                       const double (*restrict nu_dot)[MODEL_STRIDE],
                       double (*restrict phi)[MODEL_STRIDE]);
+    /* Where more is known of the right side than the effort: what stands there whatever it is,
+     * and what stands with it, [axis_count] each, out; affine in nu_dot as rows is. NULL: the
+     * efforts are the right side. */
+    void (*known)(const struct model *model, const double *pose, const double *nu,
+                  const double *nu_dot, const double *tau, double *still, double *driven);
+    /* phi under efforts that act through terms of their own, a thrust curve; rows is of no
+     * effort then. A force beside the efforts is none of them then, but what mobility makes of
+     * it; and inverse begins to look for tau at the one that it is given. NULL: each effort is
+     * a force on its axis. */
+    void (*rows_under)(const struct model *model, const double *pose, const double *nu,
+                       const double *nu_dot, const double *tau, double *phi);
+    /* The inverse of the inertia [axis_count x axis_count] by rows. NULL: forward tells it. */
+    void (*mobility)(const struct model *model, const double *theta, const double *pose,
+                     const double *nu, double *inverse);
     /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
     void (*forward)(const struct model *model, const double *theta, const double *pose,
                     const double *nu, const double *tau, double *nu_dot);
-    /* tau that gives nu_dot at nu: equals phi theta. */
+    /* tau that gives nu_dot at nu: equals phi theta, less what is known beside it. */
     void (*inverse)(const struct model *model, const double *theta, const double *pose,
                     const double *nu, const double *nu_dot, double *tau);
     /* For model_forward() and model_inverse(): tau at nu_dot = 0. */
     void (*resist)(const struct model *model, const double *theta, const double *pose,
                    const double *nu, double *tau);
-    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows; tau matters where by_effort, and may
-     * be NULL: none. */
+    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows; tau matters where by_effort and
+     * rows_under, and may be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
                   const double *nu, const double *tau, double *jacobian);
     /* Friction that holds: entries of phi as they are under these efforts, phi in/out, and what
@@ -182,6 +206,30 @@ void model_inverse(const struct model *model, const double *theta, const double 
 
 /* Rows as they are under efforts of these sizes, phi [axis_count x parameter_count] in/out. */
 void model_load_rows(const struct model *model, const double *size, double *phi);
+
+/* phi under these efforts, however they act; and the right side [axis_count]. */
+void model_regressor(const struct model *model, const double *pose, const double *nu,
+                     const double *nu_dot, const double *tau, double *phi);
+void model_known(const struct model *model, const double *pose, const double *nu,
+                 const double *nu_dot, const double *tau, double *known);
+
+/* forward with forces beside the efforts, push [axis_count]. */
+void model_accelerate(const struct model *model, const double *theta, const double *pose,
+                      const double *nu, const double *tau, const double *push, double *nu_dot);
+
+/* What the equations ask of efforts, [axis_count] out: inverse where each is a force; else what
+ * is left of them under tau, of which only differences say something. */
+void model_demand(const struct model *model, const double *theta, const double *pose,
+                  const double *nu, const double *nu_dot, const double *tau, double *demand);
+
+/* What efforts do in the equations, [axis_count] out: themselves where each is a force, else
+ * all terms in which one stands. */
+void model_push(const struct model *model, const double *theta, const double *pose,
+                const double *nu, const double *tau, double *push);
+
+/* What an axis' equation adds up: "tau_u_n", "surge force". */
+const char *model_push_name(const struct model *model, size_t axis);
+const char *model_push_words(const struct model *model, size_t axis);
 
 /* The inverse of the inertia [axis_count x axis_count] by rows: what a push gives that brings
  * no friction and meets none that holds. */
@@ -227,9 +275,14 @@ size_t model_pose_count(const struct model *model);
 
 /* One step over h_s > 0, exact where the model has a closed form (glide), else of classical
  * Runge-Kutta; nu and pose in/out; pose NULL: not wanted, for models that do not need it. tau
- * is held over the step (zero-order hold). inertial_n: a force that keeps its direction in the
- * world, [2] along the x and y of the pose, NULL for none; only with a pose and for models
- * whose first three axes are surge, sway and yaw. */
+ * is held over the step (zero-order hold), and so are forces beside it, push [axis_count],
+ * NULL: none. */
+void model_step_pushed(const struct model *model, const double *theta, double *nu, double *pose,
+                       const double *tau, const double *push, double h_s);
+
+/* The same without such forces. inertial_n: a force that keeps its direction in the world, [2]
+ * along the x and y of the pose, NULL for none; only with a pose and for models whose first
+ * three axes are surge, sway and yaw. */
 void model_step(const struct model *model, const double *theta, double *nu, double *pose,
                 const double *tau, const double *inertial_n, double h_s);
 

@@ -36,6 +36,7 @@ static void copy_piece(const struct data_set *set, size_t from, size_t n, double
     for (size_t a = 0; a < set->axes; a++) {
         const double *const of[] = {set->nu[a], set->tau[a], set->pose[a]};
         const double **const into[] = {&moving->nu[a], &moving->tau[a], &moving->pose[a]};
+        moving->told[a] = NULL;
         for (size_t c = 0; c < 3; c++) {
             to += room;
             if (of[c]) {

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#include "identification/data/data_view.h"
+#include "identification/data/trajectory.h"
+
 /* A motion that leaves the measured range so far behind has run away. */
 static const double RUN_AWAY_RATIO = 1e3;
 enum { SUBSTEPS_MAX = 64 };
@@ -52,6 +55,11 @@ static bool begin_walk(struct walk *w)
     for (size_t a = 0; a < w->set->axes; a++) {
         w->fastest[a] = largest_size(w->set->nu[a], w->set->n);
     }
+    if (w->model->rows_under) { /* how fast it is may depend on the efforts */
+        const double n = ceil(w->set->dt_s / trajectory_step_s(w->model, w->theta, w->set));
+        w->steps = n < SUBSTEPS_MAX ? (int)n : SUBSTEPS_MAX;
+        return true;
+    }
     w->steps = count_substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose),
                               w->fastest, w->set->dt_s);
     return true;
@@ -62,15 +70,22 @@ static bool begin_walk(struct walk *w)
 static bool walk_on(const struct walk *w, size_t k, double *nu)
 {
     double pose[MODEL_AXES_MAX];
-    double tau[MODEL_AXES_MAX];
+    double push[MODEL_AXES_MAX];
+    struct data_efforts acting = {.count = 1, .share = {1.0}};
     (void)data_set_pose(w->set, k, 0.0, pose);
     for (size_t a = 0; a < w->set->axes; a++) {
-        tau[a] = w->set->tau[a][k] -
-                 (a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
+        acting.tau[0][a] = w->set->tau[a][k];
+        push[a] = -(a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
     }
-    for (int i = 0; i < w->steps; i++) {
-        model_step(w->model, w->theta, nu, w->model->needs_pose ? pose : NULL, tau, NULL,
-                   w->set->dt_s / w->steps);
+    if (w->model->rows_under) { /* the mean of two acts as neither does */
+        data_view_efforts(w->set, k, &acting);
+    }
+    for (size_t e = 0; e < acting.count; e++) {
+        for (int i = 0; i < w->steps; i++) {
+            model_step_pushed(w->model, w->theta, nu, w->model->needs_pose ? pose : NULL,
+                              acting.tau[e], w->bias_count > 0 ? push : NULL,
+                              acting.share[e] * w->set->dt_s / w->steps);
+        }
     }
     for (size_t a = 0; a < w->set->axes; a++) {
         if (!(fabs(nu[a]) <= RUN_AWAY_RATIO * (1.0 + w->fastest[a]))) {

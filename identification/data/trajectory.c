@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/data/data_view.h"
+
 enum { PIECE_STEPS_MAX = 10000 };
 
 /* Of a step times the fastest rate: the error of one Runge-Kutta step is then below 3e-4 of
@@ -23,14 +25,33 @@ size_t trajectory_columns(const struct trajectory_rules *rules)
     return n + count_parameters(rules) + (rules->with_biases ? n : 0) + 1;
 }
 
-/* What drives the model: the efforts that act, less the constant ones. */
-static void set_effort(const struct trajectory *walk, double *tau)
+/* What drives the model: the efforts that act, and beside them forces, less the constant ones.
+ * Where an effort is a force all of it is in tau. */
+struct drive {
+    double tau[MODEL_AXES_MAX], push[MODEL_AXES_MAX];
+};
+
+static void set_drive(const struct trajectory *walk, struct drive *drive)
 {
     const struct trajectory_rules *rules = walk->rules;
     const double *bias = walk->theta + rules->model->parameter_count;
     for (size_t i = 0; i < rules->model->axis_count; i++) {
-        tau[i] = (walk->silent ? 0.0 : rules->set->tau[i][walk->effort]) + walk->push[i] -
-                 (rules->with_biases ? bias[i] : 0.0);
+        const double constant = rules->with_biases ? bias[i] : 0.0;
+        const double effort = walk->silent ? 0.0 : rules->set->tau[i][walk->effort];
+        const bool apart = rules->model->rows_under;
+        drive->tau[i] = apart ? effort : effort + walk->push[i] - constant;
+        drive->push[i] = apart ? walk->push[i] - constant : 0.0;
+    }
+}
+
+static void accelerate_drive(const struct trajectory *walk, const double *pose,
+                             const double *nu, const struct drive *drive, double *nu_dot)
+{
+    const struct model *model = walk->rules->model;
+    if (model->rows_under) {
+        model_accelerate(model, walk->theta, pose, nu, drive->tau, drive->push, nu_dot);
+    } else {
+        model->forward(model, walk->theta, pose, nu, drive->tau, nu_dot);
     }
 }
 
@@ -63,8 +84,7 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     model->slope(model, walk->theta, pose, nu, tau, a);
     if (p > 0) {
-        model->rows(model, pose, nu, nu_dot, phi);
-        model_load_rows(model, tau, phi);
+        model_regressor(model, pose, nu, nu_dot, tau, phi);
     }
     model_mobility(model, walk->theta, pose, nu, inverse);
     model_hold_back(model, walk->theta, nu, tau, phi, inverse);
@@ -100,26 +120,26 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
     const size_t n = model->axis_count;
     const size_t all = n * trajectory_columns(walk->rules);
     double nu[MODEL_AXES_MAX];
-    double tau[MODEL_AXES_MAX];
+    struct drive drive;
     double memory[MODEL_AXES_MAX];
     const double *pose = pose_at(walk, h_s, memory);
     for (size_t i = 0; i < n; i++) {
         nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
     }
-    set_effort(walk, tau);
-    model->forward(model, walk->theta, pose, nu, tau, rate->nu);
+    set_drive(walk, &drive);
+    accelerate_drive(walk, pose, nu, &drive, rate->nu);
     if (!walk->rules->sensitive) {
         return;
     }
     if (!former) {
-        derive_sensitivities(walk, pose, nu, rate->nu, tau, walk->by, rate->by);
+        derive_sensitivities(walk, pose, nu, rate->nu, drive.tau, walk->by, rate->by);
         return;
     }
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
     for (size_t i = 0; i < all; i++) {
         by[i] = walk->by[i] + h_s * former->by[i];
     }
-    derive_sensitivities(walk, pose, nu, rate->nu, tau, by, rate->by);
+    derive_sensitivities(walk, pose, nu, rate->nu, drive.tau, by, rate->by);
 }
 
 static void take_step(struct trajectory *walk, double h_s)
@@ -170,10 +190,9 @@ static void take_next(struct trajectory *walk)
 /* A later edge prolongs the old rates at the cost of the new ones. */
 static void pass_edge(struct trajectory *walk)
 {
-    const struct model *model = walk->rules->model;
-    const size_t n = model->axis_count;
+    const size_t n = walk->rules->model->axis_count;
     const size_t m = trajectory_columns(walk->rules);
-    double tau[MODEL_AXES_MAX];
+    struct drive drive;
     double before[MODEL_AXES_MAX];
     double after[MODEL_AXES_MAX];
     double memory[MODEL_AXES_MAX];
@@ -182,11 +201,11 @@ static void pass_edge(struct trajectory *walk)
         return;
     }
     const double *pose = pose_at(walk, 0.0, memory);
-    set_effort(walk, tau);
-    model->forward(model, walk->theta, pose, walk->nu, tau, before);
+    set_drive(walk, &drive);
+    accelerate_drive(walk, pose, walk->nu, &drive, before);
     take_next(walk);
-    set_effort(walk, tau);
-    model->forward(model, walk->theta, pose, walk->nu, tau, after);
+    set_drive(walk, &drive);
+    accelerate_drive(walk, pose, walk->nu, &drive, after);
     for (size_t i = 0; i < n; i++) {
         walk->by[i * m + m - 1] += before[i] - after[i];
     }
@@ -254,10 +273,13 @@ double trajectory_step_s(const struct model *model, const double *theta,
     double fastest = 0.0; /* 1/s: a bound on the rates, by rows of the slope */
     for (size_t k = 0; k < set->n; k++) {
         double nu[MODEL_AXES_MAX];
+        double tau[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
         data_set_velocity(set, k, nu);
-        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu, NULL, a);
+        data_view_effort(set, k, tau);
+        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu,
+                     model->rows_under ? tau : NULL, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (size_t j = 0; j < n; j++) {

@@ -251,16 +251,24 @@ static void widen_errors(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+/* How large what an axis' effort does is. */
+static double push_size(const struct data_card *card, const struct dynamics_check *own,
+                        size_t axis)
+{
+    return isnan(own->push_rms[axis]) ? hypot(card->tau[axis].mean, card->tau[axis].sd)
+                                      : own->push_rms[axis];
+}
+
 /* The axis of a constant effort that matters; axis_count: there is none. */
 static size_t constant_axis(const struct model *model, const struct data_card *card,
-                            const struct stability *s)
+                            const struct dynamics_check *own)
 {
+    const struct stability *s = &own->stability;
     size_t found = model->axis_count;
     double most = CONSTANT_ERRORS;
     for (size_t a = 0; a < model->axis_count && s->constant_p < FALSE_ALARMS; a++) {
         const double errors = fabs(s->constant[a]) / s->constant_se[a];
-        if (errors > most &&
-            fabs(s->constant[a]) > CONSTANT_RATIO * hypot(card->tau[a].mean, card->tau[a].sd)) {
+        if (errors > most && fabs(s->constant[a]) > CONSTANT_RATIO * push_size(card, own, a)) {
             most = errors;
             found = a;
         }
@@ -268,17 +276,16 @@ static size_t constant_axis(const struct model *model, const struct data_card *c
     return found;
 }
 
-static void tell_constant(struct dynamics_fit *fit, const struct model_axis *axis, double value,
-                          double se)
+static void tell_constant(struct dynamics_fit *fit, const char *push, double value, double se)
 {
     estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
                           "a constant %s of %.3g +- %.2g beside that given would explain what "
                           "is left",
-                          axis->effort_words, value, se);
+                          push, value, se);
     estimate_advise(&fit->estimate,
                     "fit a constant %s too: --biases; and look for what makes it: a slope, "
                     "wind, a current, the zero of a sensor",
-                    axis->effort_words);
+                    push);
 }
 
 /* Recordings that differ do so in time, too: the more likely cause, unless time explains much
@@ -349,7 +356,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     const struct stability_test *worst = NULL;
     const size_t bent = bent_axis(model, stability, chance);
     const size_t pushed =
-        stability->tested ? constant_axis(model, card, stability) : model->axis_count;
+        stability->tested ? constant_axis(model, card, own) : model->axis_count;
     const bool lacks = judge_term(fit, model, &stability->term);
     double weight = 0.0; /* of the most likely cause so far */
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
@@ -369,7 +376,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
      */
     if (pushed < model->axis_count &&
         weight < stability->constant_statistic / stability->constant_df) {
-        tell_constant(fit, &model->axes[pushed], stability->constant[pushed],
+        tell_constant(fit, model_push_words(model, pushed), stability->constant[pushed],
                       stability->constant_se[pushed]);
         return true;
     }
@@ -395,16 +402,16 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
 }
 
 void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
-                           const struct data_card *card)
+                           const struct data_card *card, const struct dynamics_check *own)
 {
     for (size_t a = 0; a < model->axis_count; a++) {
-        const double effort = hypot(card->tau[a].mean, card->tau[a].sd);
+        const double effort = push_size(card, own, a);
         const double ratio = fit->force_sd[a] / effort;
         if (fit->method == DYNAMICS_PEM && effort > 0.0 && ratio > FORCE_RATIO_MAX) {
             estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "forces that nobody measured are %.0f %% of the %s: much of the "
                             "motion has another cause",
-                            100.0 * ratio, model->axes[a].effort_words);
+                            100.0 * ratio, model_push_words(model, a));
             estimate_advise(&fit->estimate,
                             "look for what else pushes (wind, slope, cable) or for a %s that "
                             "is commanded and not what acts; record with larger efforts, on a "

@@ -18,7 +18,7 @@ bool dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
 
 /* Forces that nobody measured, held against those that were (pem). */
 void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
-                           const struct data_card *card);
+                           const struct data_card *card, const struct dynamics_check *own);
 
 /* A recording that was not fitted: size, bias and colour of what the fit leaves there, axis by
  * axis, and where it would have the parameters. */

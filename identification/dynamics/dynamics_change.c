@@ -97,8 +97,8 @@ static void tell_roles(const struct model *model, bool knows[][MODEL_PARAMETERS_
     double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double even[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     const size_t p = model->parameter_count;
-    model->rows(model, motion, motion, motion, moved);
-    model->rows(model, motion, motion, rest, even);
+    model_regressor(model, motion, motion, motion, motion, moved);
+    model_regressor(model, motion, motion, rest, motion, even);
     for (size_t j = 0; j < p; j++) {
         is_mass[j] = false;
         for (size_t i = 0; i < model->axis_count; i++) {

@@ -308,9 +308,10 @@ static enum status score_fit(const struct model *model, const struct dynamics_fi
     return st;
 }
 
-/* Effort that goes with a small change of what `by` points to, around the velocities nu. */
-static double derive_effort(const struct model *model, const double *theta, double *nu,
-                            double *nu_dot, double *by, size_t axis)
+/* Demand that goes with a small change of what `by` points to, around the velocities nu and, as
+ * far as it matters, under these efforts. */
+static double derive_demand(const struct model *model, const double *theta, double *nu,
+                            double *nu_dot, const double *tau, double *by, size_t axis)
 {
     const double pose[MODEL_AXES_MAX] = {0.0};
     const double at = *by;
@@ -318,36 +319,73 @@ static double derive_effort(const struct model *model, const double *theta, doub
     double up[MODEL_AXES_MAX];
     double down[MODEL_AXES_MAX];
     *by = at + step;
-    model->inverse(model, theta, pose, nu, nu_dot, up);
+    model_demand(model, theta, pose, nu, nu_dot, tau, up);
     *by = at - step;
-    model->inverse(model, theta, pose, nu, nu_dot, down);
+    model_demand(model, theta, pose, nu, nu_dot, tau, down);
     *by = at;
     return (up[axis] - down[axis]) / (2.0 * step);
 }
 
-/* Inertia of an axis from these values of the parameters. */
-static double find_inertia(const struct model *model, const double *theta, size_t axis)
+/* Inertia of an axis from these values of the parameters, some of which may be unknown. */
+static double find_inertia(const struct model *model, const double *theta, const double *tau,
+                           size_t axis)
 {
-    double sum = 0.0;
+    double nu[MODEL_AXES_MAX] = {0.0};
+    double nu_dot[MODEL_AXES_MAX] = {0.0};
+    double alone[MODEL_PARAMETERS_MAX] = {0.0};
+    const double known =
+        model->known ? derive_demand(model, alone, nu, nu_dot, tau, &nu_dot[axis], axis) : 0.0;
+    double sum = known;
     for (size_t i = 0; i < model->parameter_count; i++) {
-        double nu[MODEL_AXES_MAX] = {0.0};
-        double nu_dot[MODEL_AXES_MAX] = {0.0};
-        double alone[MODEL_PARAMETERS_MAX] = {0.0};
         alone[i] = 1.0;
-        const double share = derive_effort(model, alone, nu, nu_dot, &nu_dot[axis], axis);
+        const double share =
+            derive_demand(model, alone, nu, nu_dot, tau, &nu_dot[axis], axis) - known;
         sum += fabs(share) > 0.0 ? share * theta[i] : 0.0;
+        alone[i] = 0.0;
     }
     return sum;
 }
 
-/* All changes of an effort together, at once: their root of squares. */
-static double sum_changes(const struct data_set *set, size_t axis)
+/* What the effort of sample k does on an axis. */
+static double push_at(const struct model *model, const double *theta,
+                      const struct data_set *set, size_t k, size_t axis)
+{
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
+    double push[MODEL_AXES_MAX];
+    if (!model->rows_under) {
+        return set->tau[axis][k];
+    }
+    data_set_velocity(set, k, nu);
+    data_view_effort(set, k, tau);
+    model_push(model, theta, data_set_pose(set, k, 0.0, pose), nu, tau, push);
+    return push[axis];
+}
+
+static double push_rms(const struct model *model, const double *theta,
+                       const struct data_set *set, size_t axis)
+{
+    double squares = 0.0;
+    for (size_t k = 0; k < set->n && model->rows_under; k++) {
+        const double push = push_at(model, theta, set, k, axis);
+        squares += push * push;
+    }
+    return model->rows_under ? sqrt(squares / (double)set->n) : (double)NAN;
+}
+
+/* All changes of what an effort does together, at once: their root of squares. */
+static double sum_changes(const struct model *model, const double *theta,
+                          const struct data_set *set, size_t axis)
 {
     double squares = 0.0;
     for (size_t run = 0; run < set->run_count; run++) {
-        for (size_t k = set->run_start[run] + 1; k < set->run_start[run + 1]; k++) {
-            const double change = set->tau[axis][k] - set->tau[axis][k - 1];
-            squares += change * change;
+        const size_t first = set->run_start[run];
+        double before = push_at(model, theta, set, first, axis);
+        for (size_t k = first + 1; k < set->run_start[run + 1]; k++) {
+            const double now = push_at(model, theta, set, k, axis);
+            squares += (now - before) * (now - before);
+            before = now;
         }
     }
     return sqrt(squares);
@@ -375,10 +413,14 @@ static struct dynamics_lag find_lag(const struct model *model, const struct dyna
     }
     nu[axis] = sqrt(nu[axis]);
     const struct estimate *e = &fit->estimate;
-    const double drag = derive_effort(model, e->value, nu, nu_dot, &nu[axis], axis);
-    const double time_s = find_inertia(model, e->value, axis) / drag;
+    double tau[MODEL_AXES_MAX];
+    for (size_t a = 0; a < set->axes; a++) {
+        tau[a] = mean_of(set->tau[a], set->n);
+    }
+    const double drag = derive_demand(model, e->value, nu, nu_dot, tau, &nu[axis], axis);
+    const double time_s = find_inertia(model, e->value, tau, axis) / drag;
     const double noise = hypot(set->noise_sd[axis], NOISE_MIN * nu[axis]);
-    const double seen = SEEN_ERRORS * noise * drag / sum_changes(set, axis);
+    const double seen = SEEN_ERRORS * noise * drag / sum_changes(model, e->value, set, axis);
     const bool late = isfinite(fit->delay_s);
     const double periods = late ? fit->delay_s / set->dt_s : 0.0;
     const double after_s = set->dt_s * (floor(periods) + 1.0 - periods);
@@ -390,7 +432,8 @@ static struct dynamics_lag find_lag(const struct model *model, const struct dyna
         count_under_way(time_s, set->dt_s, after_s, seen) >= (late ? 2 : 1);
     return (struct dynamics_lag){
         .time_s = drag > 0.0 ? time_s : (double)NAN,
-        .untold = quick && !(ended && find_inertia(model, e->lo, axis) > 0.0 && seen_enough)};
+        .untold =
+            quick && !(ended && find_inertia(model, e->lo, tau, axis) > 0.0 && seen_enough)};
 }
 
 static enum status check_fit(const struct model *model, const struct dynamics_fit *fit,
@@ -410,6 +453,7 @@ static enum status check_fit(const struct model *model, const struct dynamics_fi
     out.motion_s = motion_s(set);
     for (size_t a = 0; a < set->axes; a++) {
         out.lag[a] = find_lag(model, fit, set, a);
+        out.push_rms[a] = push_rms(model, fit->estimate.value, set, a);
     }
     out.effort_r2 = (double)NAN;
     struct data_set late;

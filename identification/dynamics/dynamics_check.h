@@ -44,6 +44,9 @@ struct dynamics_check {
     double effort_r2;
     struct residual_summary
         effort_left; /* likewise, of the efforts in motion; n 0: not known */
+    /* Root mean square of what an axis' effort does in its equation; NaN where that is the
+     * effort itself, of which the data card tells. */
+    double push_rms[MODEL_AXES_MAX];
     double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
     struct stability stability; /* of the parameters, part by part */

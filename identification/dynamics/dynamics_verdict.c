@@ -394,7 +394,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     if (!dynamics_judge_parts(fit, model, card, own)) {
         advise_forces(fit, model, own);
     }
-    dynamics_judge_forces(fit, model, card);
+    dynamics_judge_forces(fit, model, card, own);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
         dynamics_judge_held_out(fit, model, own, held_out);

@@ -184,8 +184,7 @@ static double find_size(const struct missing_friction *term, const struct data_s
         double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         const double size = fabs(set->tau[0][k]);
         data_set_velocity(set, k, nu);
-        term->model->rows(term->model, data_set_pose(set, k, 0.0, pose), nu, still, phi);
-        model_load_rows(term->model, &size, phi);
+        model_regressor(term->model, data_set_pose(set, k, 0.0, pose), nu, still, &size, phi);
         most = fmax(most, fabs(phi[term->at]));
         squares += size * size;
     }

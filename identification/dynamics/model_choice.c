@@ -25,13 +25,22 @@ static const double RATE_MAX = 32.0;
 static double left_over(const struct model *model, const struct data_set *set,
                         const struct dynamics_fit *fit)
 {
+    double squares[MODEL_AXES_MAX] = {0.0};
     double sum = 0.0;
-    for (size_t a = 0; a < model->axis_count; a++) {
-        double squares = 0.0;
-        for (size_t k = 0; k < set->n; k++) {
-            squares += set->tau[a][k] * set->tau[a][k] / (double)set->n;
+    for (size_t k = 0; k < set->n; k++) {
+        double nu[MODEL_AXES_MAX];
+        double tau[MODEL_AXES_MAX];
+        double push[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        data_set_velocity(set, k, nu);
+        data_view_effort(set, k, tau);
+        model_push(model, fit->estimate.value, data_set_pose(set, k, 0.0, pose), nu, tau, push);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            squares[a] += push[a] * push[a] / (double)set->n;
         }
-        sum += squares > 0.0 ? fit->residual_sd[a] * fit->residual_sd[a] / squares : 0.0;
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        sum += squares[a] > 0.0 ? fit->residual_sd[a] * fit->residual_sd[a] / squares[a] : 0.0;
     }
     return sqrt(sum);
 }
@@ -42,13 +51,15 @@ static bool can_follow(const struct model *model, const struct data_set *set,
 {
     const double rest[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double fastest = 0.0;
     if (model_unphysical(model, fit->estimate.value) >= 0) {
         return true; /* and nothing can be simulated in any case */
     }
-    model->slope(model, fit->estimate.value, data_set_pose(set, 0, 0.0, pose), rest, NULL,
-                 slope);
+    data_view_effort(set, 0, tau);
+    model->slope(model, fit->estimate.value, data_set_pose(set, 0, 0.0, pose), rest,
+                 model->rows_under ? tau : NULL, slope);
     for (size_t a = 0; a < model->axis_count; a++) {
         fastest = fmax(fastest, fabs(slope[a * model->axis_count + a]));
     }

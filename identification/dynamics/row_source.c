@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/data/data_view.h"
 #include "identification/numeric/dot.h"
 #include "identification/numeric/local_polynomial.h"
 
@@ -93,11 +94,18 @@ static void find_static(struct row_source *rows)
 {
     bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     const size_t n = rows->model->parameter_count;
+    const size_t axes = rows->model->axis_count;
+    const unsigned char *pattern = rows->model->pattern;
     find_active(rows->model, false, active);
-    for (size_t at = 0; at < rows->model->axis_count * n; at++) {
+    for (size_t at = 0; at < axes * n; at++) {
         if (active[at]) {
-            rows->still[rows->static_count++] = at;
+            const bool by_cell = pattern && (pattern[at] & MODEL_ENTRY_EFFORT);
+            rows->still[rows->static_count++] = (struct row_still){at, at, by_cell};
         }
+    }
+    for (size_t at = 0; at < 2 * axes && rows->model->known; at++) {
+        rows->still[rows->static_count++] =
+            (struct row_still){axes * n + at, axes * n + at % axes, at >= axes};
     }
 }
 
@@ -158,18 +166,40 @@ static enum status make_sg(struct row_source *rows, size_t order)
     return st;
 }
 
+/* Phi, and behind it what is known of the right side, without an effort and with it. */
+enum { WHOLE_ROW = MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 2) };
+
+static void fill_whole(const struct model *model, const double *pose, const double *nu,
+                       const double *nu_dot, const double *tau, double *row)
+{
+    const size_t behind = model->axis_count * model->parameter_count;
+    model_regressor(model, pose, nu, nu_dot, tau, row);
+    if (model->known) {
+        model->known(model, pose, nu, nu_dot, tau, row + behind,
+                     row + behind + model->axis_count);
+    }
+}
+
+/* At rest; of a model whose terms may have no value there, somewhere odd. */
 static void find_inertia(struct row_source *rows)
 {
     const struct model *model = rows->model;
-    const double zero[MODEL_AXES_MAX] = {0.0};
-    double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->rows(model, zero, zero, zero, still);
-    for (size_t j = 0; j < model->axis_count; j++) {
+    const size_t axes = model->axis_count;
+    const size_t known = model->known ? axes : 0;
+    double at_odd[MODEL_AXES_MAX] = {0.0};
+    double none[MODEL_AXES_MAX] = {0.0};
+    double still[WHOLE_ROW];
+    double moved[WHOLE_ROW];
+    for (size_t a = 0; a < MODEL_AXES_MAX && model->pattern; a++) {
+        at_odd[a] = 0.6 + 0.23 * (double)a;
+    }
+    fill_whole(model, at_odd, at_odd, none, at_odd, still);
+    for (size_t j = 0; j < axes; j++) {
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
-        model->rows(model, zero, zero, unit, moved);
-        for (size_t at = 0; at < model->axis_count * model->parameter_count; at++) {
+        fill_whole(model, at_odd, at_odd, unit, at_odd, moved);
+        /* What is known without an effort stands where right sides do. */
+        for (size_t at = 0; at < axes * model->parameter_count + known; at++) {
             const double factor = moved[at] - still[at];
             if (fabs(factor) > 0.0) {
                 rows->inertia[rows->inertia_count++] = (struct row_inertia){at, j, factor};
@@ -323,6 +353,74 @@ static void smooth_rows(const struct row_source *rows, struct motion *motion)
     }
 }
 
+/* Efforts around a sample, each with its weight: those of the period before it and of the one
+ * after it, of all samples that a smoothed one is made of. */
+typedef void see_effort(void *context, double weight, const double *tau);
+
+static void each_effort(const struct row_source *rows, size_t at, see_effort *see,
+                        void *context)
+{
+    const bool smooth = rows->method != DYNAMICS_OLS_CENTRAL;
+    const size_t first = rows->set->run_start[rows->run];
+    for (size_t m = 0; m <= (smooth ? 2 * rows->half : 0); m++) {
+        const size_t k = smooth ? at - rows->half + m : at;
+        const size_t cells[] = {k > first ? k - 1 : k, k};
+        for (size_t c = 0; c < COUNT(cells); c++) {
+            struct data_efforts acting;
+            data_view_efforts(rows->set, cells[c], &acting);
+            for (size_t e = 0; e < acting.count; e++) {
+                see(context, 0.5 * (smooth ? rows->smooth[m] : 1.0) * acting.share[e],
+                    acting.tau[e]);
+            }
+        }
+    }
+}
+
+struct row_sum {
+    const struct model *model;
+    const double *pose, *nu, *nu_dot;
+    double row[WHOLE_ROW];
+};
+
+static void add_effort(void *context, double weight, const double *tau)
+{
+    struct row_sum *sum = context;
+    double row[WHOLE_ROW];
+    const size_t n = sum->model->axis_count * (sum->model->parameter_count + 2);
+    fill_whole(sum->model, sum->pose, sum->nu, sum->nu_dot, tau, row);
+    for (size_t i = 0; i < n; i++) {
+        sum->row[i] += weight * row[i];
+    }
+}
+
+/* Rows of a block of a model of which more is known than efforts, right sides too. */
+static void fill_known_rows(struct row_source *rows, const struct motion *motion)
+{
+    const struct model *model = rows->model;
+    const size_t axes = model->axis_count;
+    const size_t behind = axes * model->parameter_count;
+    for (size_t k = 0; k < rows->count; k++) {
+        double nu[MODEL_AXES_MAX];
+        double nu_dot[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        for (size_t a = 0; a < axes; a++) {
+            nu[a] = motion->nu[a][k];
+            nu_dot[a] = motion->nu_dot[a][k];
+        }
+        struct row_sum sum = {.model = model,
+                              .pose = smooth_pose(rows, rows->at + k, pose),
+                              .nu = nu,
+                              .nu_dot = nu_dot};
+        each_effort(rows, rows->at + k, add_effort, &sum);
+        for (size_t i = 0; i < rows->own_count; i++) {
+            at_place(rows, rows->own[i])[k] = sum.row[rows->own[i]];
+        }
+        for (size_t a = 0; a < axes; a++) {
+            rhs_of(rows, a)[k] = sum.row[behind + a] + sum.row[behind + axes + a];
+        }
+    }
+}
+
 /* Rows of a block one by one. */
 static void fill_rows(struct row_source *rows, const struct motion *motion)
 {
@@ -336,11 +434,11 @@ static void fill_rows(struct row_source *rows, const struct motion *motion)
             nu[a] = motion->nu[a][k];
             nu_dot[a] = motion->nu_dot[a][k];
         }
-        rows->model->rows(rows->model, smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
         for (size_t a = 0; a < rows->set->axes; a++) {
             size[a] = rhs_of(rows, a)[k];
         }
-        model_load_rows(rows->model, size, phi);
+        model_regressor(rows->model, smooth_pose(rows, rows->at + k, pose), nu, nu_dot, size,
+                        phi);
         for (size_t i = 0; i < rows->own_count; i++) {
             at_place(rows, rows->own[i])[k] = phi[rows->own[i]];
         }
@@ -363,8 +461,54 @@ static void derivative_rows(struct row_source *rows)
         rows->model->rows_many(rows->model, (const double(*)[MODEL_STRIDE])motion.nu,
                                (const double(*)[MODEL_STRIDE])motion.nu_dot,
                                (double(*)[MODEL_STRIDE])rows->values->data);
+    } else if (rows->model->known) {
+        fill_known_rows(rows, &motion);
     } else {
         fill_rows(rows, &motion);
+    }
+}
+
+/* The whole row of sample k under these efforts. */
+static void still_row(const struct row_source *rows, size_t k, const double *tau, double *row)
+{
+    static const double none[MODEL_AXES_MAX];
+    double nu[MODEL_AXES_MAX];
+    double memory[MODEL_AXES_MAX];
+    const double *pose =
+        rows->model->needs_pose ? data_set_pose(rows->set, k, 0.0, memory) : NULL;
+    data_set_velocity(rows->set, k, nu);
+    fill_whole(rows->model, pose, nu, none, tau, row);
+}
+
+/* Static rows of a model of which more is known than efforts: where an effort stands, the mean
+ * over the period for which it is held. */
+static void still_rows(const struct row_source *rows, size_t k, size_t n,
+                       double (*phi)[MODEL_STRIDE])
+{
+    const struct data_set *set = rows->set;
+    for (size_t i = 0; i < n; i++) {
+        struct data_efforts acting;
+        size_t run = 0;
+        while (k + i >= set->run_start[run + 1]) {
+            run++;
+        }
+        const size_t next = k + i + 1 < set->run_start[run + 1] ? k + i + 1 : k + i;
+        data_view_efforts(set, k + i, &acting);
+        for (size_t s = 0; s < rows->static_count; s++) {
+            phi[rows->still[s].from][i] = 0.0;
+        }
+        for (size_t e = 0; e < acting.count; e++) {
+            double begin[WHOLE_ROW];
+            double end[WHOLE_ROW];
+            still_row(rows, k + i, acting.tau[e], begin);
+            still_row(rows, next, acting.tau[e], end);
+            for (size_t s = 0; s < rows->static_count; s++) {
+                const size_t from = rows->still[s].from;
+                phi[from][i] +=
+                    acting.share[e] *
+                    (rows->still[s].by_cell ? 0.5 * (begin[from] + end[from]) : begin[from]);
+            }
+        }
     }
 }
 
@@ -382,21 +526,24 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
         rows->model->rows_many(rows->model, (const double(*)[MODEL_STRIDE])nu, none, phi);
         return;
     }
+    if (rows->model->known) {
+        still_rows(rows, k, n, phi);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         double nu[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         double size[MODEL_AXES_MAX];
         double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         data_set_velocity(set, k + i, nu);
-        rows->model->rows(rows->model,
-                          rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
-                          nu, none[0], row);
         for (size_t a = 0; a < set->axes; a++) {
             size[a] = effort_size(rows, a, k + i);
         }
-        model_load_rows(rows->model, size, row);
+        model_regressor(rows->model,
+                        rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
+                        nu, none[0], size, row);
         for (size_t s = 0; s < rows->static_count; s++) {
-            phi[rows->still[s]][i] = row[rows->still[s]];
+            phi[rows->still[s].from][i] = row[rows->still[s].from];
         }
     }
 }
@@ -411,7 +558,7 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
         rows->cached_from = rows->cached_to = first;
     }
     while (rows->cached_to < end) {
-        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX][MODEL_STRIDE];
+        double phi[WHOLE_ROW][MODEL_STRIDE];
         const size_t left = rows->set->n - rows->cached_to;
         const size_t n = left < MODEL_BLOCK ? left : MODEL_BLOCK;
         const bool full = rows->cached_to + n - rows->cached_from > room;
@@ -423,7 +570,7 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
                 memmove(column, column + (first - rows->cached_from), kept * sizeof *column);
             }
             memcpy(column + (full ? kept : rows->cached_to - rows->cached_from),
-                   phi[rows->still[i]], n * sizeof *column);
+                   phi[rows->still[i].from], n * sizeof *column);
         }
         rows->cached_from = full ? first : rows->cached_from;
         rows->cached_to += n;
@@ -449,18 +596,24 @@ static void weak_rows(struct row_source *rows)
     for (size_t i = 0; i < rows->inertia_count; i++) {
         memset(at_place(rows, rows->inertia[i].place), 0, rows->count * sizeof(double));
     }
+    for (size_t i = 0; i < rows->static_count; i++) {
+        memset(at_place(rows, rows->still[i].place), 0, rows->count * sizeof(double));
+    }
     for (size_t k = 0; k < rows->count; k++) {
         const size_t first = rows->at + k * rows->stride - rows->half;
         double change[MODEL_AXES_MAX];
         fill_cache(rows, first, first + n);
         const double *column = rows->cache->data + (first - rows->cached_from);
         for (size_t i = 0; i < rows->static_count; i++) {
-            at_place(rows, rows->still[i])[k] =
-                dot_product(weight, column + cache_room(rows) * i, n);
+            const struct row_still *still = &rows->still[i];
+            at_place(rows, still->place)[k] +=
+                dot_product(still->by_cell ? cell : weight, column + cache_room(rows) * i, n);
         }
         for (size_t a = 0; a < set->axes; a++) {
             change[a] = dot_product(slope, set->nu[a] + first, n);
-            rhs_of(rows, a)[k] = dot_product(cell, set->tau[a] + first, n);
+            if (!rows->model->known) {
+                rhs_of(rows, a)[k] = dot_product(cell, set->tau[a] + first, n);
+            }
         }
         for (size_t i = 0; i < rows->inertia_count; i++) {
             const struct row_inertia *inertia = &rows->inertia[i];

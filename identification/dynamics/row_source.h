@@ -47,11 +47,18 @@ struct row_source {
     struct row_inertia {
         size_t place, axis;
         double factor;
-    } inertia[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX * MODEL_AXES_MAX];
+    } inertia[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1) * MODEL_AXES_MAX];
     size_t inertia_count;
-    /* Places that are not zero, and those of them that are not where nothing accelerates. */
+    /* Places that are not zero. */
     size_t own[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX], own_count;
-    size_t still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX], static_count;
+    /* What is not zero where nothing accelerates: from which entry of the rows (behind phi what
+     * is known, without and with an effort) into which place; by the cells for which efforts
+     * are held, or by samples. */
+    struct row_still {
+        size_t from, place;
+        bool by_cell;
+    } still[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 2)];
+    size_t static_count;
     double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
     gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
     gsl_vector *cache;  /* [static_count][2 windows and a block] static part of the rows */

@@ -57,7 +57,8 @@ static void expand_exponential(size_t n, const double *slope, double h_s, double
 
 /* Sensitivities over the stretch, at the velocities in its middle. */
 static void linearise_stretch(const struct online_filter *f, const struct model *model,
-                              const double *nu_middle, const double *tau, struct stretch *s)
+                              const double *nu_middle, const double *tau, const double *push,
+                              struct stretch *s)
 {
     const size_t n = f->n;
     double rate[N];
@@ -66,10 +67,9 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
     double mobility[N * N];
     double phi[N * MODEL_PARAMETERS_MAX];
     const size_t m = model->parameter_count;
-    model->forward(model, f->theta, f->pose, nu_middle, tau, rate);
+    model_accelerate(model, f->theta, f->pose, nu_middle, tau, push, rate);
     model->slope(model, f->theta, f->pose, nu_middle, tau, slope);
-    model->rows(model, f->pose, nu_middle, rate, phi);
-    model_load_rows(model, tau, phi);
+    model_regressor(model, f->pose, nu_middle, rate, tau, phi);
     model_mobility(model, f->theta, f->pose, nu_middle, mobility);
     model_hold_back(model, f->theta, nu_middle, tau, phi, mobility);
     expand_exponential(n, slope, s->h_s, s->by_nu, mean);
@@ -99,7 +99,7 @@ static int count_substeps(const struct online_filter *f, const struct model *mod
 {
     double slope[N * N];
     double rate = 0.0;
-    model->slope(model, f->theta, f->pose, f->nu, NULL, slope);
+    model->slope(model, f->theta, f->pose, f->nu, model->rows_under ? f->tau : NULL, slope);
     for (size_t i = 0; i < f->n; i++) {
         rate = fmax(rate, fabs(slope[i * f->n + i]));
     }
@@ -112,22 +112,25 @@ static void move_state(struct online_filter *f, const struct model *model, struc
 {
     double middle[N] = {0.0};
     double tau[N] = {0.0};
+    double push[N] = {0.0};
     double pose[N];
     double before[N];
     const int steps = count_substeps(f, model, s->h_s);
     memcpy(before, f->nu, sizeof before);
     memcpy(pose, f->pose, sizeof pose);
     for (size_t i = 0; i < f->n; i++) {
-        tau[i] = f->tau[i];
-        tau[i] -= model->parameter_count < f->p ? f->theta[model->parameter_count + i] : 0.0;
+        const double bias =
+            model->parameter_count < f->p ? f->theta[model->parameter_count + i] : 0.0;
+        tau[i] = f->tau[i] - (model->rows_under ? 0.0 : bias);
+        push[i] = model->rows_under ? -bias : 0.0;
     }
     for (int k = 0; k < steps; k++) {
-        model_step(model, f->theta, f->nu, pose, tau, NULL, s->h_s / steps);
+        model_step_pushed(model, f->theta, f->nu, pose, tau, push, s->h_s / steps);
     }
     for (size_t i = 0; i < f->n; i++) {
         middle[i] = 0.5 * (before[i] + f->nu[i]);
     }
-    linearise_stretch(f, model, middle, tau, s);
+    linearise_stretch(f, model, middle, tau, push, s);
 }
 
 /* Velocities and parameters wander; a parameter that nobody sees stands still. */

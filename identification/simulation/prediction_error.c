@@ -7,6 +7,7 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/constants.h"
+#include "identification/data/data_view.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/prediction_filter.h"
 
@@ -146,11 +147,13 @@ static void guess_noise(struct pe_work *work, double *force)
             double nu[MODEL_AXES_MAX];
             const double rest[MODEL_AXES_MAX] = {0.0};
             double tau[MODEL_AXES_MAX];
+            double demand[MODEL_AXES_MAX];
             double pose[MODEL_AXES_MAX];
             data_set_velocity(set, k, nu);
-            filter->model->inverse(filter->model, work->here.theta,
-                                   data_set_pose(set, k, 0.0, pose), nu, rest, tau);
-            force[i] += tau[i] * tau[i] / (double)set->n;
+            data_view_effort(set, k, tau);
+            model_demand(filter->model, work->here.theta, data_set_pose(set, k, 0.0, pose), nu,
+                         rest, tau, demand);
+            force[i] += demand[i] * demand[i] / (double)set->n;
             spread += nu[i] * nu[i] / (double)set->n;
         }
         force[i] = sqrt(force[i]);
@@ -283,9 +286,9 @@ static double find_inertia(const struct model *model, const double *theta, size_
     double nu_dot[MODEL_AXES_MAX] = {0.0};
     double still[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
-    model->inverse(model, theta, zero, zero, nu_dot, still);
+    model_demand(model, theta, zero, zero, nu_dot, zero, still);
     nu_dot[axis] = 1.0;
-    model->inverse(model, theta, zero, zero, nu_dot, moved);
+    model_demand(model, theta, zero, zero, nu_dot, zero, moved);
     return moved[axis] - still[axis];
 }
 

@@ -538,8 +538,24 @@ static void find_constant(const struct stability_work *work, struct stability *o
     }
 }
 
+/* What such a share of the largest effort does on an axis, of the same. */
+static double share_of_push(const struct model *model, const double *theta,
+                            const struct stability_work *work, size_t axis, double share)
+{
+    const double still[MODEL_AXES_MAX] = {0.0};
+    double tau[MODEL_AXES_MAX] = {0.0};
+    double push[MODEL_AXES_MAX];
+    if (!model->rows_under) {
+        return share;
+    }
+    tau[axis] = share * work->largest[axis];
+    model_push(model, theta, still, still, tau, push);
+    return push[axis] / work->largest[axis];
+}
+
 /* Shapes of an axis' effort beyond constant ones. */
-static void find_shape(const struct stability_work *work, size_t axis,
+static void find_shape(const struct model *model, const double *theta,
+                       const struct stability_work *work, size_t axis,
                        struct stability_shape *out)
 {
     struct added_columns added;
@@ -557,7 +573,8 @@ static void find_shape(const struct stability_work *work, size_t axis,
         find_shapes(share, shape);
         out->worth[k] = 1.0;
         for (size_t j = 0; j < SHAPES; j++) {
-            out->worth[k] += added.all.step[work->wide + j] * shape[j] / share;
+            out->worth[k] += added.all.step[work->wide + j] * shape[j] /
+                             share_of_push(model, theta, work, axis, share);
         }
         if (share < 1.1 * work->least[axis] || share > 1.1 * work->most[axis]) {
             out->worth[k] = (double)NAN;
@@ -780,7 +797,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
         find_moved(&work, fit, &out);
         find_constant(&work, &out);
         for (size_t a = 0; a < model->axis_count; a++) {
-            find_shape(&work, a, &out.shape[a]);
+            find_shape(model, fit->estimate.value, &work, a, &out.shape[a]);
         }
         /* Of what sticks, a regression finds terms: missing_term.h. */
         if (model->richer[0] && !model->sticks) {

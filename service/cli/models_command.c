@@ -33,14 +33,40 @@ static const char *show_node(const struct model_file *file, uint16_t node, char 
 
 /* ---- for people ---- */
 
+/* The side 0 or 1 of an equation, as it stands in the file. */
+static uint16_t side_of(const struct model_file *file, size_t i, size_t side)
+{
+    return file->pool.nodes[file->equations[i]].arguments[side];
+}
+
+/* All that has no parameter, as it stands right. */
+static void print_known(const struct model_file *file)
+{
+    const struct model_terms *t = &file->terms;
+    char text[TEXT_MAX];
+    (void)puts("  known, what has no parameter, as it stands on the right side");
+    for (size_t i = 0; i < t->names.axes; i++) {
+        const uint16_t parts[] = {t->known[i], t->driven[i]};
+        for (size_t k = 0; k < COUNT(parts); k++) {
+            if (parts[k] != 0) {
+                (void)printf("    %-25s %s\n", file->velocity[i].symbol,
+                             show_node(file, parts[k], text));
+            }
+        }
+    }
+}
+
 static void print_equations(const struct model_file *file)
 {
     const struct model_terms *t = &file->terms;
     char text[TEXT_MAX];
     (void)puts("  equations");
     for (size_t i = 0; i < t->names.axes; i++) {
-        (void)printf("    %s = %s\n", show_node(file, t->side[i], text),
-                     file->effort[i].symbol);
+        (void)printf("    %s = ", show_node(file, side_of(file, i, 0), text));
+        (void)puts(show_node(file, side_of(file, i, 1), text));
+    }
+    if (file->row.model->known) {
+        print_known(file);
     }
     (void)puts("  rows, what each parameter multiplies");
     for (size_t i = 0; i < t->names.axes; i++) {
@@ -124,6 +150,9 @@ static json_t *create_equations(const struct model_file *file)
     char text[TEXT_MAX];
     for (size_t i = 0; i < t->names.axes; i++) {
         json_t *rows = json_object();
+        char right[TEXT_MAX];
+        char known[TEXT_MAX];
+        char driven[TEXT_MAX];
         for (size_t k = 0; k < t->names.parameters; k++) {
             if (t->phi[i][k] != 0) {
                 (void)json_object_set_new(rows, file->parameter[k].symbol,
@@ -131,8 +160,11 @@ static json_t *create_equations(const struct model_file *file)
             }
         }
         (void)json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o}", "effort", file->effort[i].symbol, "left",
-                            show_node(file, t->side[i], text), "rows", rows));
+            list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "effort", file->effort[i].symbol,
+                            "left", show_node(file, side_of(file, i, 0), text), "right",
+                            show_node(file, side_of(file, i, 1), right), "known",
+                            show_node(file, t->known[i], known), "driven",
+                            show_node(file, t->driven[i], driven), "rows", rows));
     }
     return list;
 }
@@ -288,9 +320,9 @@ static void print_tex(const struct model_file *file)
     const size_t axes = file->terms.names.axes;
     (void)puts("\\begin{aligned}");
     for (size_t i = 0; i < axes; i++) {
-        tex_node(&file->pool, file->terms.side[i], 0);
+        tex_node(&file->pool, side_of(file, i, 0), 0);
         (void)fputs(" &= ", stdout);
-        tex_name(file->effort[i].symbol);
+        tex_node(&file->pool, side_of(file, i, 1), 0);
         (void)puts(i + 1 < axes ? " \\\\" : "");
     }
     (void)puts("\\end{aligned}");

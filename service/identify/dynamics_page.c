@@ -70,7 +70,7 @@ static void print_noise(const struct identify_result *result, FILE *out)
     (void)fprintf(out, "\n  forces that nobody measured, lasting %.3g s, and noise\n",
                   fit->force_time_s);
     for (size_t a = 0; a < model->axis_count; a++) {
-        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model->axes[a].effort,
+        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model_push_name(model, a),
                       fit->force_sd[a], model->axes[a].velocity, fit->velocity_sd[a]);
     }
 }

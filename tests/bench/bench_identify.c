@@ -177,14 +177,20 @@ static void write_table(const char *folder, char *path, size_t bytes)
     }
 }
 
+/* Built in, and in turns with it the same model as a file. */
 static void bench_file(const char *path, const char *method)
 {
+    static const char yaml[] = TANDEM_SOURCE_DIR "/config/models/usv3.yaml";
     const char *const floor[] = {"cksum", path, NULL};
     const char *const full[] = {TANDEM_PROGRAM, "identify", "--model", "usv3", "--method",
                                 method,         "--json",   path,      NULL};
+    const char *const other[] = {TANDEM_PROGRAM, "identify", "--model", yaml, "--method",
+                                 method,         "--json",   path,      NULL};
     enum { ROUNDS = 5 };
     double floor_s[ROUNDS];
     double cpu_s[ROUNDS];
+    double yaml_s[ROUNDS];
+    double yaml_ratio[ROUNDS];
     double wall_s[ROUNDS];
     double rss_mib = 0.0;
     for (size_t i = 0; i < ROUNDS; i++) {
@@ -193,13 +199,16 @@ static void bench_file(const char *path, const char *method)
         cpu_s[i] = run.cpu_s;
         wall_s[i] = run.wall_s;
         rss_mib = run.rss_mib;
+        yaml_s[i] = bench_program(other).cpu_s;
+        yaml_ratio[i] = yaml_s[i] / cpu_s[i];
     }
     const double median_s = bench_median(cpu_s, ROUNDS);
     (void)printf("{\"bench\":\"identify_file\",\"method\":\"%s\",\"lines\":%d,\"cpu_s\":%.2f,"
-                 "\"wall_s\":%.2f,\"cksum_s\":%.3f,\"ratio\":%.1f,\"rss_mib\":%.0f}\n",
+                 "\"wall_s\":%.2f,\"cksum_s\":%.3f,\"ratio\":%.1f,\"rss_mib\":%.0f,"
+                 "\"model_file_s\":%.2f,\"model_file_ratio\":%.2f}\n",
                  method, SAMPLES, median_s, bench_median(wall_s, ROUNDS),
                  bench_median(floor_s, ROUNDS), median_s / bench_median(floor_s, ROUNDS),
-                 rss_mib);
+                 rss_mib, bench_median(yaml_s, ROUNDS), bench_median(yaml_ratio, ROUNDS));
 }
 
 int main(int argc, char **argv)

@@ -26,7 +26,9 @@ static void fuzz_compute(const struct model *model)
     model->rows(model, pose, nu, nu, out);
     model->forward(model, theta, pose, nu, nu, rate);
     model->inverse(model, theta, pose, nu, nu, rate);
-    model->resist(model, theta, pose, nu, rate);
+    model_regressor(model, pose, nu, nu, rate, out);
+    model_known(model, pose, nu, nu, rate, out);
+    model_mobility(model, theta, pose, nu, out);
     model->slope(model, theta, pose, nu, NULL, out);
     model->kinematics(model, pose, nu, rate);
     if (model->rows_many) {

@@ -62,10 +62,15 @@ static void compare_point(const struct model *model, const struct model *built_i
     for (size_t i = 0; i < n * n; i++) {
         CHECK_NEAR("slope", got[i], want[i], 1e-10, 1e-12);
     }
-    model->resist(model, p->theta, p->pose, p->nu, got);
-    built_in->resist(built_in, p->theta, p->pose, p->nu, want);
+    model->inverse(model, p->theta, p->pose, p->nu, p->nu_dot, got);
+    built_in->inverse(built_in, p->theta, p->pose, p->nu, p->nu_dot, want);
     for (size_t i = 0; i < n; i++) {
-        CHECK_NEAR("resist", got[i], want[i], 1e-12, 1e-13);
+        CHECK_NEAR("inverse", got[i], want[i], 1e-12, 1e-13);
+    }
+    model_mobility(model, p->theta, p->pose, p->nu, got);
+    model_mobility(built_in, p->theta, p->pose, p->nu, want);
+    for (size_t i = 0; i < n * n; i++) {
+        CHECK_NEAR("mobility", got[i], want[i], 1e-10, 1e-12);
     }
     model->kinematics(model, p->pose, p->nu, got);
     built_in->kinematics(built_in, p->pose, p->nu, want);
@@ -144,21 +149,24 @@ static void test_refusals(void)
         {head, "parameters: {J: {}, f: {}}\nequations: [\"J*w'^2 + f*w = U\"]\n",
          "equation 1, character 5: w' inside 'w'^2': it does not enter as a factor"},
         {head, "parameters: {J: {}, f: {}}\nequations: [\"J*w'*w' + f*w = U\"]\n",
-         "equation 1: w' times w': two rates multiplied"},
-        {head, "parameters: {J: {}, k: {}}\nequations: [\"J*w' + k*U^2 = U\"]\n",
-         "equation 1, character 6: an effort on the left side: a thrust curve is not possible, "
-         "give the thrust itself as the effort's column"},
-        {head, "parameters: {J: {}}\nequations: [\"J*w' + 9.81 = U\"]\n",
-         "equation 1, character 8: '9.81' has no parameter: make its factor a parameter, or "
-         "take it off the effort's column"},
-        {head, "parameters: {J: {}}\nequations: [\"J*w' = 2*U\"]\n",
-         "equation 1, character 9: the right side has to be U, the effort of this axis, and "
-         "nothing else"},
+         "equation 1, character 5: w' times w': two rates multiplied"},
+        {head, "parameters: {J: {}, k: {}}\nequations: [\"J*w' + sin(k*U) = 0\"]\n",
+         "equation 1, character 8: k inside 'sin(k*U)': it does not enter as a factor"},
+        {head, "parameters: {J: {}, k: {}}\nequations: [\"J*w' = k*U^2\"]\n",
+         "equation 1: every term has a parameter, so that all of them could be twice as large: "
+         "one term has to be known, as an effort alone is"},
+        {head, "parameters: {J: {}}\nequations: [\"J*w' + w = 0\"]\n",
+         "effort U stands in no equation"},
+        {head, "parameters: {J: {}}\nequations: [\"J*w = U\"]\n",
+         "equation 1, character 5: there is no rate in it, such as w' is that of w"},
         {head, "parameters: {J: {}}\nequations: [\"J*w' + U\"]\n",
-         "equation 1, character 6: an equation is wanted, left side = effort"},
-        {two, "equations: [\"a*v' + b*v = M\", \"c*w' + d*w = F\"]\n",
-         "equation 1, character 14: the right side has to be F, the effort of this axis, and "
-         "nothing else"},
+         "equation 1, character 6: an equation is wanted, left side = right side"},
+        {head, "sticks: true\nparameters: {J: {}}\nequations: [\"J*w' + w = U^2\"]\n",
+         "sticks: of a model whose efforts act through terms of their own nobody knows which "
+         "force holds it at rest: give the force as the effort's column"},
+        {two, "equations: [\"a*v' + b*v = F + M\", \"c*w' + d*w = c*M\"]\n",
+         "equation 2: every term has a parameter, so that all of them could be twice as large: "
+         "one term has to be known, as an effort alone is"},
         {two, "equations: [\"a*v' + b*v = F\"]\n",
          "equations: 1 of them for 2 velocities, one each is wanted"},
         {two, "equations: [\"a*v' + b*v = F\", \"c*w' + b*w = M\"]\n",

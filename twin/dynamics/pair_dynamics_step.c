@@ -138,13 +138,15 @@ static void set_noise(const struct model *model, const struct dynamics_result *r
                       const double *theta, struct online_start *start)
 {
     double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
     double pose[MODEL_AXES_MAX] = {0.0};
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     const size_t n = model->axis_count;
     for (size_t i = 0; i < n; i++) {
         nu[i] = r->card.nu[i].sd;
+        tau[i] = r->card.tau[i].mean;
     }
-    model->slope(model, theta, pose, nu, NULL, slope);
+    model->slope(model, theta, pose, nu, model->rows_under ? tau : NULL, slope);
     for (size_t i = 0; i < n; i++) {
         const double noise = fmax(r->card.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
         const double left = fmax(r->run_rmse[i], noise);

@@ -163,12 +163,15 @@ static void find_gain(const struct follower_params *p, const double *pose, const
     }
 }
 
-/* The effort that gives nu this rate, in the mean over a period h, from at on. */
-static void find_effort(const struct follower_params *p, const double *pose, const double *at,
-                        const double *rate, double h, double *effort)
+/* The effort that gives nu this rate, in the mean over a period h, from at on; of several the
+ * one next to the effort that was sent. */
+static void find_effort(const struct follower *f, const struct follower_params *p,
+                        const double *pose, const double *at, const double *rate, double h,
+                        double *effort)
 {
     const struct model *model = p->model;
     double gain[MODEL_AXES_MAX];
+    memcpy(effort, f->tau, model->axis_count * sizeof *effort);
     if (!model->push) {
         model->inverse(model, p->theta, pose, at, rate, effort);
         return;
@@ -206,8 +209,8 @@ static void observe_force(struct follower *f, const struct follower_params *p,
         f->nu_hat[i] += gain[i] + l_nu * miss;
         step[i] = l_d * miss;
     }
-    find_effort(p, pose, nu, step, h, effort); /* M step + what does not depend on it */
-    find_effort(p, pose, nu, zero, h, still);
+    find_effort(f, p, pose, nu, step, h, effort); /* M step + what does not depend on it */
+    find_effort(f, p, pose, nu, zero, h, still);
     for (size_t i = 0; i < n; i++) {
         f->d_hat[i] += effort[i] - still[i];
     }
@@ -235,7 +238,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
                    0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
         middle[i] = nu[i] + (model->push ? 0.0 : 0.5 * h * gamma[i]);
     }
-    find_effort(p, pose, middle, gamma, h, wanted);
+    find_effort(f, p, pose, middle, gamma, h, wanted);
     for (size_t i = 0; i < n; i++) {
         wanted[i] -= p->gains.rejection == FOLLOWER_OBSERVER ? f->d_hat[i] : 0.0;
     }

@@ -1,7 +1,6 @@
 #include "twin/models/model_program.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/expression/expression_algebra.h"
@@ -12,125 +11,10 @@ _Static_assert((int)EXPRESSION_BLOCK == (int)MODEL_BLOCK &&
 _Static_assert((int)MODEL_AXES_MAX *(int)MODEL_PARAMETERS_MAX <= (int)EXPRESSION_OUTPUTS_MAX,
                "rows are outputs");
 
-/* ---- taking apart ---- */
-
-static uint64_t bits_of(uint8_t first, size_t count)
-{
-    return ((UINT64_C(1) << count) - 1) << first;
-}
-
-static uint64_t reads_of(const struct model_terms *t, uint16_t node)
-{
-    return t->pool->nodes[node].reads;
-}
-
 /* Poses that equations may name: of each axis its own. */
 static size_t poses_of(const struct model_names *n)
 {
     return n->poses < n->axes ? n->poses : n->axes;
-}
-
-static enum status blame_node(const struct model_terms *t, uint16_t node, struct err *err,
-                              const char *what)
-{
-    return err_set(err, STATUS_E_PARSE, "", 0, t->pool->nodes[node].character, "%s", what);
-}
-
-static const char *name_at(const struct model_terms *t, size_t i)
-{
-    return t->pool->names[i].text;
-}
-
-/* The right side is the effort of this equation, and nothing else is an effort. */
-static enum status check_sides(const struct model_terms *t, size_t i, uint16_t root,
-                               struct err *err)
-{
-    const struct model_names *n = &t->names;
-    const struct expression_node *equation = &t->pool->nodes[root];
-    const uint64_t efforts = bits_of(n->effort, n->axes);
-    char what[ERR_TEXT_MAX];
-    if (equation->kind != EXPRESSION_EQUAL) {
-        return blame_node(t, root, err, "an equation is wanted, left side = effort");
-    }
-    const struct expression_node *right = &t->pool->nodes[equation->arguments[1]];
-    if (reads_of(t, equation->arguments[0]) & efforts) {
-        return blame_node(t, equation->arguments[0], err,
-                          "an effort on the left side: a thrust curve is not possible, give "
-                          "the thrust itself as the effort's column");
-    }
-    if (right->kind != EXPRESSION_NAME || right->name != n->effort + i) {
-        (void)snprintf(what, sizeof what,
-                       "the right side has to be %s, the effort of this axis, and nothing else",
-                       name_at(t, n->effort + i));
-        return blame_node(t, equation->arguments[1], err, what);
-    }
-    return STATUS_OK;
-}
-
-/* What is not a parameter's has no place: rows are all of the left side. */
-static enum status refuse_known(const struct model_terms *t, uint16_t rest, struct err *err)
-{
-    char what[ERR_TEXT_MAX];
-    char term[96];
-    (void)expression_print(t->pool, rest, term, sizeof term);
-    (void)snprintf(what, sizeof what,
-                   "'%s' has no parameter: make its factor a parameter, or take it off the "
-                   "effort's column",
-                   term);
-    return blame_node(t, rest, err, what);
-}
-
-/* The rates of all velocities enter as factors, by what is no rate. */
-static enum status split_rates(struct model_terms *t, uint16_t node, uint16_t *factors,
-                               uint16_t *rest, struct err *err)
-{
-    uint8_t rates[MODEL_AXES_MAX];
-    for (size_t j = 0; j < t->names.axes; j++) {
-        rates[j] = (uint8_t)(t->names.nu_dot + j);
-    }
-    return expression_split(t->pool, node, rates, t->names.axes, "rates", factors, rest, err);
-}
-
-enum status model_terms_equation(struct model_terms *t, size_t i, uint16_t root,
-                                 struct err *err)
-{
-    uint8_t unknowns[MODEL_PARAMETERS_MAX];
-    uint16_t rest = 0;
-    uint16_t factors[MODEL_AXES_MAX];
-    for (size_t k = 0; k < t->names.parameters; k++) {
-        unknowns[k] = (uint8_t)(t->names.parameter + k);
-    }
-    enum status st = check_sides(t, i, root, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    t->side[i] = t->pool->nodes[root].arguments[0];
-    st = expression_split(t->pool, t->side[i], unknowns, t->names.parameters, "unknowns",
-                          t->phi[i], &rest, err);
-    if (st == STATUS_OK && rest != 0) {
-        return refuse_known(t, rest, err);
-    }
-    for (size_t k = 0; k < t->names.parameters && st == STATUS_OK; k++) {
-        st = split_rates(t, t->phi[i][k], factors, &t->still[i][k], err);
-    }
-    st = st == STATUS_OK ? split_rates(t, t->side[i], t->inertia[i], &t->rest[i], err) : st;
-    if (st == STATUS_OK && t->pool->full) {
-        return blame_node(t, root, err, "all of the equations together are too long");
-    }
-    return st;
-}
-
-uint32_t model_terms_unused(const struct model_terms *t)
-{
-    uint32_t unused = 0;
-    for (size_t k = 0; k < t->names.parameters; k++) {
-        bool used = false;
-        for (size_t i = 0; i < t->names.axes; i++) {
-            used = used || t->phi[i][k] != 0;
-        }
-        unused |= used ? 0 : UINT32_C(1) << k;
-    }
-    return unused;
 }
 
 /* ---- compiling ---- */
@@ -157,11 +41,13 @@ static enum status compile_outputs(const struct model_terms *t, const struct out
                               err);
 }
 
-static void list_rows(const struct model_terms *t, struct outputs *rows,
+static void list_rows(const struct model_terms *t, struct outputs *rows, struct outputs *known,
                       struct outputs *dynamics)
 {
     const size_t n = t->names.axes;
     for (size_t i = 0; i < n; i++) {
+        add_output(known, t->known[i], i);
+        add_output(known, t->driven[i], n + i);
         for (size_t k = 0; k < t->names.parameters; k++) {
             add_output(rows, t->phi[i][k], i * t->names.parameters + k);
         }
@@ -177,22 +63,24 @@ static void list_rates(const struct model_terms *t, const struct model_program *
                        struct outputs *rates)
 {
     for (size_t i = 0; i < t->names.axes && program->diagonal; i++) {
-        const uint16_t left = expression_subtract(
-            t->pool, expression_of_name(t->pool, t->names.effort + i), t->rest[i]);
+        const uint16_t effort =
+            t->curved ? 0 : expression_of_name(t->pool, t->names.effort + i);
+        const uint16_t left = expression_subtract(t->pool, effort, t->rest[i]);
         add_output(rates,
                    expression_make(t->pool, EXPRESSION_DIVIDE, left, t->inertia[i][i], 0), i);
     }
 }
 
-static enum status list_slopes(const struct model_terms *t, struct outputs *slopes,
-                               struct err *err)
+/* Of all sides, by the names from first on, one an axis. */
+static enum status list_slopes(const struct model_terms *t, uint8_t first,
+                               struct outputs *slopes, struct err *err)
 {
     enum status st = STATUS_OK;
     for (size_t i = 0; i < t->names.axes; i++) {
         for (size_t j = 0; j < t->names.axes && st == STATUS_OK; j++) {
             uint16_t slope = 0;
-            st = expression_differentiate(t->pool, t->side[i], (uint8_t)(t->names.nu + j),
-                                          &slope, err);
+            st = expression_differentiate(t->pool, t->side[i], (uint8_t)(first + j), &slope,
+                                          err);
             add_output(slopes, slope, i * t->names.axes + j);
         }
     }
@@ -218,14 +106,15 @@ static enum status list_derived(const struct model_terms *t, struct outputs *der
 
 static void describe_inertia(const struct model_terms *t, struct model_program *program)
 {
-    const uint64_t nu = bits_of(t->names.nu, t->names.axes);
+    const uint64_t nu = model_terms_bits(t->names.nu, t->names.axes);
     program->diagonal = true;
+    program->curved = t->curved;
     program->turns_by_speed = false;
     for (size_t i = 0; i < t->names.axes; i++) {
         for (size_t j = 0; j < t->names.axes; j++) {
             program->diagonal = program->diagonal && (i == j || t->inertia[i][j] == 0);
             program->turns_by_speed =
-                program->turns_by_speed || (reads_of(t, t->inertia[i][j]) & nu);
+                program->turns_by_speed || (model_terms_reads(t, t->inertia[i][j]) & nu);
         }
     }
 }
@@ -234,27 +123,38 @@ enum status model_program_make(const struct model_terms *t, void *memory,
                                struct model_program *program, struct err *err)
 {
     struct outputs rows = {.count = 0};
+    struct outputs known = {.count = 0};
     struct outputs dynamics = {.count = 0};
+    struct outputs rates = {.count = 0};
     struct outputs slopes = {.count = 0};
+    struct outputs thrust = {.count = 0};
     struct outputs kinematics = {.count = 0};
     struct outputs derived = {.count = 0};
-    struct outputs rates = {.count = 0};
+    const struct {
+        const struct outputs *from;
+        struct expression_program *to;
+    } parts[] = {{&rows, &program->rows},
+                 {&known, &program->known},
+                 {&dynamics, &program->dynamics},
+                 {&rates, &program->rates},
+                 {&slopes, &program->slope},
+                 {&thrust, &program->thrust},
+                 {&kinematics, &program->kinematics},
+                 {&derived, &program->derived}};
     program->names = t->names;
     describe_inertia(t, program);
-    list_rows(t, &rows, &dynamics);
+    list_rows(t, &rows, &known, &dynamics);
     list_rates(t, program, &rates);
     for (size_t i = 0; i < MODEL_POSES_MAX; i++) {
         add_output(&kinematics, t->kinematics[i], i);
     }
-    enum status st = list_slopes(t, &slopes, err);
+    enum status st = list_slopes(t, t->names.nu, &slopes, err);
+    st = st == STATUS_OK && t->curved ? list_slopes(t, t->names.effort, &thrust, err) : st;
     st = st == STATUS_OK ? list_derived(t, &derived, err) : st;
-    st = st == STATUS_OK ? compile_outputs(t, &rows, memory, &program->rows, err) : st;
-    st = st == STATUS_OK ? compile_outputs(t, &dynamics, memory, &program->dynamics, err) : st;
-    st = st == STATUS_OK ? compile_outputs(t, &rates, memory, &program->rates, err) : st;
-    st = st == STATUS_OK ? compile_outputs(t, &slopes, memory, &program->slope, err) : st;
-    st = st == STATUS_OK ? compile_outputs(t, &kinematics, memory, &program->kinematics, err)
-                         : st;
-    return st == STATUS_OK ? compile_outputs(t, &derived, memory, &program->derived, err) : st;
+    for (size_t i = 0; i < COUNT(parts) && st == STATUS_OK; i++) {
+        st = compile_outputs(t, parts[i].from, memory, parts[i].to, err);
+    }
+    return st;
 }
 
 /* ---- running ---- */
@@ -293,6 +193,16 @@ static void put_motion(const struct model *model, const double *pose, const doub
     }
 }
 
+/* theta and, where they act through terms of their own, efforts. */
+static void put_acting(const struct model *model, const double *theta, const double *tau,
+                       double *values)
+{
+    put_values(values, model->program->names.parameter, theta, model->parameter_count);
+    if (model->program->curved) {
+        put_values(values, model->program->names.effort, tau, model->axis_count);
+    }
+}
+
 static void run_program(const struct expression_program *program, struct registers *r,
                         double *out, size_t count)
 {
@@ -302,12 +212,34 @@ static void run_program(const struct expression_program *program, struct registe
     expression_run_whole(program, r->of, out);
 }
 
-static void fill_program_rows(const struct model *model, const double *pose, const double *nu,
-                              const double *nu_dot, double *phi)
+static void fill_driven_rows(const struct model *model, const double *pose, const double *nu,
+                             const double *nu_dot, const double *tau, double *phi)
 {
     struct registers r;
     put_motion(model, pose, nu, nu_dot, r.values);
+    if (model->program->curved) {
+        put_values(r.values, model->program->names.effort, tau, model->axis_count);
+    }
     run_program(&model->program->rows, &r, phi, model->axis_count * model->parameter_count);
+}
+
+static void fill_program_rows(const struct model *model, const double *pose, const double *nu,
+                              const double *nu_dot, double *phi)
+{
+    fill_driven_rows(model, pose, nu, nu_dot, NULL, phi);
+}
+
+static void find_known(const struct model *model, const double *pose, const double *nu,
+                       const double *nu_dot, const double *tau, double *still, double *driven)
+{
+    struct registers r;
+    double out[2 * MODEL_AXES_MAX];
+    const size_t n = model->axis_count;
+    put_motion(model, pose, nu, nu_dot, r.values);
+    put_values(r.values, model->program->names.effort, tau, n);
+    run_program(&model->program->known, &r, out, 2 * n);
+    memcpy(still, out, n * sizeof *still);
+    memcpy(driven, out + n, n * sizeof *driven);
 }
 
 static void fill_program_block(const struct model *model,
@@ -338,12 +270,12 @@ struct equations {
 };
 
 static void find_equations(const struct model *model, const double *theta, const double *pose,
-                           const double *nu, struct equations *e)
+                           const double *nu, const double *tau, struct equations *e)
 {
     struct registers r;
     const size_t n = model->axis_count;
     put_motion(model, pose, nu, NULL, r.values);
-    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+    put_acting(model, theta, tau, r.values);
     run_program(&model->program->dynamics, &r, e->inertia, n * n + n);
     e->rest = e->inertia + n * n;
 }
@@ -406,14 +338,6 @@ static void divide_inertia(const struct model *model, struct equations *e, doubl
     }
 }
 
-static void resist_by_program(const struct model *model, const double *theta,
-                              const double *pose, const double *nu, double *tau)
-{
-    struct equations e;
-    find_equations(model, theta, pose, nu, &e);
-    memcpy(tau, e.rest, model->axis_count * sizeof *tau);
-}
-
 static void accelerate_by_program(const struct model *model, const double *theta,
                                   const double *pose, const double *nu, const double *tau,
                                   double *nu_dot)
@@ -427,26 +351,162 @@ static void accelerate_by_program(const struct model *model, const double *theta
         expression_run_whole(&model->program->rates, r.of, nu_dot);
         return;
     }
-    find_equations(model, theta, pose, nu, &e);
+    find_equations(model, theta, pose, nu, tau, &e);
     for (size_t i = 0; i < model->axis_count; i++) {
-        nu_dot[i] = (tau ? tau[i] : 0.0) - e.rest[i];
+        nu_dot[i] = (tau && !model->program->curved ? tau[i] : 0.0) - e.rest[i];
     }
     divide_inertia(model, &e, nu_dot, 1);
+}
+
+/* M nu' + rest. */
+static void find_sides(const struct model *model, const double *theta, const double *pose,
+                       const double *nu, const double *nu_dot, const double *tau, double *sides)
+{
+    struct equations e;
+    const size_t n = model->axis_count;
+    find_equations(model, theta, pose, nu, tau, &e);
+    for (size_t i = 0; i < n; i++) {
+        double sum = e.rest[i];
+        for (size_t j = 0; j < n; j++) {
+            sum += e.inertia[i * n + j] * nu_dot[j];
+        }
+        sides[i] = sum;
+    }
 }
 
 static void invert_by_program(const struct model *model, const double *theta,
                               const double *pose, const double *nu, const double *nu_dot,
                               double *tau)
 {
+    find_sides(model, theta, pose, nu, nu_dot, NULL, tau);
+}
+
+static void mobilise_by_program(const struct model *model, const double *theta,
+                                const double *pose, const double *nu, double *inverse)
+{
+    static const double none[MODEL_AXES_MAX];
     struct equations e;
     const size_t n = model->axis_count;
-    find_equations(model, theta, pose, nu, &e);
-    for (size_t i = 0; i < n; i++) {
-        double sum = e.rest[i];
-        for (size_t j = 0; j < n; j++) {
-            sum += e.inertia[i * n + j] * nu_dot[j];
+    find_equations(model, theta, pose, nu, none, &e);
+    for (size_t i = 0; i < n * n; i++) {
+        inverse[i] = i / n == i % n ? 1.0 : 0.0;
+    }
+    divide_inertia(model, &e, inverse, n);
+}
+
+/* ---- which effort ---- */
+
+/* Where efforts act through a curve: those under which the sides are zero (Levenberg and
+ * Marquardt), from those that are there. Of several that would do it is the next one, and where
+ * none does, the one that misses least. */
+enum { EFFORT_STEPS = 60 };
+static const double EFFORT_ENOUGH = 1e-13;          /* a step, as a share */
+static const double EFFORT_DAMPING[] = {1e-3, 1e6}; /* the first, and no more */
+
+struct effort_goal {
+    const struct model *model;
+    const double *theta, *pose, *nu, *nu_dot;
+};
+
+static double miss_goal(const struct effort_goal *g, const double *tau, double *left)
+{
+    double sum = 0.0;
+    find_sides(g->model, g->theta, g->pose, g->nu, g->nu_dot, tau, left);
+    for (size_t i = 0; i < g->model->axis_count; i++) {
+        sum += left[i] * left[i];
+    }
+    return sum >= 0.0 ? sum : HUGE_VAL;
+}
+
+static void fill_thrust(const struct effort_goal *g, const double *tau, double *by)
+{
+    struct registers r;
+    put_motion(g->model, g->pose, g->nu, g->nu_dot, r.values);
+    put_acting(g->model, g->theta, tau, r.values);
+    run_program(&g->model->program->thrust, &r, by,
+                g->model->axis_count * g->model->axis_count);
+}
+
+/* At the foot of a curve an effort does nothing: one of the size that leaves least, of either
+ * sign. */
+static void leave_foot(const struct effort_goal *g, double *tau)
+{
+    const size_t n = g->model->axis_count;
+    double by[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double left[MODEL_AXES_MAX];
+    fill_thrust(g, tau, by);
+    for (size_t j = 0; j < n; j++) {
+        double best = tau[j];
+        double least = miss_goal(g, tau, left);
+        bool acts = false;
+        for (size_t i = 0; i < n; i++) {
+            acts = acts || fabs(by[i * n + j]) > 0.0;
         }
-        tau[i] = sum;
+        for (double size = 1e-3; !acts && size < 1e7; size *= 10.0) {
+            for (int sign = 1; sign >= -1; sign -= 2) {
+                tau[j] = sign * size;
+                const double miss = miss_goal(g, tau, left);
+                best = miss < least ? tau[j] : best;
+                least = fmin(least, miss);
+            }
+        }
+        tau[j] = best;
+    }
+}
+
+/* Where a damped step leads. */
+static void step_effort(size_t n, const double *by, const double *left, double damping,
+                        const double *tau, double *next)
+{
+    double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    for (size_t i = 0; i < n; i++) {
+        next[i] = 0.0;
+        for (size_t k = 0; k < n; k++) {
+            next[i] -= by[k * n + i] * left[k];
+        }
+        for (size_t j = 0; j < n; j++) {
+            a[i * n + j] = 0.0;
+            for (size_t k = 0; k < n; k++) {
+                a[i * n + j] += by[k * n + i] * by[k * n + j];
+            }
+        }
+        a[i * n + i] = a[i * n + i] > 0.0 ? a[i * n + i] * (1.0 + damping) : 1.0;
+    }
+    solve_square(a, n, next, 1);
+    for (size_t i = 0; i < n; i++) {
+        next[i] += tau[i];
+    }
+}
+
+static void search_effort(const struct model *model, const double *theta, const double *pose,
+                          const double *nu, const double *nu_dot, double *tau)
+{
+    const struct effort_goal goal = {model, theta, pose, nu, nu_dot};
+    const size_t n = model->axis_count;
+    double by[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double left[MODEL_AXES_MAX];
+    double next[MODEL_AXES_MAX];
+    double left_next[MODEL_AXES_MAX];
+    double damping = 0.0;
+    bool moved = true;
+    leave_foot(&goal, tau);
+    double miss = miss_goal(&goal, tau, left);
+    for (int step = 0; step < EFFORT_STEPS && moved && damping <= EFFORT_DAMPING[1]; step++) {
+        fill_thrust(&goal, tau, by);
+        step_effort(n, by, left, damping, tau, next);
+        const double missed = miss_goal(&goal, next, left_next);
+        if (!(missed < miss)) {
+            damping = fmax(10.0 * damping, EFFORT_DAMPING[0]);
+            continue;
+        }
+        moved = false;
+        for (size_t i = 0; i < n; i++) {
+            moved = moved || fabs(next[i] - tau[i]) > EFFORT_ENOUGH * fabs(next[i]);
+        }
+        memcpy(tau, next, n * sizeof *tau);
+        memcpy(left, left_next, n * sizeof *left);
+        miss = missed;
+        damping = damping > EFFORT_DAMPING[0] ? 0.1 * damping : 0.0;
     }
 }
 
@@ -462,9 +522,9 @@ static void fill_program_slope(const struct model *model, const double *theta,
     if (model->program->turns_by_speed) {
         accelerate_by_program(model, theta, pose, nu, tau, nu_dot);
     }
-    find_equations(model, theta, pose, nu, &e);
+    find_equations(model, theta, pose, nu, tau, &e);
     put_motion(model, pose, nu, nu_dot, r.values);
-    put_values(r.values, model->program->names.parameter, theta, model->parameter_count);
+    put_acting(model, theta, tau, r.values);
     run_program(&model->program->slope, &r, jacobian, n * n);
     for (size_t i = 0; i < n * n; i++) {
         jacobian[i] = -jacobian[i];
@@ -504,33 +564,39 @@ void model_program_bind(const struct model_terms *t, const struct model_program 
                         unsigned char *pattern, struct model *model)
 {
     const struct model_names *n = &t->names;
-    const uint64_t poses = bits_of(n->pose, poses_of(n));
-    const uint64_t motion = poses | bits_of(n->nu, n->axes);
+    const uint64_t poses = model_terms_bits(n->pose, poses_of(n));
+    const uint64_t motion = poses | model_terms_bits(n->nu, n->axes) | model_terms_efforts(t);
     uint64_t reads = 0;
+    bool known = t->curved;
     model->varying_inertia = false;
     for (size_t i = 0; i < n->axes; i++) {
+        known = known || t->known[i] != 0;
+        reads |= model_terms_reads(t, t->known[i]) | model_terms_reads(t, t->driven[i]);
         for (size_t k = 0; k < n->parameters; k++) {
-            const uint64_t all = reads_of(t, t->phi[i][k]);
+            const uint64_t all = model_terms_reads(t, t->phi[i][k]);
             reads |= all;
             pattern[i * n->parameters + k] =
                 t->phi[i][k] == 0
                     ? 0
                     : (unsigned char)(MODEL_ENTRY |
-                                      (t->still[i][k] != 0 ? MODEL_ENTRY_STILL : 0));
+                                      (t->still[i][k] != 0 ? MODEL_ENTRY_STILL : 0) |
+                                      (all & model_terms_efforts(t) ? MODEL_ENTRY_EFFORT : 0));
         }
         for (size_t j = 0; j < n->axes; j++) {
             model->varying_inertia =
-                model->varying_inertia || (reads_of(t, t->inertia[i][j]) & motion);
+                model->varying_inertia || (model_terms_reads(t, t->inertia[i][j]) & motion);
         }
     }
     model->needs_pose = (reads & poses) != 0;
     model->program = program;
     model->pattern = pattern;
     model->rows = fill_program_rows;
-    model->rows_many = model->needs_pose ? NULL : fill_program_block;
+    model->rows_many = model->needs_pose || known ? NULL : fill_program_block;
+    model->known = known ? find_known : NULL;
+    model->rows_under = t->curved ? fill_driven_rows : NULL;
+    model->mobility = mobilise_by_program;
     model->forward = accelerate_by_program;
-    model->inverse = invert_by_program;
-    model->resist = resist_by_program;
+    model->inverse = t->curved ? search_effort : invert_by_program;
     model->slope = fill_program_slope;
     model->kinematics = move_by_program;
     model->derive = t->derived_count > 0 ? derive_by_program : NULL;

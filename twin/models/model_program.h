@@ -1,10 +1,12 @@
 /* twin/models/model_program.h - a model that is made of expressions.
  *
- *     equation i:   sum over k of theta_k phi_ik(nu, nu', pose) = tau_i
+ *     equation i:   sum over k of theta_k phi_ik(nu, nu', pose, tau) = known_i(nu, nu', pose,
+ * tau)
  *
- * Equations come one by one as trees (base/expression) and are taken apart by structure: phi by
- * parameters, and phi by rates, so that the inertia M and what resists are known as
- * expressions of their own, and with them all that a struct model can be asked. Pure.
+ * Equations come one by one as trees (base/expression), left == right, and are taken apart by
+ * structure: phi by parameters, and phi by rates, so that the inertia M and what resists are
+ * known as expressions of their own, and with them all that a struct model can be asked. What
+ * has no parameter is known; in the usual case that is the effort of the axis, alone. Pure.
  */
 #ifndef TWIN_MODELS_MODEL_PROGRAM_H
 #define TWIN_MODELS_MODEL_PROGRAM_H
@@ -27,20 +29,45 @@ struct model_terms {
     struct model_names names;
     uint16_t phi[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX];
     uint16_t still[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX]; /* of phi, without rates */
-    uint16_t side[MODEL_AXES_MAX];                        /* the left side, sum of theta phi */
+    uint16_t
+        known[MODEL_AXES_MAX]; /* what has no parameter and no effort, as it stands right */
+    uint16_t driven[MODEL_AXES_MAX]; /* no parameter, but an effort */
+    uint16_t side[MODEL_AXES_MAX];   /* left less right; less an effort that is alone there */
+    uint16_t whole[MODEL_AXES_MAX];  /* the same with it */
+    bool alone[MODEL_AXES_MAX];      /* its own effort acts as it is, and no other */
     uint16_t inertia[MODEL_AXES_MAX][MODEL_AXES_MAX]; /* of equation i, what multiplies nu'_j */
-    uint16_t rest[MODEL_AXES_MAX];                    /* what is left of it */
+    uint16_t rest[MODEL_AXES_MAX];                    /* what is left of side */
+    bool curved;                                      /* not all are alone: side is whole */
     uint16_t kinematics[MODEL_POSES_MAX];             /* rate of each pose */
     uint16_t derived[MODEL_DERIVED_MAX];
     size_t derived_count;
 };
+
+/* Names as bits: so many from first on, those of efforts, those that stand in a node. */
+static inline uint64_t model_terms_bits(uint8_t first, size_t count)
+{
+    return ((UINT64_C(1) << count) - 1) << first;
+}
+
+static inline uint64_t model_terms_efforts(const struct model_terms *t)
+{
+    return model_terms_bits(t->names.effort, t->names.axes);
+}
+
+static inline uint64_t model_terms_reads(const struct model_terms *t, uint16_t node)
+{
+    return t->pool->nodes[node].reads;
+}
 
 /* What is computed of it. */
 struct model_program {
     struct model_names names;
     bool diagonal;                        /* inertia: no equation has another's rate */
     bool turns_by_speed;                  /* inertia depends on nu */
+    bool curved;                          /* efforts act through terms of their own */
     struct expression_program rows;       /* phi, by rows */
+    struct expression_program known;      /* known, then driven */
+    struct expression_program thrust;     /* d side / d tau, by rows */
     struct expression_program dynamics;   /* inertia by rows, then rest */
     struct expression_program rates;      /* nu', of a diagonal inertia */
     struct expression_program slope;      /* d side / d nu, by rows */
@@ -53,8 +80,16 @@ struct model_program {
 MUST_USE enum status model_terms_equation(struct model_terms *terms, size_t i, uint16_t root,
                                           struct err *err);
 
-/* Which parameters no equation has: bit i. */
+/* Which parameters, and which efforts, no equation has: bit i. */
 uint32_t model_terms_unused(const struct model_terms *terms);
+uint32_t model_terms_idle(const struct model_terms *terms);
+
+/* Which equations have nothing known, nor a parameter that one which has tells: all of theirs
+ * could be larger together. Bit i. */
+uint32_t model_terms_loose(const struct model_terms *terms);
+
+/* Once all equations are there: what one of them asks for holds for all. */
+MUST_USE enum status model_terms_finish(struct model_terms *terms, struct err *err);
 
 /* Compile all of it. memory: scratch, expression_compiler_bytes(). */
 MUST_USE enum status model_program_make(const struct model_terms *terms, void *memory,

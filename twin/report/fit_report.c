@@ -218,7 +218,7 @@ void dynamics_report_axes(struct json_writer *w, const char *key, const struct m
 {
     json_write_object(w, key);
     for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_real(w, efforts ? model->axes[a].effort : model->axes[a].velocity,
+        json_write_real(w, efforts ? model_push_name(model, a) : model->axes[a].velocity,
                         values[a]);
     }
     json_write_close(w);
