@@ -389,6 +389,7 @@ static void fill_row(struct model_loader *l, const struct model_kinds *kinds)
     f->row.model = &f->models[kinds->variants > 0 ? kinds->own : 0];
     f->row.variants = kinds->variants > 0 ? f->variants : NULL;
     f->row.variant_count = kinds->variants;
+    f->row.variant = kinds->variants > 0 ? f->pool.names[f->terms.names.width].text : NULL;
 }
 
 static void check_name(struct model_loader *l)

@@ -304,6 +304,20 @@ static void print_card(const struct model *model, const char *what,
     identify_files_print(out, "  file ", &data->files);
 }
 
+/* "width is 0.05, of 0.01 0.05 0.2" */
+static void print_variants(const struct identify_result *result, FILE *out)
+{
+    const struct model_row *row = result->kind;
+    if (result->variants.count == 0) {
+        return;
+    }
+    (void)fprintf(out, "\n  %s is %g, of", row->variant, row->model->width);
+    for (size_t k = 0; k < row->variant_count; k++) {
+        (void)fprintf(out, " %g", row->variants[k].model->width);
+    }
+    (void)fputc('\n', out);
+}
+
 static void print_page(const void *what, FILE *out)
 {
     const struct identify_result *result = what;
@@ -320,6 +334,7 @@ static void print_page(const void *what, FILE *out)
             "\n  dry friction turns over within %g of rest (in the unit of the velocity)\n",
             result->turn_over_velocity);
     }
+    print_variants(result, out);
     if (result->tuned.width > 0.0) {
         (void)fprintf(out,
                       "\n  dry friction is that of two wheels, each %.3g m from the middle\n",
@@ -398,6 +413,9 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_real(w, "turn_over_velocity",
                     result->turn_over_velocity > 0.0 ? result->turn_over_velocity
                                                      : (double)NAN);
+    json_write_text(w, "variant", result->variants.count > 0 ? result->kind->variant : NULL);
+    json_write_real(w, "variant_value",
+                    result->variants.count > 0 ? result->kind->model->width : (double)NAN);
     json_write_real(w, "half_track_m", result->tuned.name ? result->tuned.width : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);

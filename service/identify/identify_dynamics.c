@@ -98,7 +98,7 @@ static enum status tune_variant(struct identify_result *result)
 {
     const bool simulates =
         names_value(&dynamics_method_names, result->asked) >= (size_t)DYNAMICS_OUTPUT_ERROR;
-    if (result->turn_over_velocity > 0.0) {
+    if (result->turn_over_velocity > 0.0 || result->chosen.variant) {
         return STATUS_OK;
     }
     result->tuned = *result->chosen.model;
@@ -124,6 +124,7 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     result->chosen.model = row->variants[at].model;
     result->turn_over_velocity = row->variants[at].velocity;
     result->kind = &result->chosen;
+    result->variants.chosen = at;
     st = tune_variant(result);
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
@@ -194,6 +195,16 @@ static enum status narrow_variant(struct identify_result *result)
     return STATUS_OK;
 }
 
+/* Of a constant's values. */
+static enum status settle_variants(struct identify_result *result)
+{
+    const enum status st =
+        identify_variants_settle(result->kind, &result->own.table.set, &result->options,
+                                 result->variants.chosen, &result->fit, &result->variants);
+    result->chosen.model = result->kind->variants[result->variants.chosen].model;
+    return st;
+}
+
 static enum status fit_data(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
@@ -206,7 +217,10 @@ static enum status fit_data(const struct identify_request *request,
         result->turn_over_velocity > 0.0) {
         st = simulate_narrowest(result);
     }
-    if (st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED) {
+    const bool more = st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED;
+    if (more && identify_has_variants(result->kind)) {
+        st = settle_variants(result);
+    } else if (more) {
         st = narrow_variant(result);
     }
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
@@ -283,6 +297,9 @@ static enum status check_fit(const struct identify_request *request,
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
         if (model->sticks) {
             missing_term_judge(&result->fit, model, &missing);
+        }
+        if (result->variants.count > 0) {
+            identify_variants_judge(result->kind, &result->variants, &result->fit);
         }
         effort_hold_tell(&result->fit, &result->hold);
         dynamics_check_judge(&result->fit, model, &result->own.card,

@@ -51,6 +51,8 @@ struct model_row {
     /* Models of the same form to choose from by the data; NULL: there is but one. */
     const struct model_variant *variants;
     size_t variant_count;
+    const char *variant; /* the constant of a file that they differ by; NULL: they have an
+                          * order, or are tuned (identification/dynamics/model_choice.h) */
     struct model_limits limits;
     /* Robots of this model that are known by name: their parameters and what pushes them (axes,
      * actuators, effect, lo, hi), out; false when there is none of this name. NULL: none are.

@@ -1,0 +1,113 @@
+/* Which value of a constant a recording asks for: the right one where it is told, a doubt where
+ * another one does as well and makes a difference, none where it makes none. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "base/random.h"
+#include "config/model_file.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "service/identify/identify_variants.h"
+
+enum { N_MAX = 2000, FINE = 20 };
+
+static const char drag[] = "model: drag_n\nvelocities: {w: m/s}\nefforts: {F: N}\n"
+                           "constants: {n: 1}\nvariants: {n: [0.5, 1, 2]}\n"
+                           "parameters: {m: {sign: positive}, c: {sign: not_negative}}\n"
+                           "equations: [\"m*w' + c*abs(w)^n*w = F\"]\n";
+
+struct recording {
+    double t[N_MAX], w[N_MAX], f[N_MAX];
+    struct data_raw raw;
+};
+
+/* 2 w' + |w|^power w = F by midpoint steps. */
+static void record(struct recording *r, size_t n, double power, double sd, double least,
+                   double most)
+{
+    struct random_source draws = random_stream(n, 4);
+    double w = 1.0;
+    size_t until = 0;
+    for (size_t k = 0; k < n; k++) {
+        r->f[k] = k < until ? r->f[k - 1] : random_between(&draws, least, most);
+        until = k < until ? until : k + (size_t)random_between(&draws, 10.0, 40.0);
+        double noise = -6.0;
+        for (int i = 0; i < 12; i++) {
+            noise += random_between(&draws, 0.0, 1.0);
+        }
+        r->t[k] = 0.05 * (double)k;
+        r->w[k] = w + sd * noise;
+        for (int i = 0; i < FINE; i++) {
+            const double h = 0.05 / FINE;
+            const double half = w + 0.25 * h * (r->f[k] - pow(fabs(w), power) * w);
+            w += 0.5 * h * (r->f[k] - pow(fabs(half), power) * half);
+        }
+    }
+    r->raw = (struct data_raw){.axes = 1, .n = n, .t_s = r->t, .part_count = 1};
+    r->raw.part_start[1] = n;
+    r->raw.nu[0] = r->w;
+    r->raw.tau[0] = r->f;
+}
+
+static void test_choice(void)
+{
+    static struct recording r;
+    static const struct {
+        const char *row;
+        size_t n;
+        double power, sd, least, most;
+        size_t chosen;
+        bool doubted;
+    } rows[] = {
+        {"told", 2000, 1.0, 0.01, 1.0, 6.0, 1, false},
+        {"told, the outermost", 2000, 2.0, 0.01, 1.0, 6.0, 2, false},
+        {"hardly anything changes", 300, 1.0, 0.05, 3.8, 4.2, 3, true},
+    };
+    struct model_file *file = NULL;
+    struct err_list errors = {0};
+    CU_ASSERT_EQUAL_FATAL(model_file_parse(drag, sizeof drag - 1, "drag", &file, &errors),
+                          STATUS_OK);
+    CHECK("has them", identify_has_variants(&file->row));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct data_table table;
+        struct data_card card;
+        struct dynamics_fit fit;
+        struct identify_variants variants = {.count = 0};
+        struct dynamics_options options = dynamics_options_defaults();
+        options.delay_max_s = 0.0;
+        record(&r, rows[i].n, rows[i].power, rows[i].sd, rows[i].least, rows[i].most);
+        CHECK_INT(rows[i].row, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        CHECK_INT(rows[i].row,
+                  dynamics_estimate(file->row.variants[0].model, &table.set,
+                                    DYNAMICS_OUTPUT_ERROR, &options, &fit),
+                  STATUS_OK);
+        CHECK_INT(
+            rows[i].row,
+            identify_variants_settle(&file->row, &table.set, &options, 0, &fit, &variants),
+            STATUS_OK);
+        fit.estimate.verdict = ESTIMATE_PASS;
+        fit.estimate.reason_count = fit.estimate.advice_count = 0;
+        identify_variants_judge(&file->row, &variants, &fit);
+        (void)printf("%s: %s\n", rows[i].row, fit.estimate.reasons[0]);
+        CHECK_INT(rows[i].row, variants.count, 3);
+        CHECK_INT(rows[i].row, fit.estimate.verdict,
+                  rows[i].doubted ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+        CHECK(rows[i].row, rows[i].doubted == (variants.other != variants.chosen));
+        if (!rows[i].doubted) {
+            CHECK_INT(rows[i].row, variants.chosen, rows[i].chosen);
+            CHECK_NEAR(rows[i].row, fit.estimate.value[0], 2.0, 0.02, 0.0);
+            CHECK_NEAR(rows[i].row, fit.estimate.value[1], 1.0, 0.01, 0.0);
+        }
+        data_table_free(&table);
+    }
+    model_file_free(file);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("variants", NULL, NULL);
+    CU_add_test(suite, "choice", test_choice);
+    return check_run();
+}
