@@ -132,6 +132,10 @@ static void write_lab(struct daemon *d, struct metrics *m)
     metrics_gauge(m, "tandem_lab_chores_seconds_max",
                   "Longest time for which snapshots or checkpoints held up the lab.",
                   lab_s(c.chores_us_max));
+    metrics_gauge(m, "tandem_lab_chores_cpu_seconds_max",
+                  "The longest of these by what it took of the processor: the rest it waited "
+                  "for that.",
+                  lab_s(c.chores_cpu_us_max));
     if (c.restore_us >= 0) {
         metrics_gauge(m, "tandem_lab_restore_seconds", "Reading the journal's tail back.",
                       lab_s(c.restore_us));

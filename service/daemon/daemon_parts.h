@@ -345,8 +345,9 @@ struct lab_thread_counts {
     uint64_t faults;                /* stretches of the journal that could not be read */
     uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration, chores included */
     int64_t took_us_max;
-    int64_t chores_us_max; /* of them: snapshots, checkpoints; longest at a stretch */
-    int64_t restore_us;    /* how long reading the journal's tail took; -1: not done yet */
+    int64_t chores_us_max;     /* of them: snapshots, checkpoints; longest at a stretch */
+    int64_t chores_cpu_us_max; /* the same, of the processor's time */
+    int64_t restore_us;        /* how long reading the journal's tail took; -1: not done yet */
 };
 
 struct lab_thread {

@@ -25,6 +25,11 @@ static int64_t min_us(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static void keep_max(int64_t *max, int64_t value)
+{
+    *max = value > *max ? value : *max;
+}
+
 static void step_lab(struct daemon *d, const struct event *event)
 {
     const struct effects effects = {.emit = outbox_emit, .context = d};
@@ -205,6 +210,7 @@ static void tell_forgotten(struct daemon *d, int64_t mono_us)
 static void do_chores(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
+    const int64_t began_ns = worked_ns();
     keeper_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
     if (t->viewing || mono_us - t->viewed_us >= view_pause_us(t)) {
@@ -223,9 +229,8 @@ static void do_chores(struct daemon *d)
         t->unsaved = false;
     }
     keeper_copy_some(d, SLICE_US);
-    const int64_t took_us = lab_clock_monotonic_us() - mono_us;
-    t->counts.chores_us_max =
-        took_us > t->counts.chores_us_max ? took_us : t->counts.chores_us_max;
+    keep_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
+    keep_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
 }
 
 static void drain_inbox(struct daemon *d)
@@ -262,9 +267,7 @@ static void count_round(struct daemon *d, int64_t took_us)
         class ++;
     }
     d->thread.counts.took[class]++;
-    if (took_us > d->thread.counts.took_us_max) {
-        d->thread.counts.took_us_max = took_us;
-    }
+    keep_max(&d->thread.counts.took_us_max, took_us);
 }
 
 static void run_round(struct daemon *d)

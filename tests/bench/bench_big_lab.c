@@ -28,7 +28,9 @@ static pid_t start_flood(const struct load *load)
     const pid_t pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)freopen("/dev/null", "w", stdout);
+        if (!freopen("/dev/null", "w", stdout)) {
+            bench_fail("/dev/null");
+        }
         bench_exec(argv);
     }
     return pid;
@@ -119,13 +121,15 @@ static void bench_lab(const struct broker *broker, long pairs, struct load *load
         "{\"bench\":\"big_lab\",\"pairs\":%ld,\"messages_per_s\":%s,\"moves_percent\":%s,"
         "\"idle_kib_per_pair\":%.1f,\"loaded_kib_per_pair\":%.1f,\"peak_kib_per_pair\":%.1f,"
         "\"entry_p50_ms\":%.2f,\"entry_p99_ms\":%.2f,\"n\":%zu,"
-        "\"chores_max_ms\":%.2f,\"round_max_ms\":%.2f,\"thinned\":%.0f,\"lost\":%.0f,"
+        "\"chores_max_ms\":%.2f,\"chores_cpu_max_ms\":%.2f,\"round_max_ms\":%.2f,\"thinned\":%."
+        "0f,\"lost\":%.0f,"
         "\"calibrations\":%.0f,\"calibrations_cpu_s\":%.2f,\"calibrations_waiting\":%.0f,"
         "\"checkpoints\":%.0f,\"checkpoint_mb\":%.1f,\"cpu_s\":%.2f}\n",
         pairs, load->rate, load->moves, idle_kib / (double)pairs,
         read_status_kib(d.pid, "VmRSS:") / (double)pairs,
         read_status_kib(d.pid, "VmHWM:") / (double)pairs, p50, n > 0 ? ms[n * 99 / 100] : -1.0,
         n, daemon_metric(&d, "tandem_lab_chores_seconds_max") * 1e3,
+        daemon_metric(&d, "tandem_lab_chores_cpu_seconds_max") * 1e3,
         daemon_metric(&d, "tandem_lab_round_seconds_max") * 1e3,
         daemon_metric(&d, "tandem_inbox_samples_thinned_total"),
         daemon_metric(&d, "tandem_inbox_lost_total"),
