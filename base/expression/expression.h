@@ -137,10 +137,19 @@ MUST_USE enum status expression_parse(struct expression_pool *pool, const char *
 MUST_USE enum status expression_check(struct expression_pool *pool, uint16_t root,
                                       enum expression_type want, struct err *err);
 
+/* The same, and of which type it is: EXPRESSION_ANY when nothing says it yet. */
+MUST_USE enum status expression_infer(struct expression_pool *pool, uint16_t root,
+                                      enum expression_type want, enum expression_type *type,
+                                      struct err *err);
+
 /* Readable text with as few brackets as it needs; what is read from it is the same expression,
  * places apart. Always terminated, cut to size. Returns the bytes of the whole. */
 size_t expression_print(const struct expression_pool *pool, uint16_t root, char *out,
                         size_t size);
+
+/* The same with blanks around every sign between two terms, as machines are written. */
+size_t expression_print_wide(const struct expression_pool *pool, uint16_t root, char *out,
+                             size_t size);
 
 /* ---- building ---- */
 

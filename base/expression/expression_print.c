@@ -11,6 +11,7 @@ struct printer {
     const struct expression_pool *pool;
     char *out;
     size_t size, used; /* used: of the whole */
+    bool wide;
 };
 
 /* How strongly a kind binds, and its sign; those that are missing are printed otherwise. */
@@ -38,6 +39,13 @@ static const struct {
     [EXPRESSION_POWER] = {"^", POWER},
 };
 
+static const char *sign_text(const struct printer *p, uint8_t kind)
+{
+    return p->wide && kind == EXPRESSION_MULTIPLY ? " * "
+           : p->wide && kind == EXPRESSION_DIVIDE ? " / "
+                                                  : signs[kind].sign;
+}
+
 static void put_text(struct printer *p, const char *text)
 {
     const size_t n = strlen(text);
@@ -48,11 +56,16 @@ static void put_text(struct printer *p, const char *text)
     p->used += n;
 }
 
-/* Few digits where they are enough. */
+/* Few digits where they are enough; whole numbers without an exponent. */
 static void put_number(struct printer *p, double number)
 {
     char text[64];
     double back = 0.0;
+    if (fabs(number) < 1e15 && !(floor(number) < number)) {
+        (void)snprintf(text, sizeof text, "%.0f", number);
+        put_text(p, text);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, sizeof text, "%.*g", digits, number);
         back = strtod(text, NULL);
@@ -95,8 +108,8 @@ static void put_binary(struct printer *p, const struct expression_node *n)
     const int binds = signs[n->kind].binds;
     const bool power = n->kind == EXPRESSION_POWER;
     put_node(p, n->arguments[0], power || binds == COMPARISON ? binds + 1 : binds);
-    put_text(p, signs[n->kind].sign);
-    put_node(p, n->arguments[1], power ? MINUS : binds + 1);
+    put_text(p, sign_text(p, n->kind));
+    put_node(p, n->arguments[1], !power ? binds + 1 : p->wide ? POWER : MINUS);
 }
 
 /* With brackets when it binds less than least. */
@@ -126,13 +139,24 @@ static void put_node(struct printer *p, uint16_t node, int least)
     }
 }
 
+static size_t print_root(struct printer *p, uint16_t root)
+{
+    put_node(p, root, LOOSE);
+    if (p->size > 0) {
+        p->out[p->used < p->size ? p->used : p->size - 1] = '\0';
+    }
+    return p->used;
+}
+
 size_t expression_print(const struct expression_pool *pool, uint16_t root, char *out,
                         size_t size)
 {
-    struct printer p = {.pool = pool, .out = out, .size = size};
-    put_node(&p, root, LOOSE);
-    if (size > 0) {
-        out[p.used < size ? p.used : size - 1] = '\0';
-    }
-    return p.used;
+    return print_root(&(struct printer){.pool = pool, .out = out, .size = size}, root);
+}
+
+size_t expression_print_wide(const struct expression_pool *pool, uint16_t root, char *out,
+                             size_t size)
+{
+    return print_root(&(struct printer){.pool = pool, .out = out, .size = size, .wide = true},
+                      root);
 }

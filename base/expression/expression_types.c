@@ -102,10 +102,21 @@ static enum expression_type check_node(struct checker *c, uint16_t node,
     return expect_type(c, node, want, is_truth ? EXPRESSION_TRUTH : EXPRESSION_NUMBER);
 }
 
+enum status expression_infer(struct expression_pool *pool, uint16_t root,
+                             enum expression_type want, enum expression_type *type,
+                             struct err *err)
+{
+    struct checker c = {.pool = pool, .err = err};
+    const enum expression_type found = check_node(&c, root, want);
+    if (c.status == STATUS_OK) {
+        *type = found;
+    }
+    return c.status;
+}
+
 enum status expression_check(struct expression_pool *pool, uint16_t root,
                              enum expression_type want, struct err *err)
 {
-    struct checker c = {.pool = pool, .err = err};
-    (void)check_node(&c, root, want);
-    return c.status;
+    enum expression_type type = EXPRESSION_ANY;
+    return expression_infer(pool, root, want, &type, err);
 }

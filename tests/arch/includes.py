@@ -22,6 +22,7 @@ identification: base identification/numeric identification/data
 identification/travel: base identification/numeric identification
 identification/odometry: base identification/numeric identification
 twin/efsm: base
+twin/machine: base base/expression twin/efsm
 twin/control: base twin/efsm
 twin/arm: base twin/control
 identification/arm: base identification/numeric identification twin/arm
@@ -46,7 +47,7 @@ twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/te
 logger/storage: base logger/message
 config/options: base logger/message
 config/team: base twin/team twin/discipline config/options
-config: base base/expression logger/message twin/arm twin/models twin/pair twin/following twin/team twin/discipline
+config: base base/expression logger/message twin/machine twin/arm twin/models twin/pair twin/following twin/team twin/discipline
   twin config/options config/team logger/codecs
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http

@@ -1,0 +1,307 @@
+/* twin/machine/machine_build.c - from a draft to a machine: states, arcs and what they assign.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/machine/machine_parts.h"
+
+enum { SHOWN_MAX = 160 };
+
+static void show_root(const struct machine *m, uint16_t root, char out[SHOWN_MAX])
+{
+    (void)expression_print_wide(&m->draft.pool, root, out, SHOWN_MAX);
+}
+
+/* ---- assignments, each name once ---- */
+
+/* What a conflict is said with: "on the way from WAIT to COUNT". */
+struct scene {
+    struct machine_place place;
+    const char *where, *from, *to;
+};
+
+/* The last one counts, at the first one's place. */
+static void take_assignment(struct machine *m, struct machine_range *range,
+                            const struct machine_draft_assignment *given,
+                            const struct scene *scene)
+{
+    char first[SHOWN_MAX];
+    char second[SHOWN_MAX];
+    for (size_t i = range->first; i < (size_t)range->first + range->count; i++) {
+        struct machine_assignment *there = &m->assignments[i];
+        if (there->name != given->name) {
+            continue;
+        }
+        show_root(m, there->value, first);
+        show_root(m, given->value, second);
+        if (strcmp(first, second) != 0) {
+            machine_diagnostics_add(&m->draft.diagnostics, "E-CONFLICT", scene->place,
+                                    "%s gets %s and %s in the same cycle, %s %s%s%s",
+                                    machine_name(m, given->name), first, second, scene->where,
+                                    scene->from, scene->to ? " to " : "",
+                                    scene->to ? scene->to : "");
+        }
+        there->value = given->value;
+        return;
+    }
+    m->assignments[m->assignment_count++] =
+        (struct machine_assignment){.name = given->name, .value = given->value};
+    range->count++;
+}
+
+/* Those of a range that are delayed, or those that are not. There are never more of them than
+ * the draft has. */
+static struct machine_range take_range(struct machine *m, struct machine_draft_range given,
+                                       bool delayed, const struct scene *scene)
+{
+    struct machine_range range = {(uint16_t)m->assignment_count, 0};
+    for (size_t i = given.first; i < (size_t)given.first + given.count; i++) {
+        if (m->draft.assignments[i].delayed == delayed) {
+            take_assignment(m, &range, &m->draft.assignments[i], scene);
+        }
+    }
+    return range;
+}
+
+static const char *state_text(const char *name)
+{
+    return name ? name : "(top)";
+}
+
+static void take_assignments(struct machine *m)
+{
+    struct machine_draft *d = &m->draft;
+    for (size_t i = 0; i < d->arc_count; i++) {
+        const struct machine_draft_arc *a = &d->arcs[i];
+        const struct scene scene = {a->place, "on the way from", a->from, state_text(a->to)};
+        m->arcs[i] = (struct machine_arc){.when = a->when, .place = a->place};
+        m->arcs[i].delayed = take_range(m, a->acts, true, &scene);
+        m->arcs[i].outputs = take_range(m, a->acts, false, &scene);
+    }
+    for (size_t i = 0; i < d->state_count; i++) {
+        const struct machine_draft_state *s = &d->states[i];
+        const struct scene scene = {s->place, "in", s->name, NULL};
+        m->states[i] = (struct machine_state){.place = s->place};
+        m->states[i].outputs = take_range(m, s->outputs, false, &scene);
+    }
+    const struct scene scene = {d->initial_place, "at the", "start", NULL};
+    m->starts = take_range(m, d->starts, true, &scene);
+}
+
+/* ---- labels ---- */
+
+struct label {
+    char text[1024];
+    size_t used;
+};
+
+static void put_label(struct label *label, const char *text)
+{
+    const int n =
+        snprintf(label->text + label->used, sizeof label->text - label->used, "%s", text);
+    label->used += (size_t)n;
+    label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
+}
+
+static void put_expression(const struct machine *m, struct label *label, uint16_t root)
+{
+    const size_t n = expression_print_wide(&m->draft.pool, root, label->text + label->used,
+                                           sizeof label->text - label->used);
+    label->used += n;
+    label->used = label->used < sizeof label->text ? label->used : sizeof label->text - 1;
+}
+
+static void put_assignments(const struct machine *m, struct label *label,
+                            struct machine_range range, const char *sign, const char *before)
+{
+    for (size_t i = 0; i < range.count; i++) {
+        const struct machine_assignment *a = &m->assignments[range.first + i];
+        put_label(label, i == 0 ? before : ", ");
+        put_label(label, machine_name(m, a->name));
+        put_label(label, sign);
+        put_expression(m, label, a->value);
+    }
+}
+
+/* "guard / C+ = C - 1, e = true" */
+static const char *write_label(struct machine *m, const struct machine_arc *arc)
+{
+    struct label label = {.used = 0};
+    const char *slash = arc->when != 0 ? " / " : "";
+    if (arc->when != 0) {
+        put_expression(m, &label, arc->when);
+    }
+    put_assignments(m, &label, arc->delayed, "+ = ", slash);
+    put_assignments(m, &label, arc->outputs, " = ", arc->delayed.count > 0 ? ", " : slash);
+    if (label.used == 0) {
+        put_label(&label, "true");
+    }
+    return machine_draft_keep(&m->draft, label.text, label.used);
+}
+
+/* ---- states by their names ---- */
+
+static uint8_t find_state(struct machine *m, const char *name, struct machine_place place)
+{
+    const struct machine_draft_state *s = machine_draft_find_state(&m->draft, name);
+    if (!s) {
+        machine_diagnostics_add(&m->draft.diagnostics, "E-NO-SUCH-STATE", place,
+                                "'%.80s' is no state of the machine", name);
+        return 0;
+    }
+    return (uint8_t)(s - m->draft.states);
+}
+
+static bool assigns_nothing_itself(const struct machine_draft_arc *a,
+                                   const struct machine_arc *arc)
+{
+    return a->to && strcmp(a->from, a->to) == 0 && arc->delayed.count == 0;
+}
+
+static void take_arc(struct machine *m, size_t i)
+{
+    const struct machine_draft_arc *a = &m->draft.arcs[i];
+    struct efsm_arc *arc = &m->table_arcs[i];
+    *arc = (struct efsm_arc){
+        .from = find_state(m, a->from, a->place),
+        .to = a->to ? find_state(m, a->to, a->place) : (uint8_t)EFSM_POP,
+        .label = write_label(m, &m->arcs[i]),
+        .waits = a->waits == MACHINE_WAITS_UNSAID
+                     ? m->draft.clocked || assigns_nothing_itself(a, &m->arcs[i])
+                     : a->waits == MACHINE_WAITS,
+        .empties = a->empties,
+        .pops = (uint8_t)(a->pops < EFSM_STACK_MAX + 1U ? a->pops : EFSM_STACK_MAX + 1U),
+        .push_count = (uint8_t)a->push_count,
+    };
+    for (size_t k = 0; k < a->push_count; k++) {
+        arc->push[k] = find_state(m, a->push[k], a->place);
+    }
+}
+
+/* ---- slips that are none of the language ---- */
+
+/* "C += 1" gives C the next value 1. Told once, unless who writes it adds by name. */
+static void note_sums(struct machine *m)
+{
+    const struct machine_draft_assignment *sum = NULL;
+    char text[SHOWN_MAX];
+    for (size_t i = 0; i < m->draft.assignment_count; i++) {
+        const struct machine_draft_assignment *a = &m->draft.assignments[i];
+        if (a->sum && (m->draft.pool.nodes[a->value].reads >> a->name & 1U)) {
+            return;
+        }
+        sum = a->sum && !sum ? a : sum;
+    }
+    if (sum) {
+        const char *name = machine_name(m, sum->name);
+        show_root(m, sum->value, text);
+        machine_diagnostics_add(
+            &m->draft.diagnostics, "N-SUM", (struct machine_place){0, 0, NULL},
+            "%s: '%s += %s' gives %s the next value %s; to add write %s+ = %s + %s",
+            m->draft.name, name, text, name, text, name, name, text);
+    }
+}
+
+enum status machine_build(struct machine *m)
+{
+    struct machine_diagnostics *told = &m->draft.diagnostics;
+    m->assignment_count = 0;
+    m->store_bytes = 0;
+    take_assignments(m);
+    for (size_t i = 0; i < m->draft.arc_count; i++) {
+        take_arc(m, i);
+    }
+    machine_find_roles(m);
+    machine_find_types(m);
+    note_sums(m);
+    machine_make_table(m);
+    return told->severity_count[MACHINE_ERROR] > told->conflicts || m->draft.state_count == 0
+               ? STATUS_E_PARSE
+               : STATUS_OK;
+}
+
+/* ---- programs ---- */
+
+size_t machine_compile_bytes(void)
+{
+    return expression_compiler_bytes() + sizeof(struct expression_program);
+}
+
+struct compiler {
+    struct machine *m;
+    struct expression_program *program; /* the one being made */
+    void *memory;
+    bool full;
+};
+
+/* A copy in the machine's store, cut to its length. */
+static const struct expression_program *keep_program(struct compiler *c)
+{
+    struct machine *m = c->m;
+    const size_t used = offsetof(struct expression_program, code) +
+                        c->program->count * sizeof c->program->code[0];
+    const size_t bytes = (used + 15) / 16 * 16;
+    if (bytes > sizeof m->store - m->store_bytes) {
+        c->full = true;
+        return NULL;
+    }
+    unsigned char *to = m->store + m->store_bytes;
+    memcpy(to, c->program, used);
+    m->store_bytes += bytes;
+    return (const struct expression_program *)(const void *)to;
+}
+
+static const struct expression_program *compile_roots(struct compiler *c, const uint16_t *roots,
+                                                      size_t count, struct machine_place place)
+{
+    struct err err = {0};
+    if (count == 0 || c->full) {
+        return NULL;
+    }
+    if (expression_compile(&c->m->draft.pool, roots, NULL, count, false, c->memory, c->program,
+                           &err) != STATUS_OK) {
+        machine_diagnostics_add(&c->m->draft.diagnostics, "E-TOO-MANY", place, "%s", err.text);
+        return NULL;
+    }
+    return keep_program(c);
+}
+
+static void compile_each(struct compiler *c, struct machine_range range,
+                         struct machine_place place)
+{
+    for (size_t i = range.first; i < (size_t)range.first + range.count; i++) {
+        struct machine_assignment *a = &c->m->assignments[i];
+        a->program = compile_roots(c, &a->value, 1, place);
+    }
+}
+
+static void compile_arc(struct compiler *c, struct machine_arc *arc)
+{
+    uint16_t roots[MACHINE_ACTS_MAX];
+    for (size_t i = 0; i < arc->delayed.count; i++) {
+        roots[i] = c->m->assignments[arc->delayed.first + i].value;
+    }
+    arc->guard = compile_roots(c, &arc->when, arc->when != 0 ? 1 : 0, arc->place);
+    arc->act = compile_roots(c, roots, arc->delayed.count, arc->place);
+    compile_each(c, arc->outputs, arc->place);
+}
+
+enum status machine_compile(struct machine *m, void *memory)
+{
+    struct compiler c = {.m = m,
+                         .program = memory,
+                         .memory = (char *)memory + sizeof(struct expression_program)};
+    m->store_bytes = 0;
+    for (size_t i = 0; i < m->draft.arc_count; i++) {
+        compile_arc(&c, &m->arcs[i]);
+    }
+    for (size_t i = 0; i < m->draft.state_count; i++) {
+        compile_each(&c, m->states[i].outputs, m->states[i].place);
+    }
+    compile_each(&c, m->starts, m->draft.initial_place);
+    if (c.full) {
+        machine_diagnostics_add(&m->draft.diagnostics, "E-TOO-MANY", m->draft.place,
+                                "its expressions are too long together");
+    }
+    return m->draft.diagnostics.severity_count[MACHINE_ERROR] > 0 ? STATUS_E_FULL : STATUS_OK;
+}

@@ -1,0 +1,56 @@
+/* twin/machine/machine_checks_parts.h - what the files of machine_checks share. */
+#ifndef TWIN_MACHINE_MACHINE_CHECKS_PARTS_H
+#define TWIN_MACHINE_MACHINE_CHECKS_PARTS_H
+
+#include "twin/machine/machine_cells.h"
+#include "twin/machine/machine_checks.h"
+#include "twin/machine/machine_parts.h"
+
+/* A state and what is on the stack, as a choice of arcs leads there. */
+struct stack_case {
+    uint8_t state, depth;
+    uint8_t stack[EFSM_STACK_MAX];
+    uint32_t before; /* the case before, one more; 0: it is the first */
+    uint32_t next;   /* of those with the same hash, one more */
+};
+
+enum { STACK_BUCKETS = 65536 };
+
+struct stack_search {
+    uint32_t count;
+    bool cut; /* there are more */
+    uint32_t buckets[STACK_BUCKETS];
+    struct stack_case cases[MACHINE_STACKS_MAX];
+    bool told[MACHINE_ARCS_MAX][3];
+};
+
+struct checks {
+    struct machine *machine;
+    uint64_t reached; /* bits of states that some way of arcs leads to */
+    struct cells cells;
+    struct stack_search search;
+};
+
+static inline struct machine_diagnostics *checks_told(struct checks *c)
+{
+    return &c->machine->draft.diagnostics;
+}
+
+static inline const char *checks_state(const struct checks *c, uint8_t state)
+{
+    return c->machine->draft.states[state].name;
+}
+
+/* Is it drawn, not written? Then there are arrows, not arcs. */
+static inline bool checks_is_drawn(const struct checks *c)
+{
+    return c->machine->draft.place.words != NULL;
+}
+
+/* Of the guards of one state (machine_guards.c). */
+void check_guards(struct checks *c, uint8_t state);
+
+/* machine_stack.c */
+void check_stack(struct checks *c);
+
+#endif

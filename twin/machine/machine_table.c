@@ -1,0 +1,30 @@
+/* twin/machine/machine_table.c - the table of a machine, as the engine takes it. */
+#include "twin/machine/machine_parts.h"
+
+void machine_make_table(struct machine *m)
+{
+    const struct machine_draft *d = &m->draft;
+    const struct machine_draft_state *initial =
+        d->initial ? machine_draft_find_state(d, d->initial) : NULL;
+    for (size_t i = 0; i < d->state_count; i++) {
+        m->table_states[i] =
+            (struct efsm_state){.name = d->states[i].name, .final = d->states[i].final};
+    }
+    for (size_t i = 0; i < m->variable_count; i++) {
+        m->cells[i] = machine_name(m, m->variables[i].name);
+    }
+    for (size_t i = 0; i < m->input_count; i++) {
+        m->input_texts[i] = machine_name(m, m->inputs[i].name);
+    }
+    m->table = (struct efsm_table){
+        .name = d->name,
+        .purpose = d->purpose,
+        .states = m->table_states,
+        .state_count = d->state_count,
+        .arcs = m->table_arcs,
+        .arc_count = d->arc_count,
+        .cells = m->cells,
+        .cell_count = m->variable_count,
+        .initial = initial ? (uint8_t)(initial - d->states) : 0,
+    };
+}
