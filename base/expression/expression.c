@@ -66,7 +66,9 @@ bool expression_is_name(const char *name, bool prime)
     return end > 0 && !first && bytes <= EXPRESSION_NAME_MAX;
 }
 
-static bool is_word(const char *name)
+/* In an open pool names of functions are names, too: what stands before brackets is the
+ * function. */
+static bool is_word(const struct expression_pool *pool, const char *name)
 {
     static const char *const words[] = {"and", "or", "not", "mod", "true", "false", "pi"};
     for (size_t i = 0; i < COUNT(words); i++) {
@@ -74,7 +76,7 @@ static bool is_word(const char *name)
             return true;
         }
     }
-    for (size_t i = 0; i < COUNT(functions); i++) {
+    for (size_t i = 0; i < COUNT(functions) && !pool->open; i++) {
         if (strcmp(name, functions[i].name) == 0) {
             return true;
         }
@@ -99,7 +101,7 @@ enum status expression_declare(struct expression_pool *pool, const char *name,
                        "'%.40s' is no name: a letter, then letters, digits and _, 1 to %d",
                        name, EXPRESSION_NAME_MAX);
     }
-    if (is_word(name)) {
+    if (is_word(pool, name)) {
         return err_set(err, STATUS_E_PARSE, name, 0, 0,
                        "'%s' is a word of the language, take another name", name);
     }

@@ -100,7 +100,8 @@ struct expression_node {
 };
 
 struct expression_pool { /* all zero, then expression_pool_start() */
-    bool open;           /* names that are not declared are taken as they come */
+    bool open;           /* names that are not declared are taken as they come; those of
+                            functions are names, too, where no bracket follows */
     bool primes;         /* a name may end in ': the rate of what is named so */
     bool full;           /* nodes did not fit */
     size_t name_count, count;

@@ -211,11 +211,15 @@ enum status machine_build(struct machine *m)
     for (size_t i = 0; i < m->draft.arc_count; i++) {
         take_arc(m, i);
     }
+    if (m->draft.initial) {
+        (void)find_state(m, m->draft.initial, m->draft.initial_place);
+    }
     machine_find_roles(m);
     machine_find_types(m);
     note_sums(m);
     machine_make_table(m);
-    return told->severity_count[MACHINE_ERROR] > told->conflicts || m->draft.state_count == 0
+    return told->severity_count[MACHINE_ERROR] > told->conflicts || m->draft.state_count == 0 ||
+                   !m->draft.initial
                ? STATUS_E_PARSE
                : STATUS_OK;
 }
