@@ -13,6 +13,8 @@ deps_to_build='
     libjansson-dev      JSON
     libsqlite3-dev      the store
     libyaml-dev         the lab file
+    libexpat1-dev       drawings of machines: their XML
+    zlib1g-dev          drawings of machines: packed pages
     libmicrohttpd-dev   HTTP
     libgnutls28-dev     HTTPS: says what is wrong with a certificate (libmicrohttpd is built on it)
     libpaho-mqtt-dev    MQTT

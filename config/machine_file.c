@@ -40,6 +40,9 @@ void machine_file_free(struct machine_file *file)
 {
     for (size_t i = 0; file && i < file->count; i++) {
         free(file->machines[i]);
+        if (file->pages[i] == 0) {
+            drawing_free(file->drawings[i]);
+        }
     }
     free(file);
 }
@@ -70,6 +73,46 @@ static char *read_bytes(struct machine_file *file, const char *path, size_t *byt
     return text;
 }
 
+/* ---- machines ---- */
+
+/* Its pages. The first one's machine owns the drawing. */
+static void read_drawing(struct machine_file *file, const char *data, size_t bytes,
+                         const char *name)
+{
+    struct drawing *drawing = NULL;
+    struct err err = {0};
+    size_t page = 0;
+    if (drawing_open(data, bytes, &drawing, &err) != STATUS_OK) {
+        tell_file(file, "E-FILE", err.text);
+        return;
+    }
+    for (; page < drawing_page_count(drawing); page++) {
+        struct machine *machine = machine_file_add(file, name);
+        if (!machine) {
+            break;
+        }
+        file->drawings[file->count - 1] = drawing;
+        file->pages[file->count - 1] = page;
+        drawing_read_page(drawing, page, file->words, &machine->draft);
+    }
+    if (page == 0) {
+        drawing_free(drawing);
+    }
+}
+
+static void read_machines(struct machine_file *file, const char *text, size_t bytes,
+                          const char *name)
+{
+    if (drawing_is_one(text, bytes)) {
+        read_drawing(file, text, bytes, name);
+        return;
+    }
+    struct machine *machine = machine_file_add(file, name);
+    if (machine) {
+        machine_yaml_read(text, bytes, &machine->draft);
+    }
+}
+
 /* ---- lists of files ---- */
 
 static void read_beside(struct machine_file *file, const char *list, const char *path)
@@ -80,10 +123,7 @@ static void read_beside(struct machine_file *file, const char *list, const char 
                      ? read_bytes(file, beside, &bytes)
                      : NULL;
     if (text) {
-        struct machine *machine = machine_file_add(file, beside);
-        if (machine) {
-            machine_yaml_read(text, bytes, &machine->draft);
-        }
+        read_machines(file, text, bytes, beside);
     }
     free(text);
 }
@@ -117,13 +157,11 @@ static bool read_list(struct machine_file *file, const char *text, size_t bytes,
 static void read_text(struct machine_file *file, const char *text, size_t bytes,
                       const char *name)
 {
-    if (bytes > TREE_BYTES_MAX) {
+    const bool drawing = drawing_is_one(text, bytes);
+    if (!drawing && bytes > TREE_BYTES_MAX) {
         tell_file(file, "E-FILE", "it is larger than 4 MiB");
-    } else if (!read_list(file, text, bytes, name)) {
-        struct machine *machine = machine_file_add(file, name);
-        if (machine) {
-            machine_yaml_read(text, bytes, &machine->draft);
-        }
+    } else if (drawing || !read_list(file, text, bytes, name)) {
+        read_machines(file, text, bytes, name);
     }
 }
 
@@ -234,6 +272,14 @@ size_t machine_file_print_diagnostics(const struct machine_file *file, FILE *out
         count += print_list(&file->machines[i]->draft.diagnostics, file->names[i], out);
     }
     return count;
+}
+
+void machine_file_print_svg(const struct machine_file *file, size_t machine, const char *lit,
+                            FILE *out)
+{
+    if (file->drawings[machine]) {
+        drawing_write_svg(file->drawings[machine], file->pages[machine], lit, out);
+    }
 }
 
 static bool ends_with(const char *word, const char *end)

@@ -1,16 +1,16 @@
 /* config/machine_file.h - machines that somebody wrote or drew, from files, understood and
  * checked (docs/model/machines.md).
  *
- * A text is YAML: one machine, or a list of files, "machines: [A.yaml, B.yaml]". Whatever is
- * wrong stands in the diagnostics of the machine, or, where there is none, in those of the
- * file.
+ * A file is YAML, one machine or a list of files, "machines: [A.yaml, B.drawio]"; or a drawing,
+ * each page a machine. Whatever is wrong stands in the diagnostics of the machine, or, where
+ * there is none, in those of the file.
  */
 #ifndef CONFIG_MACHINE_FILE_H
 #define CONFIG_MACHINE_FILE_H
 
 #include <stdio.h>
 
-#include "twin/machine/machine.h"
+#include "config/drawing/drawing.h"
 
 enum {
     MACHINE_FILE_MAX = 32, /* machines */
@@ -23,6 +23,8 @@ struct machine_file {
     size_t count;
     struct machine *machines[MACHINE_FILE_MAX];
     char names[MACHINE_FILE_MAX][MACHINE_FILE_NAME_MAX]; /* of its file, without folders */
+    struct drawing *drawings[MACHINE_FILE_MAX]; /* where they were drawn; NULL: written */
+    size_t pages[MACHINE_FILE_MAX];             /* on which page of it */
     char name[MACHINE_FILE_NAME_MAX];
     struct machine_diagnostics told; /* of what is no machine */
 };
@@ -47,6 +49,10 @@ size_t machine_file_count(const struct machine_file *file, enum machine_severity
 
 /* All of them, one a line; returns how many. Those that are sorted stay so. */
 size_t machine_file_print_diagnostics(const struct machine_file *file, FILE *out);
+
+/* A machine as it was drawn, as SVG; nothing when it was written. lit: a state, or NULL. */
+void machine_file_print_svg(const struct machine_file *file, size_t machine, const char *lit,
+                            FILE *out);
 
 /* Is it a word that names a file, rather than a machine: with a slash, or with a known end? */
 bool machine_file_is_path(const char *word);

@@ -46,9 +46,10 @@ twin/experiments: base identification/data twin/control twin/efsm twin/models tw
 twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew logger/codecs
 logger/storage: base logger/message
 config/options: base logger/message
+config/drawing: base base/expression twin/machine
 config/team: base twin/team twin/discipline config/options
 config: base base/expression logger/message twin/machine twin/arm twin/models twin/pair twin/following twin/team twin/discipline
-  twin config/options config/team logger/codecs
+  twin config/options config/drawing config/team logger/codecs
 web/http: base logger/message twin logger/storage
 web/stream: twin/arm base logger/message twin/report logger/storage web/http
 web/resources: base logger/message identification/travel twin/models twin/pair twin/team twin/crew twin/report

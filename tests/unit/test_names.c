@@ -4,6 +4,7 @@
 
 #include <glob.h>
 
+#include "config/drawing/drawing_cells.h"
 #include "identification/dynamics/effort_hold.h"
 #include "identification/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
@@ -53,6 +54,8 @@ static const struct {
     TABLE(connection_state_names),
     TABLE(crew_grant_names),
     TABLE(team_op_names),
+    TABLE(drawing_kind_names),
+    TABLE(drawing_role_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
     TABLE(effort_hold_names),

@@ -1,0 +1,129 @@
+/* config/drawing/drawing_page.c - what all steps of reading a page share. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "config/drawing/drawing_parts.h"
+#include "config/drawing/drawing_text.h"
+
+enum { SHOWN_MAX = 40 };
+
+const char *drawing_shown(const struct drawing_page *page, const char *text, size_t characters)
+{
+    return drawing_line(page->m, text, characters);
+}
+
+static struct drawing_point locate_cell(const struct drawing_cell *cell)
+{
+    if (cell->vertex) {
+        return (struct drawing_point){cell->left, cell->top};
+    }
+    if (cell->way_count > 0) {
+        return cell->way[cell->way_count / 2];
+    }
+    return cell->has_tail   ? cell->tail
+           : cell->has_head ? cell->head
+                            : (struct drawing_point){0.0, 0.0};
+}
+
+const char *drawing_words(const struct drawing_page *page, const struct drawing_cell *cell)
+{
+    const char *name = drawing_shown(page, page->sheet->name, 0);
+    if (!cell) {
+        return drawing_format(page->m, "page '%s'", name);
+    }
+    const struct drawing_point p = locate_cell(cell);
+    const char *text = drawing_shown(page, cell->text, SHOWN_MAX);
+    const char *what = cell->edge ? "arrow" : "shape";
+    return text[0] == '\0'
+               ? drawing_format(page->m, "page '%s', %s without text at (%.0f, %.0f) [%s]",
+                                name, what, p.x, p.y, cell->id)
+               : drawing_format(page->m, "page '%s', %s '%s' at (%.0f, %.0f) [%s]", name, what,
+                                text, p.x, p.y, cell->id);
+}
+
+struct machine_place drawing_place(struct drawing_page *page, struct drawing_cell *cell)
+{
+    if (!cell->place) {
+        const char *words = drawing_words(page, cell);
+        cell->place = machine_draft_keep(page->draft, words, strlen(words));
+    }
+    return (struct machine_place){.words = cell->place};
+}
+
+void drawing_blame(const struct drawing_page *page, const char *code,
+                   const struct drawing_cell *cell, const char *format, ...)
+{
+    char text[MACHINE_DIAGNOSTIC_MAX];
+    const struct machine_place place = {.words = drawing_words(page, cell)};
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    machine_diagnostics_add(&page->draft->diagnostics, code, place, "%s", text);
+}
+
+bool drawing_spend(struct drawing_page *page, size_t count)
+{
+    if (!page->stopped && count > page->work) {
+        page->stopped = true;
+        drawing_blame(page, "E-TOO-MANY", NULL,
+                      "so many shapes, arrows and texts that they are not read");
+    }
+    page->work -= page->stopped ? 0 : count;
+    return !page->stopped;
+}
+
+void drawing_append(const struct drawing_page *page, struct drawing_list *list,
+                    struct drawing_cell *cell)
+{
+    struct drawing_cell **more =
+        drawing_grow(page->m, list->items, list->count, sizeof(struct drawing_cell *));
+    if (more) {
+        list->items = more;
+        list->items[list->count++] = cell;
+    }
+}
+
+const char *drawing_nearest(const struct drawing_page *page, const struct drawing_cell *arrow,
+                            enum drawing_end end)
+{
+    const bool known = end == DRAWING_TAIL ? arrow->has_tail : arrow->has_head;
+    const struct drawing_point p = end == DRAWING_TAIL ? arrow->tail : arrow->head;
+    const struct drawing_cell *nearest = NULL;
+    double best = 0.0;
+    for (size_t i = 0; known && i < page->solid.count; i++) {
+        const struct drawing_cell *cell = page->solid.items[i];
+        const double distance = drawing_distance(cell, p);
+        const bool target = cell->role == ROLE_STATE || cell->role == ROLE_DECISION;
+        if ((target || end != DRAWING_HEAD_TO_TARGET) && (!nearest || distance < best)) {
+            nearest = cell;
+            best = distance;
+        }
+    }
+    if (!nearest) {
+        return "none";
+    }
+    const char *text = nearest->text[0] != '\0'
+                           ? drawing_shown(page, nearest->text, 0)
+                           : names_text(&drawing_role_names, (size_t)nearest->role);
+    return drawing_format(page->m, "'%s', %.0f px away", text, best);
+}
+
+const char *drawing_state_name(const struct drawing_page *page, const struct drawing_cell *cell)
+{
+    return drawing_copy(page->m, cell->text, strcspn(cell->text, "\n"));
+}
+
+const char *drawing_draft_name(const struct drawing_page *page, const struct drawing_cell *cell)
+{
+    const size_t bytes = strcspn(cell->text, "\n");
+    for (size_t i = 0; i < page->draft->state_count; i++) {
+        const char *name = page->draft->states[i].name;
+        if (strlen(name) == bytes && strncmp(name, cell->text, bytes) == 0) {
+            return name;
+        }
+    }
+    return "";
+}
