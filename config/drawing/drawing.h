@@ -1,5 +1,5 @@
 /* config/drawing/drawing.h - machines that somebody drew with draw.io: read, and shown as they
- * were drawn (docs/model/machines.md).
+ * were drawn (docs/model/drawings.md).
  *
  * A page is a machine. Files come from strangers: their size, what they unpack to, the number
  * of pages and cells, depth, memory and time are bounded, and whatever is beyond is told.

@@ -205,8 +205,12 @@ static uint16_t answer_question(struct drawing_page *page, const struct drawing_
                       "leaves the decision '%s' without saying when: write yes or no on it",
                       text);
     } else {
-        drawing_blame(page, "E-EXIT", arrow, "'%.*s' on an exit of '%s': yes or no is wanted",
-                      (int)words.bytes, words.text, text);
+        char *small = drawing_take(page->m, words.bytes + 1);
+        for (size_t i = 0; small && i < words.bytes; i++) {
+            small[i] = lower_letter(words.text, i);
+        }
+        drawing_blame(page, "E-EXIT", arrow, "'%s' on an exit of '%s': yes or no is wanted",
+                      small ? small : "", text);
     }
     return 0;
 }

@@ -275,10 +275,13 @@ static enum drawing_role find_role(const struct drawing_page *page,
     }
     if (!empty && (cell->kind == DRAWING_ELLIPSE || cell->kind == DRAWING_ROUND ||
                    cell->kind == DRAWING_SWIMLANE)) {
-        drawing_blame(
-            page, "E-STATE-NAME", cell,
-            "'%s' cannot be the name of a state: letters, digits and _, first line only",
-            drawing_state_name(page, cell));
+        const size_t bytes = measure_name(cell);
+        const bool longer =
+            bytes > MACHINE_NAME_MAX && drawing_is_state_name(cell->text, bytes);
+        drawing_blame(page, "E-STATE-NAME", cell, "'%s' cannot be the name of a state: %s",
+                      drawing_state_name(page, cell),
+                      longer ? "it is longer than 32 bytes"
+                             : "letters, digits and _, first line only");
         return ROLE_BAD_NAME;
     }
     return empty ? ROLE_BLANK : cell->kind == DRAWING_RECT ? ROLE_ACTION : ROLE_OTHER;
