@@ -137,7 +137,7 @@ static bool read_list(struct machine_file *file, const char *text, size_t bytes,
     const enum status status = tree_parse(text, bytes, name, &tree, &errors);
     const struct tree_node *root = tree.count > 0 ? &tree.nodes[TREE_ROOT] : NULL;
     const uint32_t key =
-        status == STATUS_OK && root->kind == TREE_MAP ? root->first : TREE_NONE;
+        status == STATUS_OK && root && root->kind == TREE_MAP ? root->first : TREE_NONE;
     const bool found = key != TREE_NONE && strcmp(tree_key(&tree, key), "machines") == 0;
     if (found && (root->count != 1 || tree.nodes[key].kind != TREE_LIST)) {
         tell_file(file, "E-FILE", "machines: a list of files is wanted, and nothing else");

@@ -6,7 +6,7 @@
 #include "config/machine_file.h"
 #include "config/options/option.h"
 
-enum { WIDTH = 110, TEXT_MAX = 4096 };
+enum { WIDTH = 110, TEXT_MAX = 1 << 16 };
 
 /* ---- scalars ---- */
 

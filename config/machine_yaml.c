@@ -213,6 +213,7 @@ static struct machine_draft_range read_acts(struct yaml_reader *r, uint32_t node
                 machine_diagnostics_add(&r->draft->diagnostics, code, act->place, "'%.*s'%s",
                                         (int)(part.bytes < 240 ? part.bytes : 240), part.text,
                                         refusal);
+                acts.count = before;
             }
             act->delayed = delayed < 0 ? act->delayed : delayed > 0;
         }

@@ -26,6 +26,7 @@
 #include "twin/experiments/arm_shadow.h"
 #include "twin/explore/team_explore.h"
 #include "twin/following/pair_following.h"
+#include "twin/machine/machine_diagnostics.h"
 #include "twin/pair/pair.h"
 #include "twin/robots/arm6.h"
 #include "twin/robots/layers.h"
@@ -82,6 +83,7 @@ static const struct {
     TABLE(l1_command_names),
     TABLE(l2_verdict_names),
     TABLE(log_level_names),
+    TABLE(machine_severity_names),
     TABLE(mission_level_names),
     TABLE(odometry_combination_names),
     TABLE(odometry_parameter_names),

@@ -450,6 +450,7 @@ void machine_check(struct machine *machine, void *memory)
 {
     struct checks *c = memory;
     c->machine = machine;
+    c->work = 0.0;
     find_reached(c);
     for (size_t i = 0; i < machine->draft.state_count; i++) {
         check_state(c, (uint8_t)i);

@@ -26,6 +26,7 @@ struct stack_search {
 
 struct checks {
     struct machine *machine;
+    double work;      /* nodes computed so far */
     uint64_t reached; /* bits of states that some way of arcs leads to */
     struct cells cells;
     struct stack_search search;
