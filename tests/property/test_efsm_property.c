@@ -146,8 +146,8 @@ static struct efsm_arc random_arc(unsigned from, unsigned states)
 /* Even and odd leave most states, so that runs last; the rest is chance. */
 static void make_machine(struct world *w, size_t i)
 {
-    static const char *const cells[EFSM_CELLS_MAX] = {"a", "b", "c", "d", "e", "f",
-                                                      "g", "h", "i", "j", "k", "l"};
+    static const char *const cells[EFSM_CELLS_MAX] = {"a", "b", "c", "d", "e", "f", "g", "h",
+                                                      "i", "j", "k", "l", "m", "n", "o", "p"};
     const unsigned states = 1 + pick(12);
     size_t arcs = 0;
 

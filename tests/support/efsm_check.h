@@ -202,6 +202,13 @@ static inline bool is_settled(const struct efsm *m)
            has_same_bytes(m->next_cell, m->cell, sizeof m->cell);
 }
 
+/* A variable or an input; or none. */
+static inline bool may_be_undefined(const struct efsm_table *table, size_t k)
+{
+    return k < table->cell_count || k == EFSM_NO_CELL ||
+           (k >= EFSM_CELLS_MAX && k - EFSM_CELLS_MAX < table->input_count);
+}
+
 /* May these bytes, from a file say, be run as a machine of this table: saved between two
  * cycles, and states, stack, flags and variables within range? */
 static inline bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
@@ -216,7 +223,7 @@ static inline bool efsm_is_sound(const struct efsm_table *table, const struct ef
     }
     if ((m->fired_arc >= table->arc_count && m->fired_arc != EFSM_NO_ARC) ||
         (m->fired_also >= table->arc_count && m->fired_also != EFSM_NO_ARC) ||
-        (m->undefined_cell >= table->cell_count && m->undefined_cell != EFSM_NO_CELL)) {
+        !may_be_undefined(table, m->undefined_cell)) {
         return false;
     }
     if (m->defined >> table->cell_count != 0 || m->depth > EFSM_STACK_MAX) {

@@ -420,6 +420,50 @@ static void test_conditions(void)
     }
 }
 
+static bool if_input_1(const struct efsm_view *v)
+{
+    if (*(const int *)v->in < 0) {
+        efsm_miss_input(v, 1);
+    }
+    return *(const int *)v->in == 1;
+}
+
+/* An input that is not connected, and a machine that stays where no arc holds. */
+static void test_inputs(void)
+{
+    static const struct efsm_state one[] = {{.name = "A"}};
+    static const struct efsm_arc own_arcs[] = {{0, 0, if_input_1, NULL, .label = "one"}};
+    static const char *const names[] = {"zero", "one"};
+    struct efsm_table own = {.name = "Own",
+                             .purpose = "test",
+                             EFSM_STATES(one),
+                             EFSM_ARCS(own_arcs),
+                             .inputs = names,
+                             .input_count = COUNT(names)};
+    struct efsm m;
+    char words[256];
+    for (int stays = 0; stays < 2; stays++) {
+        own.stays = stays == 1;
+        efsm_reset(&own, &m, 0);
+        efsm_plan(&own, &m, &(int){0}, 1);
+        efsm_update(&own, &m, 1, 0, NULL, NULL);
+        CHECK_INT("nothing holds", m.state, stays ? 0 : EFSM_INCOMPLETE);
+        CHECK_INT("it waits", m.blocked, true);
+    }
+    efsm_plan(&own, &m, &(int){1}, 2);
+    efsm_update(&own, &m, 2, 0, NULL, NULL);
+    CHECK_INT("it goes on from there", m.fired_arc, 0);
+    CHECK_INT("it goes on from there", m.blocked, false);
+    efsm_plan(&own, &m, &(int){-1}, 3);
+    efsm_update(&own, &m, 3, 0, NULL, NULL);
+    CHECK("sound", efsm_is_sound(&own, &m));
+    efsm_describe_fault(&own, &m, words, sizeof words);
+    CHECK_TEXT("not connected", words,
+               "Own: UNDEFINED in A at 3e-06 s: 'one' read one, which has no value yet");
+    m.undefined_cell++;
+    CHECK("no such input", !efsm_is_sound(&own, &m));
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -439,5 +483,6 @@ int main(void)
     CU_ADD_TEST(suite, test_sound);
     CU_ADD_TEST(suite, test_names);
     CU_ADD_TEST(suite, test_conditions);
+    CU_ADD_TEST(suite, test_inputs);
     return check_run();
 }

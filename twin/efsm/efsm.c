@@ -25,16 +25,27 @@ static bool is_final(const struct efsm_table *table, uint8_t state)
     return state < table->state_count && table->states[state].final;
 }
 
+static void note_undefined(const struct efsm_view *v, size_t k)
+{
+    if (*v->undefined == EFSM_NO_CELL) {
+        *v->undefined = (uint8_t)k;
+    }
+}
+
 double efsm_get(const struct efsm_view *v, size_t k)
 {
     assert(k < EFSM_CELLS_MAX);
     if (!has_bit(v->now->defined, k)) {
-        if (*v->undefined == EFSM_NO_CELL) {
-            *v->undefined = (uint8_t)k;
-        }
+        note_undefined(v, k);
         return nan("");
     }
     return v->now->cell[k];
+}
+
+void efsm_miss_input(const struct efsm_view *v, size_t k)
+{
+    assert(EFSM_CELLS_MAX + k < EFSM_NO_CELL);
+    note_undefined(v, EFSM_CELLS_MAX + k);
 }
 
 bool efsm_is_defined(const struct efsm_view *v, size_t k)
@@ -227,6 +238,9 @@ void efsm_plan(const struct efsm_table *table, struct efsm *m, const void *in, i
     plan_guards(table, m, &v);
     if (m->undefined_cell != EFSM_NO_CELL) {
         plan_fault(m, EFSM_UNDEFINED);
+        return;
+    }
+    if (m->fired_count == 0 && table->stays) {
         return;
     }
     if (m->fired_count != 1) {

@@ -25,8 +25,8 @@
 #include "base/status.h"
 
 enum {
-    EFSM_STATES_MAX = 24,
-    EFSM_CELLS_MAX = 12, /* model variables of one machine */
+    EFSM_STATES_MAX = 32,
+    EFSM_CELLS_MAX = 16, /* model variables of one machine */
     EFSM_STACK_MAX = 16,
     EFSM_PUSH_MAX = 8,
     EFSM_CONDITIONS_MAX = 4,
@@ -56,7 +56,8 @@ struct efsm {
                                undefined variable; EFSM_NO_ARC: none */
     uint8_t fired_also;     /* the second arc whose guard held; EFSM_NO_ARC: none */
     uint8_t fired_count;    /* arcs whose guard held */
-    uint8_t undefined_cell; /* the first undefined variable read; EFSM_NO_CELL: none */
+    uint8_t undefined_cell; /* the first undefined variable read, EFSM_CELLS_MAX + k: input k;
+                               EFSM_NO_CELL: none */
     bool blocked;           /* nothing will change without input */
     bool stopped;           /* taken out of the execution by efsm_stop() */
     bool planned;           /* between plan and update */
@@ -76,7 +77,7 @@ struct efsm_view {
     const void *in; /* the machine's inputs of this cycle, as its sense function wrote them */
     void *out;      /* the machine's outputs, in output functions only */
     int64_t t_us;
-    uint8_t *undefined; /* out: the first undefined variable that was read */
+    uint8_t *undefined; /* out: the first undefined variable or input that was read */
 };
 
 typedef bool efsm_guard(const struct efsm_view *v);
@@ -115,10 +116,13 @@ struct efsm_table {
     const struct efsm_state *states;
     size_t state_count; /* <= EFSM_STATES_MAX */
     const struct efsm_arc *arcs;
-    size_t arc_count;         /* < 255 */
-    const char *const *cells; /* names of the variables */
-    size_t cell_count;        /* <= EFSM_CELLS_MAX */
+    size_t arc_count;          /* < 255 */
+    const char *const *cells;  /* names of the variables */
+    size_t cell_count;         /* <= EFSM_CELLS_MAX */
+    const char *const *inputs; /* names of those inputs that may be undefined */
+    size_t input_count;
     uint8_t initial;
+    bool stays;          /* no arc holds: it stays where it is, and waits; no INCOMPLETE */
     uint16_t zeros;      /* bits of the variables that are 0 after a reset, not undefined */
     size_t event_at;     /* in the inputs: the event of this cycle, an unsigned, for arcs' on */
     efsm_action *always; /* part of every action; NULL: none */
@@ -159,6 +163,9 @@ struct efsm_trace { /* ring of the last transitions, self loops that wait left o
  * EFSM_UNDEFINED; an output function, which has no next state, asks efsm_is_defined() first. */
 double efsm_get(const struct efsm_view *v, size_t k);
 bool efsm_is_defined(const struct efsm_view *v, size_t k);
+
+/* Input k was asked for and has no value: the same comes of it as of an undefined variable. */
+void efsm_miss_input(const struct efsm_view *v, size_t k);
 
 /* The next value of variable k; actions only (asserted). Of two writes the last one counts. */
 void efsm_set(const struct efsm_view *v, size_t k, double value);

@@ -62,6 +62,17 @@ static void put_labels_from(struct text *text, const struct efsm_table *table, u
     }
 }
 
+/* Of the variable or input that was read and is undefined. */
+static const char *name_of_undefined(const struct efsm_table *table, size_t k)
+{
+    if (k < table->cell_count) {
+        return table->cells[k];
+    }
+    return k >= EFSM_CELLS_MAX && k - EFSM_CELLS_MAX < table->input_count
+               ? table->inputs[k - EFSM_CELLS_MAX]
+               : "a variable without name";
+}
+
 static void put_reason(struct text *text, const struct efsm_table *table, const struct efsm *m)
 {
     const char *label = label_of(table, m->fired_arc);
@@ -77,8 +88,7 @@ static void put_reason(struct text *text, const struct efsm_table *table, const 
         break;
     case EFSM_UNDEFINED:
         put_text(text, "'%s' read %s, which has no value yet", label,
-                 m->undefined_cell < table->cell_count ? table->cells[m->undefined_cell]
-                                                       : "a variable without name");
+                 name_of_undefined(table, m->undefined_cell));
         break;
     case EFSM_STACK_EMPTY:
         put_text(text, "'%s' pops more states than the %u on the stack", label, m->depth);
