@@ -41,7 +41,7 @@ twin/crew: base logger/message twin/pair twin/team twin/discipline
 twin/report: base logger/message identification/data identification identification/travel identification/odometry
   identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following twin/team
   twin/crew
-twin/robots: base logger/message twin/efsm twin/models twin/control twin/arm
+twin/robots: base base/expression logger/message twin/machine twin/efsm twin/models twin/control twin/arm
 twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
 twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew logger/codecs
 logger/storage: base logger/message
@@ -60,6 +60,7 @@ service/mqtt: base logger/storage config service/cli config/options logger/messa
 service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
 service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
   config/options logger/codecs
+service/machines: base base/expression logger/message twin/efsm twin/machine twin config service/cli
 service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
   service/cli config/options
 service/identify: base logger/message identification/data identification identification/travel identification/odometry

@@ -1,5 +1,6 @@
 /* twin/machine/machine_table.c - the table of a machine, as the engine takes it. */
 #include "twin/machine/machine_parts.h"
+#include "twin/machine/machine_run.h"
 
 void machine_make_table(struct machine *m)
 {
@@ -16,6 +17,10 @@ void machine_make_table(struct machine *m)
     for (size_t i = 0; i < m->input_count; i++) {
         m->input_texts[i] = machine_name(m, m->inputs[i].name);
     }
+    for (size_t i = 0; i < d->arc_count; i++) {
+        m->table_arcs[i].guard = m->arcs[i].when != 0 ? machine_guard : NULL;
+        m->table_arcs[i].action = m->arcs[i].delayed.count > 0 ? machine_action : NULL;
+    }
     m->table = (struct efsm_table){
         .name = d->name,
         .purpose = d->purpose,
@@ -25,6 +30,10 @@ void machine_make_table(struct machine *m)
         .arc_count = d->arc_count,
         .cells = m->cells,
         .cell_count = m->variable_count,
+        .inputs = m->input_texts,
+        .input_count = m->input_count,
+        .stays = d->stays,
+        .output = machine_output,
         .initial = initial ? (uint8_t)(initial - d->states) : 0,
     };
 }

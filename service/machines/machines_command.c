@@ -1,5 +1,6 @@
-/* service/cli/machines_command.c - `tandem machines`: every state machine, as tables, JSON or
- * Graphviz. */
+/* service/machines/machines_command.c - `tandem machines`: every state machine, Tandem's own
+ * and those of files, as tables, JSON, YAML or Graphviz; and what can be done with those of
+ * files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/edit_distance.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/machines/machine_list.h"
+#include "service/machines/machines_parts.h"
 #include "twin/machines.h"
 
 static void print_states(const struct efsm_table *table)
@@ -169,12 +172,83 @@ static int refuse_argument(const char *what, const char *argument)
     return EXIT_USAGE;
 }
 
-enum { CHOSEN_MAX = 64 };
+/* ---- what is chosen, and in which form ---- */
+
+struct forms {
+    bool dot, json, list, yaml;
+};
+
+struct choice {
+    size_t count;
+    const struct efsm_table *tables[MACHINE_LIST_MAX];
+    struct machine_list files;
+};
+
+/* A machine's name, or a file: then all of its machines. */
+static int choose_word(struct choice *c, const char *word)
+{
+    const size_t before = c->files.count;
+    if (machine_file_is_path(word)) {
+        const int result = machine_list_add(&c->files, word);
+        for (size_t i = before; i < c->files.count && c->count < MACHINE_LIST_MAX; i++) {
+            c->tables[c->count++] = &c->files.machines[i]->table;
+        }
+        return result;
+    }
+    const struct efsm_table *table = machine_find(word);
+    if (!table || c->count == MACHINE_LIST_MAX) {
+        return refuse_argument(table ? "too many names at" : "no machine", word);
+    }
+    c->tables[c->count++] = table;
+    return EXIT_FINE;
+}
+
+static int print_yaml(const struct choice *c)
+{
+    for (size_t i = 0; i < c->files.count; i++) {
+        (void)fputs(i > 0 ? "---\n" : "", stdout);
+        machine_yaml_print(c->files.machines[i], stdout);
+    }
+    return EXIT_FINE;
+}
+
+static int print_choice(const struct choice *c, const struct forms *forms)
+{
+    const struct efsm_table *const *chosen = c->count > 0 ? c->tables : machines;
+    const size_t count = c->count > 0 ? c->count : machine_count;
+    if (forms->dot + forms->json + forms->list + forms->yaml > 1) {
+        return refuse_argument("one form of output only, not also", forms->json   ? "--json"
+                                                                    : forms->list ? "--list"
+                                                                                  : "--yaml");
+    }
+    if (forms->dot && c->count != 1) {
+        return refuse_argument("exactly one NAME goes with", "--dot");
+    }
+    if (forms->yaml && (c->count == 0 || c->files.count != c->count)) {
+        return refuse_argument("machines of files go with", "--yaml");
+    }
+    return forms->dot    ? print_dot(chosen[0])
+           : forms->json ? print_json(chosen, count)
+           : forms->yaml ? print_yaml(c)
+                         : print_tables(chosen, count, forms->list);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} actions[] = {
+    {"check", machines_check}, {"run", machines_run}, {"generate", machines_generate}};
 
 static const char description[] =
     "  Every controller of Tandem is a table of arcs run by one engine; what is printed here "
     "is\n"
-    "  what runs. NAME is a machine's name, in capitals or not; without any, all are shown.\n\n"
+    "  what runs. NAME is a machine's name, in capitals or not, FILE one with machines of your "
+    "own\n"
+    "  (docs/tutorials/machines.md); without any, all of Tandem's are shown.\n\n"
+    "  check FILE...     what is wrong with machines of your own, and where\n"
+    "  run FILE...       run them over inputs, step by step\n"
+    "  generate FILE...  make programs of them, in C, Lua or Python\n\n"
+    "  'tandem machines check --help' and so on tell more.\n\n"
     "  In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
     "in\n"
     "  which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
@@ -186,46 +260,39 @@ static const char description[] =
 
 int command_machines(int argc, char **argv)
 {
-    bool dot = false;
-    bool json = false;
-    bool list = false;
+    struct forms forms = {.dot = false};
+    struct choice choice = {.count = 0};
     const struct argument rows[] = {
-        {"dot", 0, ARGUMENT_FLAG, &dot, 0, 0, NULL, "one machine as Graphviz text"},
-        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "one JSON document, with all fields"},
-        {"list", 0, ARGUMENT_FLAG, &list, 0, 0, NULL, "the names only, one a line"},
+        {"dot", 0, ARGUMENT_FLAG, &forms.dot, 0, 0, NULL, "one machine as Graphviz text"},
+        {"json", 0, ARGUMENT_FLAG, &forms.json, 0, 0, NULL,
+         "one JSON document, with all fields"},
+        {"list", 0, ARGUMENT_FLAG, &forms.list, 0, 0, NULL, "the names only, one a line"},
+        {"yaml", 0, ARGUMENT_FLAG, &forms.yaml, 0, 0, NULL, "those of files as text"},
     };
-    const struct arguments arguments = {.command = "machines",
-                                        .operands = "[NAME]...",
-                                        .description = description,
-                                        .examples =
-                                            "  tandem machines --dot executive | dot -Tsvg\n",
-                                        .exit_status = "the output could not be written",
-                                        .rows = rows,
-                                        .row_count = COUNT(rows)};
-    const struct efsm_table *tables[CHOSEN_MAX];
-    size_t count = 0;
+    const struct arguments arguments = {
+        .command = "machines",
+        .operands = "[NAME|FILE]...",
+        .description = description,
+        .examples = "  tandem machines --dot executive | dot -Tsvg\n"
+                    "  tandem machines check counter.yaml\n",
+        .exit_status = "a file has errors, or the output could not be written",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    for (size_t i = 0; argc > 1 && i < COUNT(actions); i++) {
+        if (strcmp(argv[1], actions[i].name) == 0) {
+            return actions[i].run(argc - 1, argv + 1);
+        }
+    }
     int result = arguments_parse(&arguments, argc, argv);
     if (result != ARGUMENTS_TAKEN) {
         return result;
     }
-    for (char **name = argv + 1; *name; name++) {
-        const struct efsm_table *table = machine_find(*name);
-        if (!table || count == CHOSEN_MAX) {
-            return refuse_argument(table ? "too many names at" : "no machine", *name);
-        }
-        tables[count++] = table;
+    result = EXIT_FINE;
+    for (char **word = argv + 1; *word && result == EXIT_FINE; word++) {
+        result = choose_word(&choice, *word);
     }
-    if (dot + json + list > 1) {
-        return refuse_argument("one form of output only, not also", json ? "--json" : "--list");
-    }
-    if (dot && count != 1) {
-        return refuse_argument("exactly one NAME goes with", "--dot");
-    }
-    const struct efsm_table *const *chosen = count > 0 ? tables : machines;
-    count = count > 0 ? count : machine_count;
-    result = dot    ? print_dot(chosen[0])
-             : json ? print_json(chosen, count)
-                    : print_tables(chosen, count, list);
+    result = result == EXIT_FINE ? print_choice(&choice, &forms) : result;
+    machine_list_free(&choice.files);
     if (fflush(stdout) != 0 && result == EXIT_FINE) {
         perror("tandem machines: standard output");
         result = EXIT_FAILED;
