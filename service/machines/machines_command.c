@@ -175,7 +175,7 @@ static int refuse_argument(const char *what, const char *argument)
 /* ---- what is chosen, and in which form ---- */
 
 struct forms {
-    bool dot, json, list, yaml;
+    bool dot, json, list, yaml, drawio, svg;
 };
 
 struct choice {
@@ -212,25 +212,71 @@ static int print_yaml(const struct choice *c)
     return EXIT_FINE;
 }
 
+static int print_drawio(const struct choice *c)
+{
+    const struct machine *drawn[MACHINE_LIST_MAX];
+    for (size_t i = 0; i < c->files.count; i++) {
+        drawn[i] = c->files.machines[i];
+    }
+    drawing_write_file(drawn, c->files.count, stdout);
+    return EXIT_FINE;
+}
+
+/* One that was drawn, in its own layout. */
+static int print_svg(const struct choice *c)
+{
+    const struct machine_file *file = c->files.files[0];
+    if (c->count != 1 || !file->drawings[0]) {
+        return refuse_argument(c->count != 1 ? "exactly one machine of a drawing goes with"
+                                             : "a machine that was written has no layout, take "
+                                               "--dot in place of",
+                               "--svg");
+    }
+    machine_file_print_svg(file, 0, NULL, stdout);
+    return EXIT_FINE;
+}
+
+/* The second form that was asked for, or NULL. */
+static const char *find_second_form(const struct forms *forms)
+{
+    const struct {
+        bool wanted;
+        const char *name;
+    } all[] = {{forms->dot, "--dot"},   {forms->json, "--json"},     {forms->list, "--list"},
+               {forms->yaml, "--yaml"}, {forms->drawio, "--drawio"}, {forms->svg, "--svg"}};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(all); i++) {
+        count += all[i].wanted ? 1 : 0;
+        if (all[i].wanted && count == 2) {
+            return all[i].name;
+        }
+    }
+    return NULL;
+}
+
 static int print_choice(const struct choice *c, const struct forms *forms)
 {
     const struct efsm_table *const *chosen = c->count > 0 ? c->tables : machines;
     const size_t count = c->count > 0 ? c->count : machine_count;
-    if (forms->dot + forms->json + forms->list + forms->yaml > 1) {
-        return refuse_argument("one form of output only, not also", forms->json   ? "--json"
-                                                                    : forms->list ? "--list"
-                                                                                  : "--yaml");
+    const char *second = find_second_form(forms);
+    if (second) {
+        return refuse_argument("one form of output only, not also", second);
     }
     if (forms->dot && c->count != 1) {
         return refuse_argument("exactly one NAME goes with", "--dot");
     }
-    if (forms->yaml && (c->count == 0 || c->files.count != c->count)) {
-        return refuse_argument("machines of files go with", "--yaml");
+    if ((forms->yaml || forms->drawio || forms->svg) &&
+        (c->count == 0 || c->files.count != c->count)) {
+        return refuse_argument("machines of files go with", forms->yaml     ? "--yaml"
+                                                            : forms->drawio ? "--drawio"
+                                                                            : "--svg");
     }
-    return forms->dot    ? print_dot(chosen[0])
-           : forms->json ? print_json(chosen, count)
-           : forms->yaml ? print_yaml(c)
-                         : print_tables(chosen, count, forms->list);
+    return forms->dot      ? print_dot(chosen[0])
+           : forms->json   ? print_json(chosen, count)
+           : forms->yaml   ? print_yaml(c)
+           : forms->drawio ? print_drawio(c)
+           : forms->svg    ? print_svg(c)
+                           : print_tables(chosen, count, forms->list);
 }
 
 static const struct {
@@ -268,6 +314,10 @@ int command_machines(int argc, char **argv)
          "one JSON document, with all fields"},
         {"list", 0, ARGUMENT_FLAG, &forms.list, 0, 0, NULL, "the names only, one a line"},
         {"yaml", 0, ARGUMENT_FLAG, &forms.yaml, 0, 0, NULL, "those of files as text"},
+        {"drawio", 0, ARGUMENT_FLAG, &forms.drawio, 0, 0, NULL,
+         "those of files as a drawing of draw.io"},
+        {"svg", 0, ARGUMENT_FLAG, &forms.svg, 0, 0, NULL,
+         "one that was drawn, as SVG, in its own layout"},
     };
     const struct arguments arguments = {
         .command = "machines",

@@ -40,7 +40,23 @@ refused() { # words expected on stderr, then the arguments
     grep -q -- "$words" "$work/err" || fail "$*: says $(cat "$work/err")"
 }
 refused "no machine 'nosuch', the machines are: " nosuch
-refused "unknown option '--svg'" --svg
+refused "unknown option '--nosuch'" --nosuch
+refused "machines of files go with '--svg'" --svg
+refused "machines of files go with '--drawio'" --drawio executive
+golden=tests/golden/machines
+refused "exactly one machine of a drawing goes with '--svg'" "$golden/handshake.drawio" --svg
+refused "take --dot in place of '--svg'" config/machines/counter.yaml --svg
+
+# Written as a drawing, and read back: the same to the letter.
+for file in config/machines/*.yaml; do
+    "$TANDEM" machines "$file" --yaml >"$work/before" 2>/dev/null
+    "$TANDEM" machines "$file" --drawio >"$work/again.drawio" 2>/dev/null
+    "$TANDEM" machines "$work/again.drawio" --yaml >"$work/after" 2>/dev/null
+    cmp "$work/before" "$work/after" || fail "$file: not the same after --drawio"
+done
+# A drawing in its own layout; nothing lit, that apart as in unit.test_drawing.
+"$TANDEM" machines "$golden/plans.drawio" --svg 2>/dev/null >"$work/svg"
+sed 's/#ffd75e/#fff/' "$golden/plans.svg" | cmp - "$work/svg" || fail "--svg"
 refused "exactly one NAME goes with '--dot'" --dot
 refused "one form of output only" --json --list
 if [ -w /dev/full ]; then
