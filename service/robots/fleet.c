@@ -58,6 +58,7 @@ static void boot_robot(struct fleet *f, struct fleet_robot *r, const double *pos
 {
     struct robot_setup setup = {.parameters = r->parameters,
                                 .world = f->options.world,
+                                .machine = f->options.machine,
                                 .seed = seed_of(f, r),
                                 .start_us = f->sim_us,
                                 .period_us = f->period_us,

@@ -26,9 +26,10 @@ struct fleet_options {
     bool sides[SIDE_COUNT];
     bool link; /* hears PAIR/SIDE/command, else PAIR/command */
     double parameters[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
-    struct world *world;         /* borrowed; its time is advanced; NULL: an empty plane */
-    double pose[EVENT_AXES_MAX]; /* where the robots begin */
-    size_t pose_count;           /* 0: not told */
+    const struct machine *machine; /* borrowed; in place of the kind's own; NULL */
+    struct world *world;           /* borrowed; its time is advanced; NULL: an empty plane */
+    double pose[EVENT_AXES_MAX];   /* where the robots begin */
+    size_t pose_count;             /* 0: not told */
 
     double period_s; /* of a step, in the robots' time */
     double pace;     /* robots' time per real time */

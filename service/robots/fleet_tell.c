@@ -251,7 +251,8 @@ static void write_machine(const struct fleet *f, const struct fleet_robot *r,
     json_write_text(w, "state", efsm_state_name(table, machine->m->state));
     json_write_seconds(w, "since", clock_of(f, r, lab_time_of(f, machine->m->entered_us)));
     for (size_t k = 0; k < table->cell_count; k++) {
-        json_write_real(w, table->cells[k], machine->m->cell[k]);
+        const bool there = (machine->m->defined >> k & 1U) != 0;
+        json_write_real(w, table->cells[k], there ? machine->m->cell[k] : nan(""));
     }
     json_write_object(w, "visits");
     for (size_t k = 0; k < table->state_count; k++) {

@@ -6,6 +6,7 @@
 
 #include "base/edit_distance.h"
 #include "base/number.h"
+#include "config/machine_file.h"
 #include "config/options/option_file.h"
 #include "logger/codecs/codecs.h"
 #include "service/cli/commands.h"
@@ -35,7 +36,7 @@ static const struct {
 
 struct given {
     const char *kind, *side, *mode, *parameter_file, *links_file, *map_file, *pose, *modbus,
-        *rtde;
+        *rtde, *machine_file;
     double shortcut[SHORTCUT_COUNT];
     double period_s;
     bool list, without_password, allow_writes;
@@ -147,6 +148,32 @@ static bool read_files(const struct given *g, struct fleet_options *o)
     return fine;
 }
 
+/* A machine in place of the kind's own: the only one of its file. */
+static bool read_machine(const struct given *g, struct fleet_options *o,
+                         struct machine_file **file)
+{
+    char reason[512];
+    if (machine_file_load(g->machine_file, false, file) != STATUS_OK) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return false;
+    }
+    if (machine_file_count(*file, MACHINE_ERROR) + machine_file_count(*file, MACHINE_WARNING) >
+        0) {
+        (void)machine_file_print_diagnostics(*file, stderr);
+    }
+    if (machine_file_count(*file, MACHINE_ERROR) > 0 || (*file)->count != 1) {
+        (void)fprintf(stderr, "tandem: --machine %s: one machine without errors was expected\n",
+                      g->machine_file);
+        return false;
+    }
+    if (!robot_takes_machine(o->kind, (*file)->machines[0], reason, sizeof reason)) {
+        (void)fprintf(stderr, "tandem: --machine %s: %s\n", g->machine_file, reason);
+        return false;
+    }
+    o->machine = (*file)->machines[0];
+    return true;
+}
+
 static bool read_pose(const char *text, struct fleet_options *o)
 {
     const size_t count = o->kind->pose_count > 0 ? o->kind->pose_count : 3;
@@ -205,6 +232,16 @@ static bool take_wires(const struct given *g, struct fleet_options *o)
     return true;
 }
 
+static void list_ports(const struct robot_kind *kind)
+{
+    for (size_t k = 0; k < kind->port_count; k++) {
+        const struct robot_port *p = &kind->ports[k];
+        (void)printf("%s  %-26s %s, %s: %s\n", k == 0 ? "  ports of --machine:\n" : "", p->name,
+                     p->input ? "input" : "output",
+                     p->type == EXPRESSION_TRUTH ? "truth" : "number", p->help);
+    }
+}
+
 static int list_kinds(void)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
@@ -225,6 +262,7 @@ static int list_kinds(void)
             }
             (void)printf("  %s\n", p->help);
         }
+        list_ports(kind);
     }
     return EXIT_FINE;
 }
@@ -328,8 +366,11 @@ static int run_robot(struct given *g, struct fleet_options *o)
     for (size_t s = 0; s < SIDE_COUNT; s++) {
         robot_presets(o->kind, o->parameters[s]);
     }
-    const bool fine = read_files(g, o) && take_shortcuts(g, o);
+    struct machine_file *machines = NULL;
+    const bool fine = read_files(g, o) && take_shortcuts(g, o) &&
+                      (!g->machine_file || read_machine(g, o, &machines));
     const int exit_status = fine ? fleet_run(o) : EXIT_USAGE;
+    machine_file_free(machines);
     free(o->world);
     return exit_status;
 }
@@ -344,6 +385,10 @@ static const char *const description =
     "  state machines, obey PAIR/SIDE/control where the kind takes efforts and, on the "
     "virtual\n"
     "  side, PAIR/virtual/parameters and pose.\n"
+    "  With --machine a machine of a file obeys in place of the diffdrive robot's own: at a "
+    "fault\n"
+    "  the robot stands still, answers with the fault in words, and begins anew with the next\n"
+    "  command.\n"
     "  With --count one connection serves all robots; its last will is the first robot's.\n"
     "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"
     "  one while it is at work, halts, probes and, on the virtual side, parameters (then what\n"
@@ -357,6 +402,7 @@ static const char *const examples =
     "  tandem robot --side virtual --telemetry-rate 20\n"
     "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
     "  tandem robot --kind diffdrive --count 100\n"
+    "  tandem robot --kind diffdrive --machine config/machines/drive.yaml\n"
     "  tandem robot --kind arm6 --side both --telemetry-rate 25\n"
     "  tandem robot --check r1/real\n"
     "  tandem robot --check amr1/real -c lab.yaml\n";
@@ -390,6 +436,7 @@ int command_robot(int argc, char **argv)
         {"links", 0, ARGUMENT_TEXT, &g.links_file, 0, 0, "FILE",
          "an arm's links: identify --json, calibration.conf of a UR, ROS' ur_calibration (nominal)"},
         {"map", 0, ARGUMENT_TEXT, &g.map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
+        {"machine", 0, ARGUMENT_TEXT, &g.machine_file, 0, 0, "FILE", "a machine of your own drives it, see --list"},
         {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI",
          "where it begins, m and rad (0,0,0); an arm: Q1,...,Q6 in rad"},
         {"angular-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S",

@@ -22,6 +22,19 @@ struct round {
     uint8_t from; /* state of L0Main before this cycle */
 };
 
+static const struct efsm_table *table_of(const struct diffdrive *d, size_t machine)
+{
+    return machine == DIFFDRIVE_LIDAR ? &l0lidar_table
+           : d->user.machine          ? &d->user.machine->table
+                                      : &l0main_table;
+}
+
+/* Of L0Main, or of what works in its place. */
+static const char *state_of(const struct diffdrive *d)
+{
+    return efsm_state_name(table_of(d, DIFFDRIVE_MAIN), d->machine[DIFFDRIVE_MAIN].state);
+}
+
 static enum l0main_op op_of(const struct event_command *command)
 {
     static const struct {
@@ -105,12 +118,16 @@ static void tell_answer(struct round *r)
         (void)snprintf(reply.detail, sizeof reply.detail,
                        "an obstacle stayed ahead for longer than %g s",
                        d->params.blocked_timeout_s);
+    } else if (answer == L0MAIN_ANSWER_LATE && d->user.machine) {
+        (void)snprintf(reply.detail, sizeof reply.detail, "%s says error in %s",
+                       table_of(d, DIFFDRIVE_MAIN)->name, state_of(d));
     } else if (answer == L0MAIN_ANSWER_LATE) {
         (void)snprintf(reply.detail, sizeof reply.detail,
                        "given up: the goal was not reached in %g times the time it should take",
                        d->params.patience_ratio);
     }
     d->is_working = false;
+    d->user.answered = true;
     d->has_arrived = answer == L0MAIN_ANSWER_DONE;
     r->sink(r->context, &reply);
 }
@@ -118,13 +135,28 @@ static void tell_answer(struct round *r)
 static void explain_unfit(const struct diffdrive *d, uint8_t state,
                           char detail[ROBOT_DETAIL_MAX])
 {
-    if (state != L0MAIN_LISTEN) {
+    if (d->user.machine || state != L0MAIN_LISTEN) {
         (void)snprintf(detail, ROBOT_DETAIL_MAX, "%s is not for now: the robot is in %s",
-                       d->incoming.word, efsm_state_name(&l0main_table, state));
+                       d->incoming.word, efsm_state_name(table_of(d, DIFFDRIVE_MAIN), state));
     } else if (d->incoming.op == L0MAIN_OP_HALT) {
         (void)snprintf(detail, ROBOT_DETAIL_MAX, "there is nothing to halt");
     } else {
         (void)snprintf(detail, ROBOT_DETAIL_MAX, "no sweep waits to be resumed");
+    }
+}
+
+/* A machine that took another command before it answered the one in work. */
+static void drop_working(struct round *r)
+{
+    struct diffdrive *d = r->d;
+    struct robot_reply reply = {
+        .status = REPLY_HALTED, .start_us = d->working_since_us, .end_us = d->now_us};
+    if (d->is_working) {
+        (void)snprintf(reply.id, sizeof reply.id, "%s", d->working.id);
+        (void)snprintf(reply.detail, sizeof reply.detail, "%s took another command meanwhile",
+                       table_of(d, DIFFDRIVE_MAIN)->name);
+        add_pose(d, &reply);
+        r->sink(r->context, &reply);
     }
 }
 
@@ -138,6 +170,7 @@ static void tell_notice(struct round *r)
     d->is_unanswered = false;
     switch (d->main_out.notice) {
     case L0MAIN_NOTICE_TAKEN:
+        drop_working(r);
         d->working = d->incoming;
         d->is_working = true;
         d->working_since_us = d->now_us;
@@ -185,6 +218,10 @@ static void sense_machines(void *context, unsigned cycle, int64_t t_us)
                                     .ahead = d->lidar_out.ahead,
                                     .obstacle_m = d->lidar_out.ahead ? d->lidar_out.distance_m
                                                                      : p->lidar_range_m};
+    if (d->user.machine) {
+        diffdrive_user_sense(&d->user, &d->main_in, d->odometry, &d->machine[DIFFDRIVE_MAIN],
+                             t_us);
+    }
     d->lidar_in = (struct l0lidar_in){.target_rad = d->main_out.target_rad,
                                       .request = d->main_out.request,
                                       .servo_radps = p->lidar_speed_radps,
@@ -215,31 +252,50 @@ static void commit_cycle(void *context, unsigned cycle, int64_t t_us)
             d->arcs[i][arc]++;
         }
     }
-    tell_answer(r);
+    if (d->user.machine) {
+        d->main_out = diffdrive_user_tell(&d->user, &d->machine[DIFFDRIVE_MAIN], d->main_in.op,
+                                          d->params.control_max);
+    }
+    /* What a machine answers in the cycle in which it takes a command is of that command. */
+    const bool was_working = d->is_working || !d->user.machine;
+    if (was_working) {
+        tell_answer(r);
+    }
     tell_notice(r);
+    if (!was_working) {
+        tell_answer(r);
+    }
     if (d->lidar_out.ping && !d->pinging) {
         start_ping(d);
     }
     d->pinging = d->lidar_out.ping;
 }
 
-static const struct efsm_table *const tables[DIFFDRIVE_MACHINES] = {
-    [DIFFDRIVE_MAIN] = &l0main_table, [DIFFDRIVE_LIDAR] = &l0lidar_table};
-
 static void name_machines(struct diffdrive *d, struct efsm_machine machines[DIFFDRIVE_MACHINES])
 {
-    const void *const in[] = {&d->main_in, &d->lidar_in};
-    void *const out[] = {&d->main_out, &d->lidar_out};
+    const bool user = d->user.machine != NULL;
+    const void *const in[] = {user ? (const void *)&d->user.in : &d->main_in, &d->lidar_in};
+    void *const out[] = {user ? (void *)&d->user.out : &d->main_out, &d->lidar_out};
     for (uint16_t i = 0; i < DIFFDRIVE_MACHINES; i++) {
-        machines[i] =
-            (struct efsm_machine){tables[i], &d->machine[i], &d->stats[i], i, in[i], out[i]};
+        machines[i] = (struct efsm_machine){table_of(d, i), &d->machine[i], &d->stats[i], i,
+                                            in[i],          out[i]};
+    }
+}
+
+static void reset_main(struct diffdrive *d)
+{
+    d->main_out = (struct l0main_out){0};
+    if (d->user.machine) {
+        diffdrive_user_reset(&d->user, &d->machine[DIFFDRIVE_MAIN], d->now_us);
+    } else {
+        efsm_reset(&l0main_table, &d->machine[DIFFDRIVE_MAIN], d->now_us);
     }
 }
 
 static void reset_machines(struct diffdrive *d)
 {
     struct efsm_machine machines[DIFFDRIVE_MACHINES];
-    efsm_reset(&l0main_table, &d->machine[DIFFDRIVE_MAIN], d->now_us);
+    reset_main(d);
     l0lidar_reset(&d->machine[DIFFDRIVE_LIDAR], d->now_us, d->params.lidar_speed_radps,
                   d->params.lidar_range_m);
     name_machines(d, machines);
@@ -248,17 +304,36 @@ static void reset_machines(struct diffdrive *d)
     d->pinging = false;
 }
 
+/* A machine that somebody wrote, at a fault or at its end: the robot stands still until the
+ * next command, with which it begins anew. */
+static void stop_user(struct diffdrive *d)
+{
+    efsm_stop(&d->machine[DIFFDRIVE_MAIN]);
+    d->user.out.there = 0;
+    d->main_out = (struct l0main_out){0};
+}
+
 /* A machine met a case that its table does not know: that is told, and both begin anew. */
 static void recover_machines(struct round *r)
 {
     struct diffdrive *d = r->d;
+    struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
     struct robot_reply reply = {
         .status = REPLY_ERROR, .start_us = d->now_us, .end_us = d->now_us};
     for (size_t i = 0; i < DIFFDRIVE_MACHINES && !reply.detail[0]; i++) {
-        efsm_describe_fault(tables[i], &d->machine[i], reply.detail, sizeof reply.detail);
+        efsm_describe_fault(table_of(d, i), &d->machine[i], reply.detail, sizeof reply.detail);
     }
-    d->faults++;
-    reset_machines(d);
+    if (!reply.detail[0]) {
+        (void)snprintf(reply.detail, sizeof reply.detail, "%s ended in %s without an answer",
+                       table_of(d, DIFFDRIVE_MAIN)->name, state_of(d));
+    } else {
+        d->faults++;
+    }
+    if (d->user.machine && !m->stopped && !efsm_is_active(&d->user.machine->table, m)) {
+        stop_user(d);
+    } else {
+        reset_machines(d);
+    }
     if (d->is_working) {
         (void)snprintf(reply.id, sizeof reply.id, "%s", d->working.id);
         r->sink(r->context, &reply);
@@ -282,6 +357,7 @@ static void init_robot(void *memory, const struct robot_setup *setup)
     d->plant.random.state = setup->seed;
     memcpy(d->plant.pose, setup->pose, sizeof d->plant.pose);
     memcpy(d->odometry, setup->pose, sizeof d->odometry);
+    diffdrive_user_init(&d->user, setup->machine);
     reset_machines(d);
 }
 
@@ -332,8 +408,8 @@ static enum status place_robot(void *memory, const double pose[3])
     double before[3];
     double turn_rad = 0.0;
     double way_m = 0.0;
-    if (d->is_working || d->queue_count > 0 ||
-        d->machine[DIFFDRIVE_MAIN].state != L0MAIN_LISTEN) {
+    const bool listens = d->user.machine || d->machine[DIFFDRIVE_MAIN].state == L0MAIN_LISTEN;
+    if (d->is_working || d->queue_count > 0 || !listens) {
         return STATUS_E_STALE;
     }
     if (d->world && world_blocked(d->world, pose[0], pose[1], d->params.radius_m)) {
@@ -346,7 +422,9 @@ static enum status place_robot(void *memory, const double pose[3])
     memcpy(before, d->odometry, sizeof before);
     stand_before(pose, turn_rad, way_m, d->plant.pose);
     stand_before(pose, believed.angle_rad, believed.distance_m, d->odometry);
-    keep_goal(d, before, pose);
+    if (!d->user.machine) {
+        keep_goal(d, before, pose);
+    }
     return STATUS_OK;
 }
 
@@ -364,8 +442,13 @@ static void read_encoders(struct diffdrive *d)
 /* The command that the machines see in this period. */
 static void take_next(struct diffdrive *d)
 {
+    const bool pauses = d->user.machine && d->user.answered;
     memset(&d->incoming, 0, sizeof d->incoming);
-    if (d->queue_count > 0) {
+    d->user.answered = false;
+    if (d->queue_count > 0 && !pauses) {
+        if (d->machine[DIFFDRIVE_MAIN].stopped) {
+            reset_main(d);
+        }
         d->incoming = d->queue[0];
         memmove(&d->queue[0], &d->queue[1], --d->queue_count * sizeof d->queue[0]);
         d->is_unanswered = true;
@@ -391,9 +474,12 @@ static void control_wheels(struct diffdrive *d)
     struct efsm *m = &d->machine[DIFFDRIVE_MAIN];
     d->control[DIFFDRIVE_LEFT] = d->main_out.left;
     d->control[DIFFDRIVE_RIGHT] = d->main_out.right;
-    if (d->now_us < d->effort_until_us && !d->is_working && m->state == L0MAIN_LISTEN) {
+    const bool listens = d->user.machine || m->state == L0MAIN_LISTEN;
+    if (d->now_us < d->effort_until_us && !d->is_working && listens) {
         diffdrive_plant_controls(&d->params, d->effort[0], d->effort[1], d->control);
         d->has_arrived = false;
+    }
+    if (d->now_us < d->effort_until_us && !d->is_working && listens && !d->user.machine) {
         efsm_init_cell(m, L0MAIN_ANGLE, 0.0);
         efsm_init_cell(m, L0MAIN_X, 0.0);
         efsm_init_cell(m, L0MAIN_Y, 0.0);
@@ -438,7 +524,7 @@ static size_t list_machines(const void *memory, struct robot_machine out[ROBOT_M
 {
     const struct diffdrive *d = memory;
     for (size_t i = 0; i < DIFFDRIVE_MACHINES; i++) {
-        out[i] = (struct robot_machine){tables[i], &d->machine[i], &d->stats[i]};
+        out[i] = (struct robot_machine){table_of(d, i), &d->machine[i], &d->stats[i]};
     }
     return DIFFDRIVE_MACHINES;
 }
@@ -460,4 +546,6 @@ const struct robot_kind diffdrive_kind = {
     .step = step_robot,
     .sample = sample_robot,
     .machines = list_machines,
+    .ports = diffdrive_ports,
+    .port_count = DIFFDRIVE_PORT_COUNT,
 };

@@ -1,14 +1,15 @@
 /* twin/robots/diffdrive.h - the small lab robot with two driven wheels and a lidar: L0Main and
  * L0Lidar on their body. As a robot kind: diffdrive_kind in twin/robots/robot_kinds.h.
  *
- * Here for tests that look inside. Plain data: the world is borrowed, and main_in.params is set
- * anew before each use, so a robot may be copied between two steps. Pure.
+ * Here for tests that look inside. Plain data: world and machine are borrowed, and
+ * main_in.params is set anew before each use, so a robot may be copied between two steps. Pure.
  */
 #ifndef TWIN_ROBOTS_DIFFDRIVE_H
 #define TWIN_ROBOTS_DIFFDRIVE_H
 
 #include "twin/robots/diffdrive_main.h"
 #include "twin/robots/diffdrive_plant.h"
+#include "twin/robots/diffdrive_user.h"
 
 enum { DIFFDRIVE_QUEUE_MAX = 16, DIFFDRIVE_ARCS_MAX = 64 };
 
@@ -33,6 +34,7 @@ struct diffdrive {
     struct l0main_out main_out;
     struct l0lidar_in lidar_in;
     struct l0lidar_out lidar_out;
+    struct diffdrive_user user;                            /* a machine in place of L0Main */
     uint32_t arcs[DIFFDRIVE_MACHINES][DIFFDRIVE_ARCS_MAX]; /* how often each was taken */
     uint32_t faults; /* machines that stopped in a sink, and were reset */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/constants.h"
+#include "twin/machine/machine.h"
 
 #define VALUES_PER_UNIT 1000.0
 
@@ -54,6 +55,78 @@ bool robot_value_fits(const struct robot_parameter *parameter, double value)
 {
     const bool within = value >= parameter->min && value <= parameter->max;
     return within && (!parameter->choices || !(fabs(value - floor(value)) > 0.0));
+}
+
+/* The names of the ports of one direction, after reason. */
+static void list_ports(const struct robot_kind *kind, bool input, char *reason, size_t size)
+{
+    for (size_t i = 0; i < kind->port_count; i++) {
+        const size_t used = strlen(reason);
+        if (kind->ports[i].input == input) {
+            (void)snprintf(reason + used, size - used, " %s", kind->ports[i].name);
+        }
+    }
+}
+
+static const struct robot_port *find_port(const struct robot_kind *kind, bool input,
+                                          const char *name)
+{
+    for (size_t i = 0; i < kind->port_count; i++) {
+        if (kind->ports[i].input == input && strcmp(kind->ports[i].name, name) == 0) {
+            return &kind->ports[i];
+        }
+    }
+    return NULL;
+}
+
+static bool takes_port(const struct robot_kind *kind, const struct machine *machine,
+                       const struct machine_port *port, bool input, char *reason, size_t size)
+{
+    const char *name = machine_name(machine, port->name);
+    const struct robot_port *found = find_port(kind, input, name);
+    if (!found && input) {
+        (void)snprintf(reason, size,
+                       "E-PORT  %s reads %s, which a %s robot does not tell; it "
+                       "tells",
+                       machine->table.name, name, kind->name);
+        list_ports(kind, true, reason, size);
+        return false;
+    }
+    if (found && found->type != machine_type(machine, port->name)) {
+        (void)snprintf(reason, size, "E-PORT  %s: %s is a %s of a %s robot",
+                       machine->table.name, name,
+                       found->type == EXPRESSION_TRUTH ? "truth" : "number", kind->name);
+        return false;
+    }
+    return true;
+}
+
+bool robot_takes_machine(const struct robot_kind *kind, const struct machine *machine,
+                         char *reason, size_t size)
+{
+    bool tells = false;
+    if (kind->port_count == 0) {
+        (void)snprintf(reason, size, "a %s robot has no ports for a machine", kind->name);
+        return false;
+    }
+    for (size_t i = 0; i < machine->input_count; i++) {
+        if (!takes_port(kind, machine, &machine->inputs[i], true, reason, size)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < machine->output_count; i++) {
+        if (!takes_port(kind, machine, &machine->outputs[i], false, reason, size)) {
+            return false;
+        }
+        tells |=
+            find_port(kind, false, machine_name(machine, machine->outputs[i].name)) != NULL;
+    }
+    if (!tells) {
+        (void)snprintf(reason, size, "E-PORT  %s has no output that a %s robot hears; it hears",
+                       machine->table.name, kind->name);
+        list_ports(kind, false, reason, size);
+    }
+    return tells;
 }
 
 static size_t parameter_at(const struct robot_kind *kind, size_t index)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/expression/expression.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "logger/message/event.h"
@@ -26,7 +27,8 @@ enum {
     ROBOT_REASON_MAX = 128
 };
 
-struct world; /* twin/robots/world.h: a map with obstacles */
+struct world;   /* twin/robots/world.h: a map with obstacles */
+struct machine; /* twin/machine/machine.h: a machine that somebody wrote */
 
 /* One parameter. Its value is a double; of a parameter with choices, the index of a word. */
 struct robot_parameter {
@@ -41,6 +43,7 @@ struct robot_parameter {
 struct robot_setup {
     const double *parameters;  /* [parameter_count], within min and max; NULL: the presets */
     const struct world *world; /* borrowed for the robot's life; NULL: an empty plane */
+    const struct machine *machine; /* likewise, in place of the kind's own; NULL */
     uint64_t seed;
     int64_t start_us;  /* robot time of the first step's beginning */
     int64_t period_us; /* of one step, > 0 */
@@ -90,6 +93,14 @@ struct robot_machine {
     const struct efsm_stats *stats;
 };
 
+/* What a kind tells a machine that works in place of its own, and what it hears from it. */
+struct robot_port {
+    const char *name;
+    enum expression_type type;
+    bool input; /* of the machine */
+    const char *help;
+};
+
 struct robot_kind {
     const char *name;
     const char *purpose; /* one sentence for the help */
@@ -119,6 +130,8 @@ struct robot_kind {
     void (*sample)(const void *memory, struct robot_sample *sample);
     /* Fills out[], returns how many; NULL: no machines. */
     size_t (*machines)(const void *memory, struct robot_machine out[ROBOT_MACHINES_MAX]);
+    const struct robot_port *ports; /* NULL: no machine can work in place of its own */
+    size_t port_count;
 };
 
 extern const struct robot_kind *const robot_kinds[];
@@ -126,6 +139,11 @@ extern const size_t robot_kind_count;
 
 /* NULL when there is no such kind. */
 const struct robot_kind *robot_kind_find(const char *name);
+
+/* May the machine work in such a robot? False, and why: it has no ports, an input is none of
+ * them (E-PORT), or of another type, or nothing that it tells is one. */
+bool robot_takes_machine(const struct robot_kind *kind, const struct machine *machine,
+                         char *reason, size_t size);
 
 /* Index of a parameter, or -1. */
 int robot_parameter_find(const struct robot_kind *kind, const char *name);

@@ -1,0 +1,361 @@
+/* A machine of a file drives the differential-drive robot: commands and replies, faults, ports.
+ */
+#include "tests/support/check.h"
+
+#include "base/constants.h"
+#include "config/machine_file.h"
+#include "twin/robots/diffdrive.h"
+#include "twin/robots/robot_kinds.h"
+#include "twin/robots/world.h"
+
+#define SHIPPED TANDEM_SOURCE_DIR "/config/machines/"
+
+enum { REPLIES_MAX = 32 };
+
+struct rig {
+    struct machine_file *file;
+    struct diffdrive robot;
+    struct world world;
+    size_t count;
+    struct robot_reply replies[REPLIES_MAX];
+};
+
+static void keep_reply(void *context, const struct robot_reply *reply)
+{
+    struct rig *r = context;
+    CU_ASSERT_FATAL(r->count < REPLIES_MAX);
+    r->replies[r->count++] = *reply;
+}
+
+static void start_robot(struct rig *r, const struct machine *machine)
+{
+    const struct robot_setup setup = {.world = &r->world,
+                                      .machine = machine,
+                                      .seed = 7,
+                                      .start_us = 1000000,
+                                      .period_us = diffdrive_kind.period_us};
+    r->count = 0;
+    diffdrive_kind.init(&r->robot, &setup);
+}
+
+static struct rig *create_rig(const char *path, const char *text)
+{
+    struct rig *r = calloc(1, sizeof *r);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+    const enum status st =
+        path ? machine_file_load(path, false, &r->file)
+             : machine_file_parse(text, strlen(text), "test.yaml", false, &r->file);
+    CU_ASSERT_EQUAL_FATAL(st, STATUS_OK);
+    if (machine_file_count(r->file, MACHINE_ERROR) > 0) {
+        (void)machine_file_print_diagnostics(r->file, stdout);
+    }
+    CU_ASSERT_EQUAL_FATAL(machine_file_count(r->file, MACHINE_ERROR), 0);
+    char reason[512] = "";
+    CHECK(path ? path : text,
+          robot_takes_machine(&diffdrive_kind, r->file->machines[0], reason, sizeof reason));
+    CHECK_TEXT(path ? path : text, reason, "");
+    start_robot(r, r->file->machines[0]);
+    return r;
+}
+
+static void free_rig(struct rig *r)
+{
+    machine_file_free(r->file);
+    free(r);
+}
+
+static void tell_robot(struct rig *r, const char *id, const char *op, double turn_rad,
+                       double way_m)
+{
+    struct event_command command = {.rotation_rad = turn_rad, .displacement_m = way_m};
+    (void)snprintf(command.id, sizeof command.id, "%s", id);
+    (void)snprintf(command.op, sizeof command.op, "%s", op);
+    robot_command(&diffdrive_kind, &r->robot, &command, keep_reply, r);
+}
+
+/* So many seconds, or until there are so many replies; returns the seconds that it took. */
+static double run_robot(struct rig *r, double most_s, size_t replies)
+{
+    int64_t steps = 0;
+    while (lab_s(steps * diffdrive_kind.period_us) < most_s && r->count < replies) {
+        diffdrive_kind.step(&r->robot, keep_reply, r);
+        steps++;
+    }
+    return lab_s(steps * diffdrive_kind.period_us);
+}
+
+static void check_reply(struct rig *r, const char *row, size_t i, const char *id,
+                        enum reply_status status)
+{
+    CU_ASSERT_FATAL(i < r->count);
+    CHECK_TEXT(row, r->replies[i].id, id);
+    if (r->replies[i].status != status) {
+        (void)printf("[%s] %s\n", row, r->replies[i].detail);
+    }
+    CHECK_INT(row, r->replies[i].status, status);
+}
+
+/* ---- both shipped ones drive: turns of both signs, more than a half turn, and no turn ---- */
+
+static void drive_around(const char *name)
+{
+    static const struct {
+        double turn_rad, way_m, tolerance_rad;
+    } moves[] = {{0.0, 0.4, 0.06},
+                 {1.2, 0.5, 0.2},
+                 {-1.6, 0.3, 0.2},
+                 {3.6, 0.25, 0.25},
+                 {-0.5, 0.0, 0.2}};
+    struct rig *r = create_rig(name, NULL);
+    double want[3] = {0.0, 0.0, 0.0};
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "c%zu", i);
+        const double *at = r->robot.plant.pose;
+        const double psi_rad = at[2] + moves[i].turn_rad;
+        want[0] = at[0] + moves[i].way_m * cos(psi_rad);
+        want[1] = at[1] + moves[i].way_m * sin(psi_rad);
+        tell_robot(r, id, "go", moves[i].turn_rad, moves[i].way_m);
+        const double took_s = run_robot(r, 30.0, i + 1);
+        check_reply(r, id, i, id, REPLY_DONE);
+        CHECK("not at once", took_s > 0.1);
+        (void)run_robot(r, 1.0, REPLIES_MAX); /* it runs out */
+        CHECK_NEAR(id, at[0], want[0], 0.0, 0.06);
+        CHECK_NEAR(id, at[1], want[1], 0.0, 0.06);
+        CHECK_NEAR(id, robot_wrap_rad(at[2] - psi_rad), 0.0, 0.0, moves[i].tolerance_rad);
+    }
+    CHECK_INT("no fault", r->robot.faults, 0);
+    free_rig(r);
+}
+
+static void test_drives(void)
+{
+    drive_around(SHIPPED "l0main.yaml");
+    drive_around(SHIPPED "drive.yaml");
+}
+
+/* ---- commands that end otherwise ---- */
+
+static void test_halt(void)
+{
+    struct rig *r = create_rig(SHIPPED "l0main.yaml", NULL);
+    tell_robot(r, "h0", "halt", 0.0, 0.0);
+    (void)run_robot(r, 1.0, 1);
+    check_reply(r, "nothing to halt", 0, "h0", REPLY_IGNORED);
+    tell_robot(r, "g1", "go", 0.0, 3.0);
+    (void)run_robot(r, 1.0, 2);
+    tell_robot(r, "g2", "go", 0.0, 1.0);
+    (void)run_robot(r, 1.0, 2);
+    check_reply(r, "not for now", 1, "g2", REPLY_IGNORED);
+    CHECK_TEXT("not for now", r->replies[1].detail, "go is not for now: the robot is in GO");
+    tell_robot(r, "h1", "halt", 0.0, 0.0);
+    (void)run_robot(r, 1.0, 4);
+    check_reply(r, "halted", 2, "g1", REPLY_HALTED);
+    check_reply(r, "halted", 3, "h1", REPLY_DONE);
+    (void)run_robot(r, 1.0, REPLIES_MAX);
+    CHECK("it stands", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
+    tell_robot(r, "w1", "dance", 0.0, 0.0);
+    (void)run_robot(r, 1.0, 5);
+    check_reply(r, "no such command", 4, "w1", REPLY_ERROR);
+    CHECK_INT("no fault", r->robot.faults, 0);
+    free_rig(r);
+}
+
+static void test_sweep(void)
+{
+    struct rig *r = create_rig(SHIPPED "l0main.yaml", NULL);
+    tell_robot(r, "s0", "lidar", 0.0, 0.0);
+    for (size_t ray = 0; ray < 7; ray++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "s%zu", ray);
+        (void)run_robot(r, 5.0, ray + 1);
+        check_reply(r, id, ray, id, REPLY_DATA);
+        CHECK_NEAR(id, r->replies[ray].values[0].number, PI * (0.5 - (double)ray / 6.0), 0.0,
+                   0.002);
+        (void)snprintf(id, sizeof id, "s%zu", ray + 1);
+        tell_robot(r, id, "resume", 0.0, 0.0);
+    }
+    (void)run_robot(r, 5.0, 8);
+    check_reply(r, "the end", 7, "s7", REPLY_DONE);
+    CHECK_INT("no fault", r->robot.faults, 0);
+    free_rig(r);
+}
+
+static void test_blocked(void)
+{
+    static const char *const files[] = {SHIPPED "l0main.yaml", SHIPPED "drive.yaml"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct rig *r = create_rig(files[i], NULL);
+        const struct world_obstacle wall = {
+            .name = "pole", .shape = WORLD_CIRCLE, .radius_m = 0.2};
+        const struct world_point at = {1.0, 0.0};
+        CHECK_INT(files[i], world_add(&r->world, &wall, &at, 1), STATUS_OK);
+        tell_robot(r, "g1", "go", 0.0, 2.0);
+        (void)run_robot(r, 30.0, 1);
+        check_reply(r, files[i], 0, "g1", REPLY_BLOCKED);
+        CHECK("before it", r->robot.plant.pose[0] < 0.75 && r->robot.plant.pose[0] > 0.3);
+        free_rig(r);
+    }
+}
+
+/* ---- faults and ends ---- */
+
+#define DRIVES                                                                                 \
+    "machine: M\ninputs: {go: truth, halt: truth, distance: number, dx: number}\n"             \
+    "variables: {D: number}\noutputs: {L: 0, R: 0, done: false, halted: false}\n"              \
+    "initial: LISTEN\nstates:\n"
+
+/* A machine that does not know what to do when it is halted. */
+static const char forgets_halt[] =
+    DRIVES "  LISTEN:\n    arcs:\n    - {when: go, do: [\"D+ = distance\"], to: GO}\n"
+           "    - {when: \"!go\", to: LISTEN}\n"
+           "  GO:\n    outputs: [\"L = 1\", \"R = 1\"]\n    arcs:\n"
+           "    - {when: D > 0 && !after(1), do: [\"D+ = D - dx/if(halt, 0*D, 1)\"], to: GO}\n"
+           "    - {when: D > 0 && after(1), do: [\"D+ = -1\"], pop: 1, to: LISTEN}\n"
+           "    - {when: \"!(D > 0)\", to: SAYS}\n"
+           "  SAYS:\n    outputs: [\"done = true\"]\n    arcs:\n    - {to: LISTEN}\n";
+
+static void test_fault(void)
+{
+    struct rig *r = create_rig(NULL, forgets_halt);
+    struct robot_machine machines[ROBOT_MACHINES_MAX];
+    tell_robot(r, "g1", "go", 0.0, 0.1);
+    (void)run_robot(r, 5.0, 1);
+    check_reply(r, "short", 0, "g1", REPLY_DONE);
+    tell_robot(r, "g2", "go", 0.0, 5.0);
+    (void)run_robot(r, 5.0, 2);
+    check_reply(r, "fault", 1, "g2", REPLY_ERROR);
+    CHECK("in words",
+          strstr(r->replies[1].detail, "M: STACK_EMPTY in GO at ") == r->replies[1].detail);
+    (void)run_robot(r, 2.0, REPLIES_MAX);
+    CHECK("it stands", fabs(r->robot.control[0]) + fabs(r->robot.control[1]) < 1e-9);
+    CHECK_INT("machines", diffdrive_kind.machines(&r->robot, machines), 2);
+    CHECK_TEXT("it shows", efsm_state_name(machines[0].table, machines[0].m->state),
+               "__STACK_EMPTY__");
+    CHECK_INT("counted", machines[0].stats->faults, 1);
+    CHECK_INT("the lidar goes on", efsm_is_active(machines[1].table, machines[1].m), true);
+    tell_robot(r, "g3", "go", 0.0, 0.1);
+    (void)run_robot(r, 5.0, 3);
+    check_reply(r, "begins anew", 2, "g3", REPLY_DONE);
+    free_rig(r);
+}
+
+static void test_end(void)
+{
+    struct rig *r = create_rig(
+        NULL, DRIVES "  LISTEN:\n    arcs:\n    - {when: go && dx < 1, to: END}\n"
+                     "    - {when: \"!(go && dx < 1)\", do: [\"D+ = distance\"], to: LISTEN}\n"
+                     "  END: {final: true, outputs: [\"L = 1\"]}\n");
+    /* Without a go there is no distance. */
+    (void)run_robot(r, 0.1, REPLIES_MAX);
+    struct robot_machine machines[ROBOT_MACHINES_MAX];
+    (void)diffdrive_kind.machines(&r->robot, machines);
+    CHECK_TEXT("no go yet", efsm_state_name(machines[0].table, machines[0].m->state),
+               "__UNDEFINED__");
+    tell_robot(r, "g1", "go", 0.0, 1.0);
+    (void)run_robot(r, 1.0, 1);
+    check_reply(r, "ends", 0, "g1", REPLY_ERROR);
+    CHECK_TEXT("ends", r->replies[0].detail, "M ended in END without an answer");
+    (void)run_robot(r, 1.0, REPLIES_MAX);
+    CHECK("it stands", fabs(r->robot.control[0]) < 1e-9);
+    free_rig(r);
+}
+
+/* ---- each command is answered once, whatever comes when ---- */
+
+enum { MANY = 400 };
+
+static void count_reply(void *context, const struct robot_reply *reply)
+{
+    unsigned *counts = context;
+    const long number = strtol(reply->id + 1, NULL, 10);
+    CU_ASSERT_FATAL(number >= 0 && number < MANY);
+    counts[number]++;
+}
+
+static void test_each_once(void)
+{
+    static const char *const words[] = {"go", "go", "go", "halt", "lidar", "resume", "dance"};
+    const char *const files[] = {SHIPPED "l0main.yaml", SHIPPED "drive.yaml", NULL};
+    for (size_t f = 0; f < COUNT(files); f++) {
+        struct rig *r = create_rig(files[f], forgets_halt);
+        struct random_source random = {.state = 5 + f};
+        unsigned counts[MANY] = {0};
+        size_t sent = 0;
+        for (int64_t step = 0; step < 40000; step++) {
+            if (sent < MANY && random_uniform(&random) < 0.015) {
+                struct event_command command = {.rotation_rad = random_normal(&random),
+                                                .displacement_m =
+                                                    fabs(random_normal(&random)) / 4.0};
+                const size_t word = (size_t)(random_uniform(&random) * COUNT(words));
+                (void)snprintf(command.id, sizeof command.id, "c%zu", sent++);
+                (void)snprintf(command.op, sizeof command.op, "%s", words[word]);
+                robot_command(&diffdrive_kind, &r->robot, &command, count_reply, counts);
+            }
+            diffdrive_kind.step(&r->robot, count_reply, counts);
+        }
+        CHECK_INT("all sent", sent, MANY);
+        for (size_t i = 0; i < MANY; i++) {
+            CHECK_INT(files[f] ? files[f] : "forgets", counts[i], 1);
+        }
+        CHECK("faults", f == 2 ? r->robot.faults > 0 : r->robot.faults == 0);
+        free_rig(r);
+    }
+}
+
+/* ---- ports ---- */
+
+static void test_ports(void)
+{
+    static const struct {
+        const char *text, *reason;
+    } rows[] = {
+        {"machine: M\ninputs: {battery: number}\noutputs: {L: 0}\ninitial: A\nstates:\n  A:\n  "
+         "  arcs:\n"
+         "    - {when: battery > 1, to: A}\n    - {when: '!(battery > 1)', to: A}\n",
+         "E-PORT  M reads battery, which a diffdrive robot does not tell; it tells go lidar "
+         "resume "
+         "halt angle distance period obstacle u ahead x y theta dx dtheta"},
+        {"machine: M\ninputs: {go: number}\noutputs: {L: 0}\ninitial: A\nstates:\n  A:\n    "
+         "arcs:\n"
+         "    - {when: go > 1, to: A}\n    - {when: '!(go > 1)', to: A}\n",
+         "E-PORT  M: go is a truth of a diffdrive robot"},
+        {"machine: M\ninputs: {go: truth}\noutputs: {left: 0}\ninitial: A\nstates:\n  A:\n    "
+         "arcs:\n"
+         "    - {when: go, to: A}\n    - {when: '!go', to: A}\n",
+         "E-PORT  M has no output that a diffdrive robot hears; it hears L R P g done data "
+         "blocked "
+         "halted error warn"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct machine_file *file = NULL;
+        char reason[512] = "";
+        CU_ASSERT_EQUAL_FATAL(
+            machine_file_parse(rows[i].text, strlen(rows[i].text), "t.yaml", false, &file),
+            STATUS_OK);
+        CHECK("refused",
+              !robot_takes_machine(&diffdrive_kind, file->machines[0], reason, sizeof reason));
+        CHECK_TEXT("why", reason, rows[i].reason);
+        CHECK("other kinds",
+              !robot_takes_machine(&kinematic_kind, file->machines[0], reason, sizeof reason));
+        CHECK_TEXT("other kinds", reason, "a kinematic robot has no ports for a machine");
+        machine_file_free(file);
+    }
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("robots driven by machines of files", NULL, NULL);
+    CU_ADD_TEST(suite, test_drives);
+    CU_ADD_TEST(suite, test_halt);
+    CU_ADD_TEST(suite, test_sweep);
+    CU_ADD_TEST(suite, test_blocked);
+    CU_ADD_TEST(suite, test_fault);
+    CU_ADD_TEST(suite, test_end);
+    CU_ADD_TEST(suite, test_each_once);
+    CU_ADD_TEST(suite, test_ports);
+    return check_run();
+}
