@@ -49,6 +49,8 @@ deps_to_test='
     python3-pymodbus    another one, of the Python example
     python3-serial-asyncio  clients of pymodbus cannot be imported without it (only recommended by it)
     python3-paho-mqtt   runs examples/robot: a robot, a controller, a bridge in Python
+    lua5.1              runs programs made of machines, as CoppeliaSim does
+    lua5.4              the newer Lua does so too
     gcc-avr             the C client as it is on an ATmega328P: how large it is, and at work
     avr-libc            its C library
     libsimavr-dev       runs that firmware
