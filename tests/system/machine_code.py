@@ -31,12 +31,14 @@ states:
     outputs: ["lambda = if(self, for, -for)"]
     arcs:
     - {when: until && !(end && int > 5), do: ["for+ = -int", "self+ = M"], to: while}
-    - {when: "!until && !(end && int > 5)", do: ["for+ = for + True % 1.5", "e+ = floor(-for) + ceil(for) + round(for)"], to: init}
+    - {when: "!until && !(end && int > 5)", do: ["for+ = for + True % 1.5", "e+ = ceil(for) + round(for) - floor(-for)"],
+       to: init}
     - {when: end && int > 5, to: return}
   while:
     outputs: ["class = self == (for > 1e300) || elapsed > 0.1", "lambda = 1/for"]
     arcs:
-    - {when: "!self", do: ["e+ = log(for) + sqrt(for) + for^-1 + exp(for*400) + tan(for) - wrap(for/0)", "local = for^3"], push: [init, init], to: while}
+    - {when: "!self", push: [init, init], to: while,
+       do: ["e+ = log(for) + sqrt(for) + for^-1 + exp(for*400) + tan(for) - wrap(for/0)", "local = for^3"]}
     - {when: self && int < 0.5, to: top, pop: 1}
     - {when: self && !(int < 0.5), do: ["for+ = sign(for)*min(for, 2)", "self+ = after(0.05) && t >= 0"], to: init}
   return: {final: true, outputs: ["class = true"]}
@@ -56,7 +58,8 @@ def run(command, **more):
 
 def compile_programs(work, name):
     run(["cc", "-std=c99", *WARNINGS, work / f"{name}.c", "-lm", "-o", work / "program"])
-    run(["cc", "-std=c17", *WARNINGS, f"-I{SOURCE}", work / f"{name}_table.c", work / "engine.a", "-lm", "-o", work / "table"])
+    run(["cc", "-std=c17", *WARNINGS, f"-I{SOURCE}", work / f"{name}_table.c", work / "engine.a", "-lm", "-o",
+         work / "table"])
     if shutil.which("clang"):
         run(["clang", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", work / f"{name}.c"])
     scripts = [[lua, work / f"{name}.lua", "--test"] for lua in LUAS]
@@ -84,7 +87,7 @@ def check_machine(work, path, seed):
                 if got != want:
                     differ += 1
                     at = next(i for i, (a, b) in enumerate(zip(got.split("\n"), want.split("\n"))) if a != b)
-                    print(f"{name}, {program[0]}, run {number}, line {at}:\n  {got.split(chr(10))[at]}\n  {want.split(chr(10))[at]}")
+                    print(f"{name}, {program[0]}, run {number}, line {at}:", got.split("\n")[at], want.split("\n")[at], sep="\n  ")
     return len(names), cycles, differ
 
 

@@ -117,12 +117,12 @@ static void test_network(void)
     CHECK("handshake", strcmp(got, read_whole(GOLDEN "handshake.trace.txt")) == 0);
 
     /* The same by who connects them by name. */
-    const struct machine *const machines[] = {file->machines[0], file->machines[1]};
+    const struct machine *const both[] = {file->machines[0], file->machines[1]};
     const struct steps_options options = {NULL, 25000, 9};
     char *table = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&table, &bytes);
-    CHECK_INT("connected", steps_run(machines, 2, &options, out, NULL), EXIT_FINE);
+    CHECK_INT("connected", steps_run(both, 2, &options, out, NULL), EXIT_FINE);
     (void)fclose(out);
     CHECK("header", strstr(table, "cycle,t,Master.state,Master.active,Master.stack") == table);
     CHECK("working", strstr(table, "\n2,0.050000000000000003,SUB,1,,2,SUB,1,A1,0,,2,A2,1\n"));
