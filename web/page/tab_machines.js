@@ -88,6 +88,13 @@ function variablesOf(row) {
             list.map(([name, v]) => `${name} ${value(name, v)}`).join(", ")));
 }
 
+// A robot's machine may be somebody's own that is only called as one of Tandem's: then its states differ.
+function isPictureOf(diagram, row) {
+    const states = Object.keys(row.visits ?? {});
+    return Boolean(diagram) && (row.owner === "tandem" || states.length === 0
+        || (states.length === diagram.states.length && states.every(state => diagram.states.includes(state))));
+}
+
 // Keeps the diagram while its machine stays the chosen one, so that only its lights change.
 class Picture {
     constructor(root) {
@@ -105,7 +112,7 @@ class Picture {
             return;
         }
         const head = el("h2", {}, row.name, el("small", {}, ` ${OWNERS[row.owner]}`));
-        if (!diagram) {
+        if (!isPictureOf(diagram, row)) {
             show(this.root, head, muted("The robot's own: Tandem has no diagram of it."), this.facts);
             return;
         }
