@@ -27,7 +27,7 @@ struct steps {
     FILE *out;
     size_t count, column_count;
     int64_t cycle;
-    bool ended, faulty;
+    bool ended, faulty, unfit;
     struct machine_run runs[STEPS_MACHINES_MAX];
     struct source sources[STEPS_MACHINES_MAX][MACHINE_PORTS_MAX];
     struct column columns[STEPS_MACHINES_MAX * MACHINE_PORTS_MAX];
@@ -39,24 +39,39 @@ struct steps {
 
 /* ---- who is connected with whom ---- */
 
+/* Two that are one have one type. */
+static void check_types(struct steps *s, const struct machine *m, const char *name,
+                        enum expression_type wanted, enum expression_type given)
+{
+    if (wanted != given && !s->unfit) {
+        (void)fprintf(stderr, "tandem: machines: %s of %s is a %s, but a %s elsewhere\n", name,
+                      m->table.name, wanted == EXPRESSION_TRUTH ? "truth" : "number",
+                      given == EXPRESSION_TRUTH ? "truth" : "number");
+        s->unfit = true;
+    }
+}
+
 static struct source find_source(struct steps *s, size_t i, size_t input)
 {
     const struct machine *m = s->runs[i].machine;
     const char *name = machine_name(m, m->inputs[input].name);
+    const enum expression_type type = machine_type(m, m->inputs[input].name);
     for (size_t k = 0; k < s->count; k++) {
         const uint8_t output =
             k == i ? MACHINE_NONE : machine_find_output(s->runs[k].machine, name);
         if (output != MACHINE_NONE) {
+            const struct machine *from = s->runs[k].machine;
+            check_types(s, m, name, type, machine_type(from, from->outputs[output].name));
             return (struct source){k, output};
         }
     }
     for (size_t c = 0; c < s->column_count; c++) {
         if (strcmp(s->columns[c].name, name) == 0) {
+            check_types(s, m, name, type, s->columns[c].type);
             return (struct source){STEPS_MACHINES_MAX, c};
         }
     }
-    s->columns[s->column_count] =
-        (struct column){.name = name, .type = machine_type(m, m->inputs[input].name)};
+    s->columns[s->column_count] = (struct column){.name = name, .type = type};
     return (struct source){STEPS_MACHINES_MAX, s->column_count++};
 }
 
@@ -332,10 +347,10 @@ int steps_run(const struct machine *const *machines, size_t count,
     s->out = out;
     s->count = count;
     connect_machines(s, machines);
-    if (options->inputs || s->column_count == 0) {
+    if (!s->unfit && (options->inputs || s->column_count == 0)) {
         put_header(s);
     }
-    int result = options->inputs ? run_file(s) : run_alone(s);
+    int result = s->unfit ? EXIT_FAILED : options->inputs ? run_file(s) : run_alone(s);
     for (size_t i = 0; report && result == EXIT_FINE && i < count; i++) {
         tell_coverage(s, i, report);
     }

@@ -5,6 +5,7 @@ TANDEM_RUNS: random runs of 200 cycles for each machine (4); of Lua and Python t
 and that is said, where it is not installed.
 """
 import glob
+import itertools
 import os
 import pathlib
 import shutil
@@ -31,8 +32,8 @@ states:
     outputs: ["lambda = if(self, for, -for)"]
     arcs:
     - {when: until && !(end && int > 5), do: ["for+ = -int", "self+ = M"], to: while}
-    - {when: "!until && !(end && int > 5)", do: ["for+ = for + True % 1.5", "e+ = ceil(for) + round(for) - floor(-for)"],
-       to: init}
+    - {when: "!until && !(end && int > 5)", to: init,
+       do: ["for+ = for + True % 1.5", "e+ = ceil(for) + round(for) - floor(-for)"]}
     - {when: end && int > 5, to: return}
   while:
     outputs: ["class = self == (for > 1e300) || elapsed > 0.1", "lambda = 1/for"]
@@ -86,8 +87,9 @@ def check_machine(work, path, seed):
                 cycles += want.count("\n") - 1
                 if got != want:
                     differ += 1
-                    at = next(i for i, (a, b) in enumerate(zip(got.split("\n"), want.split("\n"))) if a != b)
-                    print(f"{name}, {program[0]}, run {number}, line {at}:", got.split("\n")[at], want.split("\n")[at], sep="\n  ")
+                    rows = list(itertools.zip_longest(got.split("\n"), want.split("\n")))
+                    at = next(i for i, (a, b) in enumerate(rows) if a != b)
+                    print(f"{name}, {program[0]}, run {number}, line {at}:", *map(str, rows[at]), sep="\n  ")
     return len(names), cycles, differ
 
 

@@ -64,3 +64,49 @@ if [ -w /dev/full ]; then
     "$TANDEM" machines >/dev/full 2>"$work/err" || status=$?
     [ "$status" -eq 1 ] || fail "full disk: exit $status, want 1"
 fi
+
+# ---- machines of files: run, and what is refused ----
+machines=$SOURCE/config/machines
+printf 'P,b,more\n3,0,x\n3,1,x\n3,0,x\n3,-,x\n' >"$work/in.csv"
+status=0
+"$TANDEM" machines run "$machines/counter.yaml" --inputs "$work/in.csv" --out "$work/steps.csv" >"$work/out" 2>"$work/err" || status=$?
+[ "$status" -eq 0 ] || fail "run: exit $status: $(cat "$work/err")"
+grep -q '^Counter: 4 cycles, 3 of 4 arcs taken, 2 of 2 states$' "$work/out" || fail "coverage: $(cat "$work/out")"
+grep -q '^  never: 3 COUNT -> WAIT: !(C > 0) / e = true$' "$work/out" || fail "coverage: $(cat "$work/out")"
+[ "$(tail -1 "$work/steps.csv")" = '3,0.074999999999999997,-,3,COUNT,1,0,,2,COUNT,1' ] || fail "steps: $(cat "$work/steps.csv")"
+printf 'b,P\n1,2\n,2\n' >"$work/in.csv" # nobody is connected, and the state asks for nothing of it
+"$TANDEM" machines run "$machines/counter.yaml" --inputs "$work/in.csv" >"$work/steps.csv" 2>"$work/err" || fail "connected: $(cat "$work/err")"
+printf 'b,P\n,2\n' >"$work/in.csv"
+status=0
+"$TANDEM" machines run "$machines/counter.yaml" --inputs "$work/in.csv" >"$work/steps.csv" 2>"$work/err" || status=$?
+[ "$status" -eq 1 ] || fail "undefined: exit $status"
+grep -q "^tandem: Counter: UNDEFINED in WAIT at 0 s: '!b' read b, which has no value yet$" "$work/err" || fail "undefined: $(cat "$work/err")"
+"$TANDEM" machines run "$machines/handshake.yaml" --period 0.1 >"$work/steps.csv" 2>"$work/err" --cycles 20 || fail "network: $(cat "$work/err")"
+[ "$(sed -n 6p "$work/steps.csv")" = '4,0.40000000000000002,SUB,1,,1,END,1,DONE,1,,5,DONE,1' ] || fail "network: $(cat "$work/steps.csv")"
+
+refused_file() { # expected status, words expected on stderr, then the arguments
+    want=$1; words=$2; shift 2
+    status=0
+    "$TANDEM" machines "$@" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq "$want" ] || fail "$*: exit $status, want $want"
+    grep -q -- "$words" "$work/err" || fail "$*: says $(cat "$work/err")"
+}
+printf 'b\n1\n' >"$work/in.csv"
+refused_file 1 "in.csv:1: there is no column 'P'" run "$machines/counter.yaml" --inputs "$work/in.csv"
+printf 'b,P\n1,2\n2,2\n' >"$work/in.csv"
+refused_file 1 "in.csv:3:1: .*this is a truth: 0, 1, true, false or nothing" run "$machines/counter.yaml" --inputs "$work/in.csv"
+printf 'b,P\n1,2\n1,two\n' >"$work/in.csv"
+refused_file 1 "in.csv:3:3:" run "$machines/counter.yaml" --inputs "$work/in.csv"
+refused_file 2 "no --inputs: a CSV file with b, P was expected" run "$machines/counter.yaml"
+refused_file 1 "E-FILE" run "$work/nosuch.yaml"
+refused_file 2 "machines run needs FILE..., see" run
+refused_file 2 "--lang c, lua, python or table was expected" generate "$machines/counter.yaml"
+refused_file 2 "--out DIR was expected with --test" generate --lang c --test 2 "$machines/counter.yaml"
+refused_file 2 "--out DIR was expected with several machines" generate --lang c "$machines/handshake.yaml"
+refused_file 1 "$work/nosuch/Counter.lua" generate --lang lua --out "$work/nosuch" "$machines/counter.yaml"
+sed 's/ready: truth/ready: number/; s/when: ready/when: ready > 0/; s/"!ready"/"!(ready > 0)"/' "$machines/handshake_master.yaml" >"$work/master.yaml"
+refused_file 1 "ready of Master is a number, but a truth elsewhere" run "$work/master.yaml" "$machines/handshake_slave.yaml"
+refused_file 2 "machines of files go with '--yaml'" --yaml smartlog
+"$TANDEM" machines "$machines/plans.yaml" --json 2>/dev/null | grep -q '"push"' || fail "a file as JSON"
+"$TANDEM" machines "$machines/plans.yaml" --yaml >"$work/plans.yaml" 2>/dev/null
+"$TANDEM" machines "$work/plans.yaml" --yaml 2>/dev/null | cmp -s - "$work/plans.yaml" || fail "YAML is not read back"
