@@ -313,6 +313,36 @@ static void test_shipped(void)
     }
 }
 
+/* The text of a machine of a file, to be freed. */
+static char *print_machine(const char *name, const char *end)
+{
+    char path[512];
+    char *text = NULL;
+    size_t bytes = 0;
+    (void)snprintf(path, sizeof path, "%s%s%s", SHIPPED, name, end);
+    struct machine_file *file = load_file(path);
+    CHECK_INT(path, machine_file_count(file, MACHINE_ERROR), 0);
+    FILE *out = open_memstream(&text, &bytes);
+    machine_yaml_print(file->machines[0], out);
+    (void)fclose(out);
+    machine_file_free(file);
+    return text;
+}
+
+/* What is shipped as a drawing is the same machine. */
+static void test_drawings(void)
+{
+    static const char *const names[] = {"counter", "plans",  "smartlog",
+                                        "link",    "l0main", "drive"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *text = print_machine(names[i], ".yaml");
+        char *drawing = print_machine(names[i], ".drawio");
+        CHECK(names[i], strlen(text) > 100 && strcmp(text, drawing) == 0);
+        free(text);
+        free(drawing);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -325,5 +355,6 @@ int main(void)
     CU_ADD_TEST(suite, test_stack_words);
     CU_ADD_TEST(suite, test_all_fired);
     CU_ADD_TEST(suite, test_shipped);
+    CU_ADD_TEST(suite, test_drawings);
     return check_run();
 }
