@@ -83,7 +83,7 @@ struct flying {
     char payload[1024];
 };
 
-struct machine {
+struct simulated_robot {
     struct diffdrive body;
     char boot[EVENT_BOOT_MAX];
     unsigned boots;
@@ -101,7 +101,7 @@ struct scene {
     struct lab_file file;
     struct lab_params params;
     struct lab *lab;
-    struct machine machine[ROBOTS][SIDE_COUNT];
+    struct simulated_robot machine[ROBOTS][SIDE_COUNT];
     struct flying flying[FLYING];
     size_t flying_count;
     uint64_t ordered, steps;
@@ -111,7 +111,7 @@ struct scene {
     int64_t arrived_us[ROBOTS]; /* the robot's last message */
     int64_t freed_us;           /* by an UnLock */
     uint16_t last_owner;
-    struct machine *speaking;
+    struct simulated_robot *speaking;
     uint16_t speaking_robot;
     enum side speaking_side;
     /* what was seen */
@@ -135,7 +135,7 @@ static struct flying *put_flying(struct scene *w, int64_t due_us)
     return m;
 }
 
-static int64_t draw_due(struct scene *w, struct machine *r, bool to_lab)
+static int64_t draw_due(struct scene *w, struct simulated_robot *r, bool to_lab)
 {
     int64_t due_us = w->now_us + 5000 + lab_us(random_exponential(&w->random, 0.02));
     if (r->silent_until_us > due_us) {
@@ -150,7 +150,7 @@ static int64_t draw_due(struct scene *w, struct machine *r, bool to_lab)
 static void say(struct scene *w, uint16_t robot, enum side side, const char *word, int qos,
                 const char *payload)
 {
-    struct machine *r = &w->machine[robot][side];
+    struct simulated_robot *r = &w->machine[robot][side];
     if (qos == 0 && (r->silent_until_us != 0 || random_uniform(&w->random) < 0.2)) {
         return;
     }
@@ -188,7 +188,7 @@ static void say_event(struct scene *w, enum event_kind kind, const char *word, i
 static void take_reply(void *context, const struct robot_reply *reply)
 {
     struct scene *w = context;
-    struct machine *r = w->speaking;
+    struct simulated_robot *r = w->speaking;
     struct event_reply e = {.status = reply->status,
                             .source_us = reply->end_us,
                             .source_start_us = reply->start_us,
@@ -211,13 +211,13 @@ static void take_reply(void *context, const struct robot_reply *reply)
     }
 }
 
-static bool stands_inside(const struct machine *r)
+static bool stands_inside(const struct simulated_robot *r)
 {
     return hypot(r->body.plant.pose[0], r->body.plant.pose[1]) < ZONE_M + BODY_M;
 }
 
 /* It is asked to leave, and says at once that it has. */
-static void tell_lie(struct scene *w, struct machine *r, const struct event_command *c)
+static void tell_lie(struct scene *w, struct simulated_robot *r, const struct event_command *c)
 {
     struct robot_reply reply = {
         .status = REPLY_DONE, .start_us = w->now_us, .end_us = w->now_us};
@@ -236,7 +236,7 @@ static void keep_event(void *context, const struct event *event)
     *(struct event *)context = *event;
 }
 
-static void obey(struct scene *w, struct machine *r, const struct flying *m)
+static void obey(struct scene *w, struct simulated_robot *r, const struct flying *m)
 {
     struct message message = {.t_us = w->now_us,
                               .topic = "t/p/command",
@@ -290,7 +290,7 @@ static void take_team(struct scene *w, const struct team_effect *e)
 static void send_command(struct scene *w, const struct effect *effect)
 {
     static const char mark[] = "\"id\":\"";
-    struct machine *r = &w->machine[effect->pair][effect->side];
+    struct simulated_robot *r = &w->machine[effect->pair][effect->side];
     char text[1024];
     (void)snprintf(text, sizeof text, "%.*s", (int)effect->payload.bytes, effect->payload.text);
     const bool twice = random_uniform(&w->random) < w->rules->twice;
@@ -389,7 +389,7 @@ static void deliver(struct scene *w, size_t k)
 {
     struct flying m = w->flying[k];
     w->flying[k] = w->flying[--w->flying_count];
-    struct machine *r = &w->machine[m.robot][m.side];
+    struct simulated_robot *r = &w->machine[m.robot][m.side];
     const int64_t up_us = m.to_lab ? w->lab_down_until_us : r->down_until_us;
     if (up_us != 0) {
         if (m.qos > 0 && (m.to_lab || w->rules->kept)) {
@@ -457,7 +457,7 @@ static void boot(struct scene *w, uint16_t robot, enum side side, const double p
         const char *name;
         double value;
     } set[] = {{"linear_speed_mps", 0.5}, {"t0_s", 0.0}};
-    struct machine *r = &w->machine[robot][side];
+    struct simulated_robot *r = &w->machine[robot][side];
     const uint64_t seed =
         random_stream(w->rules->seed, 100 * r->boots + 10 * robot + side).state;
     struct robot_setup setup = {
@@ -477,7 +477,7 @@ static void boot(struct scene *w, uint16_t robot, enum side side, const double p
     say_presence(w, robot, side, true);
 }
 
-static void tell_telemetry(struct scene *w, struct machine *r)
+static void tell_telemetry(struct scene *w, struct simulated_robot *r)
 {
     struct event_telemetry t = {.source_us = w->now_us, .seq = r->seq++, .pose_count = 3};
     (void)snprintf(t.boot, sizeof t.boot, "%s", r->boot);
@@ -497,7 +497,7 @@ static bool draw_chance(struct scene *w)
 
 static void disturb(struct scene *w, uint16_t robot, enum side side)
 {
-    struct machine *r = &w->machine[robot][side];
+    struct simulated_robot *r = &w->machine[robot][side];
     if (r->silent_until_us != 0 && w->now_us >= r->silent_until_us) {
         r->silent_until_us = 0;
         r->will_due = false;
@@ -517,7 +517,7 @@ static void disturb(struct scene *w, uint16_t robot, enum side side)
 
 static void step_robot(struct scene *w, uint16_t robot, enum side side)
 {
-    struct machine *r = &w->machine[robot][side];
+    struct simulated_robot *r = &w->machine[robot][side];
     if (r->down_until_us != 0) {
         double pose[3];
         memcpy(pose, r->body.plant.pose, sizeof pose);
@@ -562,7 +562,7 @@ static void help(struct scene *w, uint16_t robot)
 {
     struct team_robot_view view;
     struct team_resource_view place;
-    struct machine *r = &w->machine[robot][SIDE_REAL];
+    struct simulated_robot *r = &w->machine[robot][SIDE_REAL];
     team_robot(team_of(w), robot, &view);
     team_resource(team_of(w), 0, &place);
     const bool in_error = view.phase == TEAM_PHASE_ERROR;
