@@ -52,6 +52,7 @@ static const struct operation {
     {"||", EXPRESSION_OR, BINDS_OR},
     {"&&", EXPRESSION_AND, BINDS_AND},
     {"==", EXPRESSION_EQUAL, BINDS_COMPARISON},
+    {"=", EXPRESSION_EQUAL, BINDS_COMPARISON},
     {"!=", EXPRESSION_UNEQUAL, BINDS_COMPARISON},
     {"<", EXPRESSION_LESS, BINDS_COMPARISON},
     {"<=", EXPRESSION_LESS_EQUAL, BINDS_COMPARISON},
@@ -72,7 +73,7 @@ static const struct spelling {
     {"&&", "&&"}, {"||", "||"}, {"==", "=="}, {"!=", "!="}, {"~=", "!="}, {"<>", "!="},
     {"<=", "<="}, {">=", ">="}, {"**", "^"},  {"∧", "&&"},  {"∨", "||"},  {"≠", "!="},
     {"≤", "<="},  {"≥", ">="},  {"−", "-"},   {"–", "-"},   {"·", "*"},   {"×", "*"},
-    {"÷", "/"},   {"¬", "!"},   {"&", "&&"},  {"=", "=="},  {"~", "!"},   {"!", "!"},
+    {"÷", "/"},   {"¬", "!"},   {"&", "&&"},  {"=", "="},   {"~", "~"},   {"!", "!"},
     {"<", "<"},   {">", ">"},   {"+", "+"},   {"-", "-"},   {"*", "*"},   {"/", "/"},
     {"%", "%"},   {"^", "^"},   {"(", "("},   {")", ")"},   {"[", "["},   {"]", "]"},
     {",", ","},   {"|", "|"},
@@ -407,7 +408,7 @@ static uint16_t parse_unary(struct parser *p, const struct token *sign)
     if (strcmp(sign->text, "+") == 0) {
         return parse_terms(p, BINDS_MINUS);
     }
-    if (strcmp(sign->text, "!") == 0) {
+    if (strcmp(sign->text, "!") == 0 || strcmp(sign->text, "~") == 0) {
         const uint16_t node = parse_terms(p, BINDS_NOT);
         return place_node(p, expression_make(p->pool, EXPRESSION_NOT, node, 0, 0),
                           sign->character);

@@ -323,23 +323,25 @@ static bool joins_truths(const struct cells *c, const struct expression_node *n)
     return n->kind == EXPRESSION_AND || n->kind == EXPRESSION_OR || compares_truths(c, n);
 }
 
-static void find_atoms(struct cells *c, uint16_t node)
+/* Truths, or comparisons. */
+static void find_atoms(struct cells *c, uint16_t node, bool truths)
 {
     const struct expression_node *n = &c->pool->nodes[node];
     if (c->full || c->atoms[node].known) {
         return;
     }
+    const bool compares = n->kind >= EXPRESSION_EQUAL && n->kind <= EXPRESSION_GREATER_EQUAL;
     if (n->kind == EXPRESSION_NOT || joins_truths(c, n)) {
-        find_atoms(c, n->arguments[0]);
+        find_atoms(c, n->arguments[0], truths);
         if (n->kind != EXPRESSION_NOT) {
-            find_atoms(c, n->arguments[1]);
+            find_atoms(c, n->arguments[1], truths);
         }
-    } else if (n->kind == EXPRESSION_AFTER) {
+    } else if (n->kind == EXPRESSION_AFTER && !truths) {
         c->atoms[node] =
             make_comparison(c, EXPRESSION_GREATER_EQUAL, n->arguments[1], n->arguments[0]);
-    } else if (n->kind >= EXPRESSION_EQUAL && n->kind <= EXPRESSION_GREATER_EQUAL) {
+    } else if (compares && !truths) {
         c->atoms[node] = make_comparison(c, n->kind, n->arguments[0], n->arguments[1]);
-    } else {
+    } else if (!compares && n->kind != EXPRESSION_AFTER && truths) {
         c->atoms[node] = make_truth(c, node);
     }
 }
@@ -411,9 +413,9 @@ void cells_make(struct cells *cells, const struct machine *machine, const uint16
     cells->full = false;
     cells->term_count = cells->axis_count = 0;
     memset(cells->atoms, 0, cells->pool->count * sizeof cells->atoms[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (guards[i] != 0) {
-            find_atoms(cells, guards[i]);
+    for (size_t i = 0; i < 2 * count; i++) {
+        if (guards[i % count] != 0) {
+            find_atoms(cells, guards[i % count], i < count);
         }
     }
     for (size_t i = 0; i < cells->axis_count; i++) {
@@ -499,13 +501,30 @@ static size_t put_form(const struct cells *c, const struct cell_form *f, double 
     return put_text(out, size, used, number);
 }
 
-void cells_describe(const struct cells *cells, const uint8_t *at, char *out, size_t size)
+void cells_points(const struct cells *cells, const uint8_t *at, double *points)
+{
+    for (size_t i = 0; i < cells->axis_count; i++) {
+        points[i] = cells->axes[i].points[at[i]];
+    }
+}
+
+void cells_points_of(const struct cells *cells, const double *values, double *points)
+{
+    for (size_t i = 0; i < cells->axis_count; i++) {
+        const struct cell_axis *axis = &cells->axes[i];
+        points[i] = axis->truth
+                        ? cells_compute(cells->pool, cells->terms[axis->term].node, values)
+                        : cells_value(cells, &axis->form, values) + 0.0; /* no minus zero */
+    }
+}
+
+void cells_describe(const struct cells *cells, const double *points, char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < cells->axis_count; i++) {
         const struct cell_axis *axis = &cells->axes[i];
-        const double point = axis->points[at[i]];
+        const double point = points[i];
         used = put_text(out, size, used, i == 0 ? "" : ", ");
         if (axis->truth) {
             used = put_text(out, size, used, is_true(point) ? "" : "!");

@@ -58,7 +58,7 @@ struct cells {
     struct cell_atom atoms[EXPRESSION_NODES_MAX];
 };
 
-/* Axes of these guards; 0 is none. */
+/* Axes of these guards, truths before forms; 0 is none. */
 void cells_make(struct cells *cells, const struct machine *machine, const uint16_t *guards,
                 size_t count);
 
@@ -72,8 +72,12 @@ bool cells_hold(const struct cells *cells, uint16_t guard, const uint8_t *at);
 double cells_value(const struct cells *cells, const struct cell_form *form,
                    const double *values);
 
+/* The points of a cell; those of values by name. points[CELL_AXES_MAX] */
+void cells_points(const struct cells *cells, const uint8_t *at, double *points);
+void cells_points_of(const struct cells *cells, const double *values, double *points);
+
 /* "b, P = 4, J - 1 n = 0" or "always" */
-void cells_describe(const struct cells *cells, const uint8_t *at, char *out, size_t size);
+void cells_describe(const struct cells *cells, const double *points, char *out, size_t size);
 
 /* An expression of values by name, all of which are there. */
 double cells_compute(const struct expression_pool *pool, uint16_t node, const double *values);

@@ -11,14 +11,13 @@
 
 /* ---- cell by cell ---- */
 
-/* Some of the cells that have a fault, each as likely as another. */
+/* The first of the cells that have a fault, and some others. */
 static void keep_cell(struct guard_fault *fault, const uint8_t *at,
                       struct random_source *random)
 {
-    const size_t place =
-        fault->cell_count < GUARD_CELLS_MAX
-            ? fault->cell_count
-            : (size_t)(random_uniform(random) * (double)(fault->cell_count + 1));
+    const size_t place = fault->cell_count < GUARD_CELLS_MAX
+                             ? fault->cell_count
+                             : 1 + (size_t)(random_uniform(random) * (double)fault->cell_count);
     fault->cell_count++;
     if (place < GUARD_CELLS_MAX) {
         memcpy(fault->cells[place], at, CELL_AXES_MAX);
@@ -39,7 +38,9 @@ static void check_cell(struct guards *g, const uint8_t *at, struct random_source
         keep_cell(fault, at, random);
     } else if (fault && !fault->shown) {
         fault->shown = true;
-        cells_describe(g->cells, at, fault->when, sizeof fault->when);
+        double points[CELL_AXES_MAX];
+        cells_points(g->cells, at, points);
+        cells_describe(g->cells, points, fault->when, sizeof fault->when);
     }
 }
 

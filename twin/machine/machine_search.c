@@ -1,8 +1,6 @@
 #include "twin/machine/machine_search.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -113,50 +111,36 @@ static void aim_values(struct search *s)
     }
     const size_t kept =
         fault->cell_count < GUARD_CELLS_MAX ? fault->cell_count : GUARD_CELLS_MAX;
-    const uint8_t *cell = fault->cells[pick_below(s, kept)];
+    const uint8_t *cell = fault->cells[pick_below(s, 2) == 0 ? 0 : pick_below(s, kept)];
     for (size_t i = 0; i < PASSES * s->cells->axis_count; i++) {
         const size_t axis = pick_below(s, s->cells->axis_count);
         meet_point(s, &s->cells->axes[axis], s->cells->axes[axis].points[cell[axis]]);
     }
 }
 
-/* As short as it reads back. */
-static int print_value(char *out, size_t size, const char *before, const char *name,
-                       double value)
+/* What is told is the first cell that has the fault, if there are values for its points; else
+ * what is read most easily. */
+static void keep_witness(struct search *s, struct guard_fault *fault)
 {
-    char number[32];
-    for (int digits = 6; digits <= 17; digits++) {
-        (void)snprintf(number, sizeof number, "%.*g", digits, value);
-        const double back = strtod(number, NULL);
-        if (!(back < value || back > value)) {
-            break;
-        }
+    double points[CELL_AXES_MAX];
+    char when[GUARD_WORDS_MAX];
+    char first[GUARD_WORDS_MAX];
+    cells_points(s->cells, fault->cells[0], points);
+    cells_describe(s->cells, points, first, sizeof first);
+    if (fault->shown && strcmp(fault->when, first) == 0) {
+        return;
     }
-    return snprintf(out, size, "%s%s = %s", before, name, number);
+    cells_points_of(s->cells, s->values, points);
+    cells_describe(s->cells, points, when, sizeof when);
+    if (!fault->shown || strcmp(when, first) == 0 || strlen(when) < strlen(fault->when)) {
+        memcpy(fault->when, when, sizeof when);
+    }
+    fault->shown = true;
 }
 
-static void describe_values(const struct search *s, char *out, size_t size)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < s->names.count && used < size; i++) {
-        const uint8_t name = s->names.name[i];
-        const struct expression_name *n = &s->cells->pool->names[name];
-        const char *comma = used == 0 ? "" : ", ";
-        if (!n->constant) {
-            used += (size_t)(n->type == EXPRESSION_TRUTH
-                                 ? snprintf(out + used, size - used, "%s%s%s", comma,
-                                            s->values[name] > 0.0 ? "" : "!", n->text)
-                                 : print_value(out + used, size - used, comma, n->text,
-                                               s->values[name]));
-        }
-    }
-}
-
-/* Of several witnesses the one that is read most easily is kept. */
 static void try_values(struct search *s)
 {
     struct guards_holding holding = {.count = 0};
-    char when[GUARD_WORDS_MAX] = "";
     for (size_t i = 0; i < s->g->count; i++) {
         if (s->g->when[i] == 0 ||
             cells_compute(s->cells->pool, s->g->when[i], s->values) > 0.0) {
@@ -165,11 +149,7 @@ static void try_values(struct search *s)
     }
     struct guard_fault *fault = guards_fault(s->g, &holding, false);
     if (fault) {
-        describe_values(s, when, sizeof when);
-        if (!fault->shown || strlen(when) < strlen(fault->when)) {
-            memcpy(fault->when, when, sizeof when);
-        }
-        fault->shown = true;
+        keep_witness(s, fault);
     }
 }
 
