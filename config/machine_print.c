@@ -41,7 +41,7 @@ static void print_folded(const char *text, size_t column, size_t indent, bool qu
             continue;
         }
         (void)fputc(text[i], out);
-        column++;
+        column += ((unsigned char)text[i] & 0xC0U) != 0x80U ? 1 : 0; /* a character */
         if (quoted && text[i] == '\'') {
             (void)fputc('\'', out);
             column++;

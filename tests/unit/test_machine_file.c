@@ -67,18 +67,23 @@ static const struct {
     {"otherwise", "otherwise: stay\n" ONE("    - {when: b && x > 3, to: A}\n"), ""},
     {"overlap", ONE("    - {when: x >= 0, to: A}\n    - {when: x <= 0, do: ['C+ = 0'], to: A}\n"),
      "E-OVERLAP  m.yaml:9:7: A: 'x >= 0' and 'x <= 0 / C+ = 0' both hold when x = 0\n"},
-    {"never", ONE("    - {when: x > 3 && x < 1, to: A}\n" LOOP), "W-NEVER  m.yaml:8:7: A: 'x > 3 && x < 1' can never hold\n"},
-    {"mealy", "outputs: {e: false}\n" ONE("    - {when: b, do: [e = true], to: A}\n    - {when: '!b', do: [e = x > 1], to: A}\n"),
-     "E-MEALY  m.yaml:9:7: A: the output e of 'b / e = true' depends on the input b in the same cycle: make it delayed "
+    {"never", ONE("    - {when: x > 3 && x < 1, to: A}\n" LOOP), "W-NEVER  m.yaml:8:7: A: 'x > 3 && x < 1' can "
+     "never hold\n"},
+    {"mealy", "outputs: {e: false}\n" ONE("    - {when: b, do: [e = true], to: A}\n    - {when: '!b', do: [e = "
+     "x > 1], to: A}\n"),
+     "E-MEALY  m.yaml:9:7: A: the output e of 'b / e = true' depends on the input b in the same cycle: make it "
+     "delayed "
      "(e+ = ...), or put e = ... into a state\n"
-     "E-MEALY  m.yaml:10:7: A: the output e of '!b / e = x > 1' depends on the input b in the same cycle: make it delayed "
+     "E-MEALY  m.yaml:10:7: A: the output e of '!b / e = x > 1' depends on the input b in the same cycle: make "
+     "it delayed "
      "(e+ = ...), or put e = ... into a state\n"},
     {"mealy state", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: [e = x]\n    arcs:\n" LOOP,
      "E-MEALY  m.yaml:7:3: A: the output e depends on the input x in the same cycle\n"},
     {"conflict", ONE("    - {do: ['C+ = 1', 'C+ = 2'], to: A}\n"),
      "E-CONFLICT  m.yaml:8:7: C gets 1 and 2 in the same cycle, on the way from A to A\n"},
     {"no conflict", ONE("    - {do: ['C+ = 1', 'C+ = 1'], to: A}\n"), ""},
-    {"state and arc", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: [e = 1]\n    arcs:\n    - {do: [e = 1], to: A}\n",
+    {"state and arc", "outputs: {e: 0}\n" HEAD START "  A:\n    outputs: [e = 1]\n    arcs:\n    - {do: [e = "
+     "1], to: A}\n",
      "E-CONFLICT  m.yaml:7:3: A: the output e is given in the state and on an arc\n"},
     {"at once", ONE("    - {do: [C = 1], to: A}\n"),
      "E-AT-ONCE  m.yaml:8:7: 'C = 1' gives the variable C no value: write C+ = 1, or declare C as an output, too\n"},
@@ -86,7 +91,8 @@ static const struct {
     {"input assigned", ONE("    - {do: ['x+ = 1'], to: A}\n"),
      "E-INPUT-ASSIGNED  m.yaml:8:7: 'x+ = 1' gives a value to the input x\n"},
     {"output read", "outputs: {e: 0}\n" ONE("    - {when: e > 0, to: A}\n" LOOP),
-     "E-OUTPUT-READ  m.yaml:9:7: 'e > 0' reads the output e: outputs are written only; make it a variable (e+ = ...)\n"},
+     "E-OUTPUT-READ  m.yaml:9:7: 'e > 0' reads the output e: outputs are written only; make it a variable (e+ = "
+     "...)\n"},
     {"sum", ONE("    - {do: ['C += 1'], to: A}\n"),
      "note  M: 'C += 1' gives C the next value 1; to add write C+ = C + 1\n"},
     {"sum by name", "start: ['C+ = 0']\n" ONE("    - {do: ['C += C + 1'], to: A}\n"), ""},
@@ -96,32 +102,40 @@ static const struct {
      "E-STATE-TEXT  m.yaml:7:15: 'C+ = 1' among the outputs of a state: only name = value stands there\n"},
     {"undefined", ONE("    - {when: C > 0, to: A}\n    - {when: C <= 0, to: A}\n"),
      "E-UNDEFINED  m.yaml:8:7: A: 'C > 0' reads C, which has no value yet there\n"},
-    {"defined", ONE("    - {when: defined(C) && C > 0, to: A}\n    - {when: '!(defined(C) && C > 0)', do: ['C+ = 1'], to: A}\n"), ""},
+    {"defined", ONE("    - {when: defined(C) && C > 0, to: A}\n    - {when: '!(defined(C) && C > 0)', do: ['C+ "
+     "= 1'], to: A}\n"), ""},
     {"unreachable, sink", HEAD START "  A:\n    arcs:\n" LOOP "  B: {}\n",
      "E-SINK  m.yaml:9:3: no arc leaves B: write final: true if the machine ends there\n"
      "E-UNREACHABLE  m.yaml:9:3: B cannot be reached from A\n"},
-    {"final", HEAD START "  A:\n    final: true\n    arcs:\n" LOOP, "E-FINAL  m.yaml:6:3: A is final, but an arc leaves it\n"},
-    {"stack", ONE("    - {empty: true, to: top}\n"), "E-STACK  m.yaml:8:7: A: 'true' empties the stack and then goes to its top\n"},
+    {"final", HEAD START "  A:\n    final: true\n    arcs:\n" LOOP, "E-FINAL  m.yaml:6:3: A is final, but an "
+     "arc leaves it\n"},
+    {"stack", ONE("    - {empty: true, to: top}\n"), "E-STACK  m.yaml:8:7: A: 'true' empties the stack and then "
+     "goes to its top\n"},
     {"stack empty", ONE("    - {pop: 1, to: A}\n"),
      "W-STACK-EMPTY  m.yaml:8:7: A: 'true' finds 0 on the stack and takes more when the machine comes by A\n"},
     {"never popped", ONE("    - {when: b, push: [A], to: A}\n    - {when: '!b', empty: true, to: A}\n"),
      "W-NEVER-POPPED  m.yaml: A pushed, but no arc goes to the top of the stack\n"
-     "W-STACK-FULL  m.yaml:8:7: A: 'b' finds 16 on the stack of 16 and puts 1 more when the machine comes by A > A > A > "
+     "W-STACK-FULL  m.yaml:8:7: A: 'b' finds 16 on the stack of 16 and puts 1 more when the machine comes by A "
+     "> A > A > "
      "A > A > A > A > A > A > A > A > A > A > A > A > A > A\n"},
     {"open output", "outputs: {e: truth}\n" ONE(LOOP),
-     "W-OUTPUT-OPEN  m.yaml:7:3: A: the output e has no value there (it stays undefined); give it one, or write e: false "
+     "W-OUTPUT-OPEN  m.yaml:7:3: A: the output e has no value there (it stays undefined); give it one, or write "
+     "e: false "
      "among the outputs\n"},
     {"livelock", "clocked: false\n" HEAD START "  A:\n    arcs:\n    - {to: B}\n  B:\n    arcs:\n    - {to: A}\n",
      "W-LIVELOCK  m.yaml:9:7: B: a circle of arcs that do not wait: the period never ends (one wants waits: true)\n"
-     "W-LIVELOCK  m.yaml:12:7: A: a circle of arcs that do not wait: the period never ends (one wants waits: true)\n"},
+     "W-LIVELOCK  m.yaml:12:7: A: a circle of arcs that do not wait: the period never ends (one wants waits: "
+     "true)\n"},
     {"name alike", "machine: M\nvariables: {Count: number}\nstart: [Count+ = 0]\n" START
      "  A:\n    arcs:\n    - {when: Cuont > 0, to: A}\n    - {when: Cuont <= 0, do: ['Count+ = 1'], to: A}\n",
-     "W-NAME  m.yaml: the input Cuont looks like Count: a slip?\nnote  M: Cuont is taken as an input (nobody gives it a value)\n"},
+     "W-NAME  m.yaml: the input Cuont looks like Count: a slip?\nnote  M: Cuont is taken as an input (nobody "
+     "gives it a value)\n"},
     /* Forms that share a name: told only with values for which it is so. */
     {"shared, complete", ONE("    - {when: x > 3, to: A}\n    - {when: 2*x <= 6, to: A}\n"), ""},
     {"shared, exact by one form", ONE("    - {when: x - t > 3, to: A}\n    - {when: 't - x >= -3', to: A}\n"), ""},
     {"after", ONE("    - {when: after(2), to: A}\n    - {when: elapsed < 2, to: A}\n"), ""},
-    {"constants", "constants: {N: 5, on: true}\n" ONE("    - {when: x > N + 1, to: A}\n    - {when: on && x <= 6, to: A}\n"), ""},
+    {"constants", "constants: {N: 5, on: true}\n" ONE("    - {when: x > N + 1, to: A}\n    - {when: on && x <= "
+     "6, to: A}\n"), ""},
 };
 /* clang-format on */
 
@@ -136,10 +150,111 @@ static void test_told(void)
     }
 }
 
+/* ---- as it was read ---- */
+
+static void print_text(const struct machine_file *file, char *out, size_t size)
+{
+    FILE *stream = fmemopen(out, size, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    machine_yaml_print(file->machines[0], stream);
+    (void)fclose(stream);
+}
+
+/* Everything there is, in the form in which it is written; long lines are broken at 110. */
+/* clang-format off */
+static const char whole[] =
+    "machine: Whole\n"
+    "purpose: 'it''s a: b, and a sentence that is so long that it has to be broken where a line has got to be "
+     "as long\n"
+    "  as that'\n"
+    "clocked: false\n"
+    "otherwise: stay\n"
+    "constants:\n  K: 0.1\n  L: 1.0e-07\n  M: 1000000.0\n  'on': true\n"
+    "inputs:\n  b: truth\n  y: number\n"
+    "variables:\n  C: number\n"
+    "outputs:\n  e: false\n  f: 2.5\n  g: truth\n"
+    "initial: 'ON'\n"
+    "start:\n- C+ = -1\n"
+    "states:\n"
+    "  'ON':\n"
+    "    outputs:\n    - g = C > 2^(-1)\n"
+    "    arcs:\n"
+    "    - when: b && y * 2 / 3 > 1000000 && (y < 12345.678 || y < 22345.678 || y < 32345.678 || y < 42345.678 "
+     "|| y <\n"
+    "        52345.678)\n"
+    "      do:\n      - C+ = C - 1\n      - e = true\n"
+    "      pop: 2\n"
+    "      push:\n      - END\n      - 'ON'\n"
+    "      waits: false\n"
+    "      to: top\n"
+    "    - when: '!b'\n"
+    "      empty: true\n"
+    "      to: END\n"
+    "  END:\n"
+    "    final: true\n"
+    "  n: {}\n";
+/* clang-format on */
+
+static void test_print(void)
+{
+    char text[8192] = "";
+    char again[8192] = "";
+    struct machine_file *file = parse_text(whole);
+    print_text(file, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, whole);
+    machine_file_free(file);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        file = parse_text(rows[i].text);
+        if (!strstr(rows[i].told, "E-")) {
+            memset(text, 0, sizeof text);
+            memset(again, 0, sizeof again);
+            print_text(file, text, sizeof text);
+            struct machine_file *second = parse_text(text);
+            print_text(second, again, sizeof again);
+            CHECK_TEXT(rows[i].row, again, text);
+            machine_file_free(second);
+        }
+        machine_file_free(file);
+    }
+}
+
+/* A list of files beside it; what cannot be read is told. */
+static void test_list(void)
+{
+    char folder[] = "/tmp/machine_file_XXXXXX";
+    char path[128];
+    char told[1024] = "";
+    struct machine_file *file = NULL;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/one.yaml", folder);
+    FILE *out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    (void)fputs(whole, out);
+    (void)fclose(out);
+    (void)snprintf(path, sizeof path, "%s/list.yaml", folder);
+    out = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    (void)fputs("machines: [one.yaml, two.yaml]\n", out);
+    (void)fclose(out);
+    CU_ASSERT_EQUAL_FATAL(machine_file_load(path, false, &file), STATUS_OK);
+    list_told(file, told, sizeof told);
+    CHECK_INT("list", file->count, 1);
+    CHECK_TEXT("list", file->names[0], "one.yaml");
+    CHECK("list", strstr(told, "E-FILE  list.yaml: cannot read") &&
+                      strstr(told, "two.yaml: No such file or directory"));
+    machine_file_free(file);
+    CU_ASSERT_EQUAL(remove(path), 0);
+    (void)snprintf(path, sizeof path, "%s/one.yaml", folder);
+    CU_ASSERT_EQUAL(remove(path), 0);
+    CU_ASSERT_EQUAL(remove(folder), 0);
+}
+
 int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("machine files", NULL, NULL);
     CU_add_test(suite, "told", test_told);
+    CU_add_test(suite, "print", test_print);
+    CU_add_test(suite, "list", test_list);
     return check_run();
 }
