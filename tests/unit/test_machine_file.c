@@ -102,6 +102,12 @@ static const struct {
      "E-STATE-TEXT  m.yaml:7:15: 'C+ = 1' among the outputs of a state: only name = value stands there\n"},
     {"undefined", ONE("    - {when: C > 0, to: A}\n    - {when: C <= 0, to: A}\n"),
      "E-UNDEFINED  m.yaml:8:7: A: 'C > 0' reads C, which has no value yet there\n"},
+    {"start", "start: ['C+ = D', 'D+ = x + 1']\nvariables: {C: number, D: number}\n"
+     "machine: M\ninputs: {x: number}\n" START "  A:\n    arcs:\n" LOOP,
+     "E-UNDEFINED  m.yaml:5:10: the start of C reads D, which has no value yet there\n"
+     "E-UNDEFINED  m.yaml:5:10: the start of D reads x, which has no value yet there\n"},
+    {"start in order", "start: ['D+ = 1', 'C+ = D']\nvariables: {C: number, D: number}\n"
+     "machine: M\ninputs: {x: number}\n" START "  A:\n    arcs:\n" LOOP, ""},
     {"defined", ONE("    - {when: defined(C) && C > 0, to: A}\n    - {when: '!(defined(C) && C > 0)', do: ['C+ "
      "= 1'], to: A}\n"), ""},
     {"unreachable, sink", HEAD START "  A:\n    arcs:\n" LOOP "  B: {}\n",

@@ -216,7 +216,7 @@ static bool flow_into(struct flow *f, uint8_t from, uint8_t to, uint32_t assigne
     return changed;
 }
 
-static void find_flow(const struct checks *c, struct flow *f)
+static void find_flow(const struct checks *c, uint32_t starts, struct flow *f)
 {
     const struct efsm_table *table = &c->machine->table;
     uint64_t pushed = 0;
@@ -227,8 +227,7 @@ static void find_flow(const struct checks *c, struct flow *f)
         }
     }
     f->known[table->initial] = true;
-    f->surely[table->initial] = f->possibly[table->initial] =
-        variables_of(c->machine, c->machine->starts);
+    f->surely[table->initial] = f->possibly[table->initial] = starts;
     while (changed) {
         changed = false;
         for (size_t i = 0; i < table->arc_count; i++) {
@@ -284,12 +283,41 @@ static void check_reads(struct checks *c, size_t arc, uint16_t root, const struc
     }
 }
 
+/* Starts are computed one after the other, before there are inputs. Returns what has a value
+ * then. */
+static uint32_t check_starts(struct checks *c)
+{
+    const struct machine *m = c->machine;
+    uint32_t there = 0;
+    for (size_t i = m->starts.first; i < (size_t)m->starts.first + m->starts.count; i++) {
+        const struct machine_assignment *a = &m->assignments[i];
+        struct machine_names names = {.count = 0};
+        bool fine = true;
+        machine_list_names(&m->draft.pool, a->value, false, &names);
+        for (size_t k = 0; k < names.count; k++) {
+            const uint8_t name = names.name[k];
+            const bool variable = m->roles[name] == MACHINE_VARIABLE;
+            const bool lacks =
+                variable ? !(there >> m->places[name] & 1U) : m->roles[name] == MACHINE_INPUT;
+            if (lacks && !asks_defined(&m->draft.pool, a->value, name)) {
+                fine = false;
+                machine_diagnostics_add(
+                    checks_told(c), "E-UNDEFINED", m->draft.initial_place,
+                    "the start of %s reads %s, which has no value yet there",
+                    machine_name(m, a->name), machine_name(m, name));
+            }
+        }
+        there |= fine ? UINT32_C(1) << a->to : 0;
+    }
+    return there;
+}
+
 static void check_values(struct checks *c)
 {
     const struct machine *m = c->machine;
     struct flow flow = {.known = {false}};
     uint32_t told[EFSM_STATES_MAX] = {0};
-    find_flow(c, &flow);
+    find_flow(c, check_starts(c), &flow);
     for (size_t i = 0; i < m->table.arc_count; i++) {
         const uint8_t from = m->table_arcs[i].from;
         const struct machine_range ranges[] = {m->arcs[i].delayed, m->arcs[i].outputs};
