@@ -13,6 +13,7 @@ void lab_file_free(struct lab_file *lab)
         free(lab->pairs);
         team_file_free(&lab->teams);
         mapping_table_free(lab->tables);
+        machine_pictures_finish(&lab->pictures);
         *lab = (struct lab_file){0};
     }
 }
@@ -251,29 +252,47 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 /* --- the whole file ------------------------------------------------------------------- */
 
 /* Before anybody asks for them by name. */
-static void read_models(struct option_reader *r, uint32_t node, struct lab_file *lab)
+/* A list of files by their paths, as they are written, into texts; each is taken by take. */
+static size_t read_files(struct option_reader *r, uint32_t node, const char *key, size_t most,
+                         char (*texts)[LAB_PATH_MAX],
+                         enum status (*take)(struct lab_file *lab, const char *path,
+                                             struct err_list *errors),
+                         struct lab_file *lab)
 {
     const struct tree_node *list = &r->tree->nodes[node];
-    if (list->kind == TREE_SKIPPED) {
-        return;
+    size_t count = 0;
+    if (node == TREE_NONE || list->kind == TREE_SKIPPED) {
+        return 0;
     }
-    if (list->kind != TREE_LIST || list->count > MODELS_LOADED_MAX) {
-        option_fault(r, node, "models: a list of files is wanted, at most %d",
-                     MODELS_LOADED_MAX);
-        return;
+    if (list->kind != TREE_LIST || list->count > most) {
+        option_fault(r, node, "%s: a list of files is wanted, at most %zu", key, most);
+        return 0;
     }
     for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
         char path[LAB_PATH_MAX];
-        const struct model_row *row = NULL;
         const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
         if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
             !text_file_beside(r->file, text, path, sizeof path)) {
-            option_fault(r, i, "models: the path of a file is wanted");
+            option_fault(r, i, "%s: the path of a file is wanted", key);
             continue;
         }
-        (void)snprintf(lab->models[lab->model_count++], LAB_PATH_MAX, "%s", text);
-        r->failed = model_file_take(path, &row, r->errors) != STATUS_OK || r->failed;
+        (void)snprintf(texts[count++], LAB_PATH_MAX, "%s", text);
+        r->failed = take(lab, path, r->errors) != STATUS_OK || r->failed;
     }
+    return count;
+}
+
+static enum status take_model(struct lab_file *lab, const char *path, struct err_list *errors)
+{
+    const struct model_row *row = NULL;
+    (void)lab;
+    return model_file_take(path, &row, errors);
+}
+
+static enum status take_machines(struct lab_file *lab, const char *path,
+                                 struct err_list *errors)
+{
+    return machine_pictures_add(&lab->pictures, path, errors);
 }
 
 static void finish_lab(const struct option_reading *reading, void *values)
@@ -285,11 +304,11 @@ static void finish_lab(const struct option_reading *reading, void *values)
     const uint32_t defaults = option_node(reading, "defaults");
     const uint32_t pairs = option_node(reading, "pairs");
     const uint32_t teams = option_node(reading, "teams");
-    const uint32_t models = option_node(reading, "models");
     lab_pair_defaults(&lab->defaults, "");
-    if (models != TREE_NONE) {
-        read_models(r, models, lab);
-    }
+    lab->model_count = read_files(r, option_node(reading, "models"), "models",
+                                  MODELS_LOADED_MAX, lab->models, take_model, lab);
+    lab->machine_count = read_files(r, option_node(reading, "machines"), "machines",
+                                    LAB_MACHINES_MAX, lab->machines, take_machines, lab);
     lab_check_file(reading, lab);
     if (defaults != TREE_NONE) {
         pair.params = lab->defaults;

@@ -7,12 +7,14 @@
 #ifndef CONFIG_LAB_FILE_H
 #define CONFIG_LAB_FILE_H
 
+#include "config/machine_pictures.h"
 #include "config/mapping_file.h"
 #include "config/model_file.h"
 #include "config/options/option_file.h"
 #include "config/team/team_file.h"
 #include "twin/lab.h"
 
+enum { LAB_MACHINES_MAX = 16 }; /* files of them */
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
 
 enum broker_protocol { BROKER_MQTT_5, BROKER_MQTT_3_1_1 };
@@ -99,7 +101,10 @@ struct lab_file { /* all zero is empty and may be freed */
     /* Models from files, as they are written: taken in when the file is read. */
     size_t model_count;
     char models[MODELS_LOADED_MAX][LAB_PATH_MAX];
-    struct mapping_table *tables; /* owned; what pairs speak by */
+    size_t machine_count;
+    char machines[LAB_MACHINES_MAX][LAB_PATH_MAX]; /* files, as they are written */
+    struct machine_pictures pictures;              /* owned; of these files */
+    struct mapping_table *tables;                  /* owned; what pairs speak by */
 };
 
 /* The tables: values are a struct lab_file and a struct lab_pair. */

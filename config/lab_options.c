@@ -120,6 +120,9 @@ static const struct option_row lab_rows[] = {
     {"models", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Files with models of motion, a list of paths from the lab file's folder; dynamics.model takes them by "
      "name."},
+    {"machines", OPTION_MAP, "", "", OPTION_BY_HAND,
+     "Files with state machines that robots of the lab run, a list of paths from the lab file's folder; the page "
+     "shows them as they were drawn, with their states lit."},
     {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Options of every pair that does not set them itself."},
     {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,

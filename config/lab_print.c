@@ -78,16 +78,23 @@ static bool print_mapping(const struct pair_params *pair, const struct mapping *
     return own;
 }
 
+static void print_files(const char *key, const char (*paths)[LAB_PATH_MAX], size_t count,
+                        FILE *out)
+{
+    static const struct option_row path = {.type = OPTION_TEXT, .size = LAB_PATH_MAX};
+    for (size_t i = 0; i < count; i++) {
+        char text[OPTION_PRINT_MAX];
+        option_format(&path, paths[i], text);
+        (void)fprintf(out, i == 0 ? "%s:\n  - %s\n" : "%.0s  - %s\n", key, text);
+    }
+}
+
 void lab_file_print(const struct lab_file *lab, FILE *out)
 {
     const struct mapping *mapping = lab->defaults.speaks.mapping;
     (void)print_rows(&lab_options, lab, NULL, 0, out);
-    for (size_t i = 0; i < lab->model_count; i++) {
-        static const struct option_row path = {.type = OPTION_TEXT, .size = LAB_PATH_MAX};
-        char text[OPTION_PRINT_MAX];
-        option_format(&path, lab->models[i], text);
-        (void)fprintf(out, "%s  - %s\n", i == 0 ? "models:\n" : "", text);
-    }
+    print_files("models", lab->models, lab->model_count, out);
+    print_files("machines", lab->machines, lab->machine_count, out);
     (void)fputs("defaults:\n", out);
     (void)print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
     (void)print_mapping(&lab->defaults, NULL, 1, out);
@@ -240,15 +247,21 @@ static int add_mapping(json_t *pair)
                                          "string", "object", "array"));
 }
 
+static int add_files(json_t *properties, const char *key, int most)
+{
+    return json_object_set_new(properties, key,
+                               json_pack("{s:s, s:s, s:i, s:{s:s}}", "description",
+                                         help_of(key), "type", "array", "maxItems", most,
+                                         "items", "type", "string"));
+}
+
 static int add_pairs(json_t *schema)
 {
     json_t *defaults = option_map_schema();
     json_t *pair = option_map_schema();
     json_t *properties = json_object_get(schema, "properties");
-    int failed = json_object_set_new(
-        properties, "models",
-        json_pack("{s:s, s:s, s:i, s:{s:s}}", "description", help_of("models"), "type", "array",
-                  "maxItems", (int)MODELS_LOADED_MAX, "items", "type", "string"));
+    int failed = add_files(properties, "models", MODELS_LOADED_MAX);
+    failed |= add_files(properties, "machines", LAB_MACHINES_MAX);
     failed |= json_object_set_new(properties, "defaults", defaults);
     failed |= json_object_set_new(defaults, "description", json_string(help_of("defaults")));
     failed |= option_add_schema(defaults, &lab_pair_options, "count");

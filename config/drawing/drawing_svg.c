@@ -146,22 +146,31 @@ static void put_polygon(FILE *out, const struct drawing_point *points, size_t co
     (void)fputs("\"/>", out);
 }
 
+/* The state that a shape is; "" when it is none. */
+static struct machine_words find_state(const struct drawing_cell *cell)
+{
+    const size_t bytes = strcspn(cell->text, "\n");
+    return cell->role == ROLE_FINAL   ? drawing_text_words(DRAWING_END_STATE)
+           : cell->role == ROLE_STATE ? (struct machine_words){cell->text, bytes}
+                                      : drawing_text_words("");
+}
+
 static void begin_shape(FILE *out, const struct drawing_page *page,
                         const struct drawing_cell *cell, const char *element, const char *lit)
 {
-    const size_t bytes = strcspn(cell->text, "\n");
-    const bool state = cell->role == ROLE_STATE;
-    const char *fill =
-        state && lit && strlen(lit) == bytes && strncmp(lit, cell->text, bytes) == 0 ? "#ffd75e"
-        : cell->kind == DRAWING_START                                                ? "#000"
-        : cell->kind == DRAWING_NOTE                                                 ? "#fffde8"
-                                                                                     : "#fff";
+    const struct machine_words state = find_state(cell);
+    const bool now = lit && state.bytes > 0 && strlen(lit) == state.bytes &&
+                     strncmp(lit, state.text, state.bytes) == 0;
+    const char *fill = now                           ? "#ffd75e"
+                       : cell->kind == DRAWING_START ? "#000"
+                       : cell->kind == DRAWING_NOTE  ? "#fffde8"
+                                                     : "#fff";
     (void)fprintf(out, "<%s", element);
-    if (state) {
+    if (state.bytes > 0) {
         (void)fputs(" id=\"", out);
         put_escaped(out, page->name, strlen(page->name));
         (void)fputc('.', out);
-        put_escaped(out, cell->text, bytes);
+        put_escaped(out, state.text, state.bytes);
         (void)fputs("\" class=\"state\"", out);
     }
     (void)fprintf(out, " fill=\"%s\" stroke=\"#333\"", fill);

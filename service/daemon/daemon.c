@@ -108,6 +108,12 @@ static const char *source_map(void *context, size_t pair, size_t *bytes)
     return maps_find(d->maps, pair, bytes);
 }
 
+static const char *source_picture(void *context, const char *machine, size_t *bytes)
+{
+    const struct daemon *d = context;
+    return machine_pictures_find(&d->file->pictures, machine, bytes);
+}
+
 static enum status source_request(void *context, const char *payload, size_t bytes,
                                   struct err *err)
 {
@@ -241,6 +247,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .request = source_request,
         .machines = gateway_read_robot,
         .map = source_map,
+        .picture = source_picture,
         .refit = source_refit,
         .jobs = d->worker,
         .check_identify = identify_jobs_check,

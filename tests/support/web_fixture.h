@@ -141,6 +141,14 @@ static inline const char *fixture_map(void *context, size_t pair, size_t *bytes)
     return pair == 0 ? text : NULL;
 }
 
+static inline const char *fixture_picture(void *context, const char *machine, size_t *bytes)
+{
+    static const char text[] = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
+    (void)context;
+    *bytes = sizeof text - 1;
+    return strcmp(machine, "Counter") == 0 ? text : NULL;
+}
+
 static inline enum status fixture_refit(void *context, size_t pair, enum side side,
                                         uint64_t *job, struct err *err)
 {
@@ -286,6 +294,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .request = fixture_request,
                                .machines = fixture_machines,
                                .map = fixture_map,
+                               .picture = fixture_picture,
                                .refit = fixture_refit,
                                .jobs = f,
                                .check_identify = fixture_check_identify,

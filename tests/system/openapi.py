@@ -39,7 +39,7 @@ teams:
     buffers: {IB: [a]}
     sequences: {j: [Lock: IB, PickPrt, Rest, UnLock: IB]}
     robots: {R1: {pair: t1, sequence: j}, R2: {pair: t2, sequence: j, start_s: 3600}, R3: {pair: t3}}
-"""
+""" + f"machines: [{SOURCE}/config/machines/counter.yaml]\n"
 MOVES = 30
 LISTENERS = 8
 WRONG_REPLY = "no reply"

@@ -91,6 +91,7 @@ static void test_every_get_route(void)
         char text[64];
         if (route->method != ROUTE_GET || is_page(route) || is_missing(route, ids[i % 3]) ||
             strstr(route->path, "{order}") ||             /* test_team_parts() */
+            strstr(route->path, "{machine}") ||           /* test_picture() */
             strcmp(route->path, "/api/v1/events") == 0) { /* never ends: test_stream.c */
             continue;
         }
@@ -804,6 +805,21 @@ static void test_gantt(void)
     http_free(&reply);
 }
 
+static void test_picture(void)
+{
+    char type[64];
+    struct http_reply reply = http_get(port, "/api/v1/machines/Counter");
+    CHECK_INT("picture", reply.status, 200);
+    http_header(&reply, "Content-Type", type, sizeof type);
+    CHECK_TEXT("picture", type, "image/svg+xml");
+    CHECK_TEXT("picture", reply.body, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/machines/counter");
+    check_problem("no such machine", &reply, 404, "not-found");
+    check_contract("/api/v1/machines/{machine}", "get", "404", PROBLEM_MEDIA_TYPE, &reply);
+    http_free(&reply);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -821,6 +837,7 @@ int main(void)
     CU_add_test(suite, "parts of teams", test_team_parts);
     CU_add_test(suite, "simulate", test_simulate);
     CU_add_test(suite, "gantt", test_gantt);
+    CU_add_test(suite, "picture", test_picture);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);

@@ -65,7 +65,7 @@ struct web_request {
     const struct web_route *route;
     const struct view *view; /* valid while the handler runs */
     char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
-    char id[EVENT_PAIR_MAX]; /* the {id}, {job} or {file} of the path, or "" */
+    char id[EVENT_PAIR_MAX]; /* the {id}, {job}, {machine} or {file} of the path, or "" */
     /* Valid when the route has an {id}: its index in view, and what that has of it. */
     size_t pair;
     const struct pair_params *params;

@@ -15,6 +15,7 @@ static const struct {
                  {"{resource}", WORD ".", WORD ".", EVENT_PAIR_MAX - 1},
                  {"{order}", WORD ".:", WORD ".:", EVENT_ID_MAX - 1},
                  {"{job}", "0123456789", "0123456789", 19},
+                 {"{machine}", WORD, WORD, EVENT_PAIR_MAX - 1},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
 /* What stands at `got` in the place of the variable that begins at `wanted`: its length, or 0.

@@ -27,10 +27,10 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    /* Literal segments and one {id} (a pair's), {job}, {file} or {team}; behind a {team} one
-     * {robot}, {resource} or {order} (the id of a job). */
+    /* Literal segments and one {id} (a pair's), {job}, {machine}, {file} or {team}; behind a
+     * {team} one {robot}, {resource} or {order} (the id of a job). */
     const char *path;
-    size_t body_max;  /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
+    size_t body_max; /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
     web_handler *handle;

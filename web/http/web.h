@@ -116,6 +116,9 @@ struct web_source {
     /* The map of the pair's world, JSON (service/robots/map_file.h), [*bytes]; NULL: it has
      * none. Lives as long as the source. */
     const char *(*map)(void *context, size_t pair, size_t *bytes);
+    /* What a machine of the lab looks like, SVG, [*bytes]; NULL: it has none of this name.
+     * Lives as long as the source. The function may be NULL: there are none. */
+    const char *(*picture)(void *context, const char *machine, size_t *bytes);
     /* A wish about parameter sets or following, {"pair","action","by", …}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
     enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);

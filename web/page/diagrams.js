@@ -1,5 +1,7 @@
-// Diagrams of Tandem's state machines, as Graphviz drew them when the daemon was built.
+// Diagrams of state machines: Tandem's own, as Graphviz drew them when the daemon was built, and those of the lab
+// file's `machines`, as they were drawn.
 
+import {authorized, reach} from "./api.js";
 import {el} from "./ui.js";
 
 let loading = null;
@@ -35,13 +37,35 @@ function clean(picture) {
     return picture;
 }
 
-// null: Tandem has no machine of this name.
-export async function diagramOf(name) {
+// One of the lab's; null: it has none of this name.
+async function fetchDrawn(name) {
+    const response = await reach(`machines/${encodeURIComponent(name)}`, {headers: authorized()}).catch(error => {
+        if (error.status === 404 || error.status === 400) {
+            return null;
+        }
+        throw error;
+    });
+    if (!response) {
+        return null;
+    }
+    const picture = new DOMParser().parseFromString(await response.text(), "image/svg+xml").documentElement;
+    const [, , width, height] = picture.getAttribute("viewBox").split(" ");
+    picture.setAttribute("width", width);
+    picture.setAttribute("height", height);
+    picture.classList.add("drawn");
+    const states = [...new Set([...picture.querySelectorAll(".state")].map(node => node.id.slice(name.length + 1)))];
+    return {name, purpose: "", states, picture};
+}
+
+// null: there is no diagram of a machine of this name that fits (a function of the diagram).
+export async function diagramOf(name, fits = () => true) {
     loading ??= fetchAll().catch(error => {
         loading = null;
         throw error;
     });
-    return (await loading).get(name.toLowerCase()) ?? null;
+    const own = (await loading).get(name.toLowerCase());
+    const found = own && fits(own) ? own : await fetchDrawn(name);
+    return found && fits(found) ? found : null;
 }
 
 // The diagram as nodes of this page, and how to light its states.
@@ -50,21 +74,24 @@ export function drawing(diagram) {
     picture.setAttribute("role", "img");
     const frame = el("div", {class: "diagram", tabindex: "0", role: "region",
         "aria-label": `Diagram of ${diagram.name}, can be scrolled`}, picture);
+    // A state that is drawn twice is lit twice.
     const nodes = new Map(diagram.states.map(state => [state,
-        picture.querySelector(`[id="${diagram.name}.${state}"]`)]));
+        [...picture.querySelectorAll(`[id="${CSS.escape(`${diagram.name}.${state}`)}"]`)]]));
     let shown = "";
     // now, recent: sets of names of states
     const light = (now, recent) => {
-        for (const [state, node] of nodes) {
-            node.classList.toggle("now", now.has(state));
-            node.classList.toggle("recent", !now.has(state) && recent.has(state));
+        for (const [state, places] of nodes) {
+            for (const node of places) {
+                node.classList.toggle("now", now.has(state));
+                node.classList.toggle("recent", !now.has(state) && recent.has(state));
+            }
         }
         const words = `State machine ${diagram.name}, now in ${[...now].join(", ") || "no state"}`;
         if (words !== shown) {
             picture.setAttribute("aria-label", words);
             shown = words;
         }
-        return [...now].map(state => nodes.get(state)).find(Boolean);
+        return [...now].map(state => nodes.get(state)?.[0]).find(Boolean);
     };
     return {frame, picture, light};
 }

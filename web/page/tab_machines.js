@@ -91,8 +91,8 @@ function variablesOf(row) {
 // A robot's machine may be somebody's own that is only called as one of Tandem's: then its states differ.
 function isPictureOf(diagram, row) {
     const states = Object.keys(row.visits ?? {});
-    return Boolean(diagram) && (row.owner === "tandem" || states.length === 0
-        || (states.length === diagram.states.length && states.every(state => diagram.states.includes(state))));
+    return row.owner === "tandem" || states.length === 0
+        || (states.length === diagram.states.length && states.every(state => diagram.states.includes(state)));
 }
 
 // Keeps the diagram while its machine stays the chosen one, so that only its lights change.
@@ -107,13 +107,13 @@ class Picture {
         this.key = row.key;
         this.drawing = null;
         this.facts = el("div", {});
-        const diagram = await diagramOf(row.name);
+        const diagram = await diagramOf(row.name, found => isPictureOf(found, row));
         if (this.key !== row.key) {
             return;
         }
         const head = el("h2", {}, row.name, el("small", {}, ` ${OWNERS[row.owner]}`));
-        if (!isPictureOf(diagram, row)) {
-            show(this.root, head, muted("The robot's own: Tandem has no diagram of it."), this.facts);
+        if (!diagram) {
+            show(this.root, head, muted("The robot's own: its file is not among the lab file's machines."), this.facts);
             return;
         }
         this.drawing = drawing(diagram);

@@ -1,0 +1,57 @@
+/* What machines of the lab file look like: as drawn, written ones too, and what is refused. */
+#include "tests/support/check.h"
+
+#include "config/lab_file.h"
+
+#define LAB(machines) "pairs: {r1: {}}\nmachines: " machines "\n"
+
+static void test_lab(void)
+{
+    static const char text[] =
+        LAB("[tests/golden/machines/handshake.drawio, config/machines/counter.yaml]");
+    struct lab_file lab;
+    struct err_list errors = {0};
+    size_t bytes = 0;
+    CU_ASSERT_EQUAL_FATAL(
+        lab_file_parse(text, strlen(text), TANDEM_SOURCE_DIR "/lab.yaml", &lab, &errors),
+        STATUS_OK);
+    CHECK_INT("pictures", lab.pictures.count, 3);
+    const char *svg = machine_pictures_find(&lab.pictures, "Slave", &bytes);
+    CHECK("drawn", svg && bytes == strlen(svg) && strstr(svg, "id=\"Slave.IDLE\""));
+    svg = machine_pictures_find(&lab.pictures, "Counter", &bytes);
+    CHECK("written", svg && strstr(svg, "id=\"Counter.WAIT\"") && strstr(svg, "C &gt; 0"));
+    CHECK("none", !machine_pictures_find(&lab.pictures, "counter", &bytes));
+    lab_file_free(&lab);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *text, *says;
+    } rows[] = {
+        {LAB("counter.yaml"), "machines: a list of files is wanted, at most 16"},
+        {LAB("[[a]]"), "machines: the path of a file is wanted"},
+        {LAB("[nosuch.yaml]"), "cannot read "},
+        {LAB("[config/machines/counter.yaml, config/machines/counter.yaml]"),
+         "machine Counter: another machine is called so, too"},
+        {LAB("[tests/golden/machines/f02_overlap.drawio]"), "both hold when C = 0"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct lab_file lab;
+        struct err_list errors = {0};
+        CHECK_INT(rows[i].says,
+                  lab_file_parse(rows[i].text, strlen(rows[i].text),
+                                 TANDEM_SOURCE_DIR "/lab.yaml", &lab, &errors),
+                  STATUS_E_PARSE);
+        CHECK(rows[i].says, errors.count > 0 && strstr(errors.items[0].text, rows[i].says));
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("machine pictures", NULL, NULL);
+    CU_add_test(suite, "lab", test_lab);
+    CU_add_test(suite, "refused", test_refused);
+    return check_run();
+}
