@@ -107,9 +107,15 @@ static void put_binary(struct printer *p, const struct expression_node *n)
 {
     const int binds = signs[n->kind].binds;
     const bool power = n->kind == EXPRESSION_POWER;
+    const bool plain_not = p->wide && binds == COMPARISON &&
+                           p->pool->nodes[n->arguments[1]].kind == EXPRESSION_NOT;
     put_node(p, n->arguments[0], power || binds == COMPARISON ? binds + 1 : binds);
     put_text(p, sign_text(p, n->kind));
-    put_node(p, n->arguments[1], !power ? binds + 1 : p->wide ? POWER : MINUS);
+    put_node(p, n->arguments[1],
+             plain_not ? LOOSE
+             : !power  ? binds + 1
+             : p->wide ? POWER
+                       : MINUS);
 }
 
 /* With brackets when it binds less than least. */
