@@ -20,10 +20,10 @@ int machine_list_add(struct machine_list *list, const char *path)
         0) {
         (void)machine_file_print_diagnostics(file, stderr);
     }
-    if (machine_file_count(file, MACHINE_ERROR) > 0) {
-        return EXIT_FAILED;
-    }
     for (size_t i = 0; i < file->count; i++) {
+        if (!file->machines[i]->built) {
+            continue;
+        }
         if (list->count == MACHINE_LIST_MAX) {
             (void)fprintf(stderr, "tandem: machines: more than %d machines\n",
                           MACHINE_LIST_MAX);
@@ -31,7 +31,7 @@ int machine_list_add(struct machine_list *list, const char *path)
         }
         list->machines[list->count++] = file->machines[i];
     }
-    return EXIT_FINE;
+    return machine_file_count(file, MACHINE_ERROR) > 0 ? EXIT_FAILED : EXIT_FINE;
 }
 
 int machine_list_load(struct machine_list *list, char **paths)

@@ -10,11 +10,12 @@ enum { MACHINE_LIST_MAX = 64, MACHINE_LIST_FILES_MAX = 16 };
 struct machine_list { /* all zero is empty */
     size_t file_count, count;
     struct machine_file *files[MACHINE_LIST_FILES_MAX];
-    struct machine *machines[MACHINE_LIST_MAX]; /* theirs, without errors */
+    struct machine *machines[MACHINE_LIST_MAX]; /* theirs, those that were built */
 };
 
-/* Read one more file. Errors and warnings go to stderr; EXIT_FAILED when there is an error,
- * EXIT_USAGE when there is no more room. */
+/* Read one more file. Errors and warnings go to stderr; EXIT_FAILED when there is an error:
+ * machines may then be shown, but neither run nor become programs. EXIT_USAGE when there is no
+ * more room. */
 int machine_list_add(struct machine_list *list, const char *path);
 
 /* All of paths, NULL behind the last. At least one machine, or EXIT_USAGE. */

@@ -338,10 +338,14 @@ int command_machines(int argc, char **argv)
         return result;
     }
     result = EXIT_FINE;
-    for (char **word = argv + 1; *word && result == EXIT_FINE; word++) {
-        result = choose_word(&choice, *word);
+    for (char **word = argv + 1; *word && result != EXIT_USAGE; word++) {
+        const int chosen = choose_word(&choice, *word);
+        result = chosen > result ? chosen : result;
     }
-    result = result == EXIT_FINE ? print_choice(&choice, &forms) : result;
+    if (result == EXIT_FINE || (result == EXIT_FAILED && choice.count > 0)) {
+        const int shown = print_choice(&choice, &forms);
+        result = shown > result ? shown : result;
+    }
     machine_list_free(&choice.files);
     if (fflush(stdout) != 0 && result == EXIT_FINE) {
         perror("tandem machines: standard output");

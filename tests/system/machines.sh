@@ -110,3 +110,19 @@ refused_file 2 "machines of files go with '--yaml'" --yaml smartlog
 "$TANDEM" machines "$machines/plans.yaml" --json 2>/dev/null | grep -q '"push"' || fail "a file as JSON"
 "$TANDEM" machines "$machines/plans.yaml" --yaml >"$work/plans.yaml" 2>/dev/null
 "$TANDEM" machines "$work/plans.yaml" --yaml 2>/dev/null | cmp -s - "$work/plans.yaml" || fail "YAML is not read back"
+
+# ---- what was understood is shown, whatever the checks say of it; to be run it has to be without errors ----
+for name in f01_incomplete f02_overlap f09_unreachable_sink f11_label_between; do
+    status=0
+    "$TANDEM" machines "$SOURCE/tests/golden/machines/$name.drawio" --yaml >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq 1 ] || fail "$name: exit $status, want 1"
+    cmp -s "$work/out" "$SOURCE/tests/golden/machines/$name.F.yaml" || fail "$name is shown as $(cat "$work/out")"
+    grep -q '^E-' "$work/err" || fail "$name: says $(cat "$work/err")"
+    refused_file 1 '^E-' run "$SOURCE/tests/golden/machines/$name.F.yaml" --inputs /dev/null
+    [ ! -s "$work/out" ] || fail "$name runs"
+    refused_file 1 '^E-' generate "$SOURCE/tests/golden/machines/$name.F.yaml" --lang c
+    [ ! -s "$work/out" ] || fail "$name became a program"
+done
+status=0
+"$TANDEM" machines "$SOURCE/tests/golden/machines/f12_types.drawio" --yaml >"$work/out" 2>"$work/err" || status=$?
+[ "$status" -eq 1 ] && [ ! -s "$work/out" ] || fail "what was not understood is shown: $(cat "$work/out")"

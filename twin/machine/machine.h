@@ -55,6 +55,7 @@ struct machine_state {
 
 struct machine {
     struct machine_draft draft; /* as it was read; the table borrows its texts */
+    bool built; /* it was understood, and can be shown, whatever the checks say */
     size_t constant_count, input_count, variable_count, output_count;
     struct machine_port constants[MACHINE_PORTS_MAX], inputs[MACHINE_PORTS_MAX],
         variables[EFSM_CELLS_MAX], outputs[MACHINE_PORTS_MAX];

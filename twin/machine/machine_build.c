@@ -218,6 +218,7 @@ enum status machine_build(struct machine *m)
     machine_find_types(m);
     note_sums(m);
     machine_make_table(m);
+    m->built = told->severity_count[MACHINE_ERROR] == 0 && m->draft.state_count > 0;
     return told->severity_count[MACHINE_ERROR] > told->conflicts || m->draft.state_count == 0 ||
                    !m->draft.initial
                ? STATUS_E_PARSE
