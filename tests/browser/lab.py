@@ -21,7 +21,8 @@ PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
     kind: usv3
     dynamics: {{model: usv3, method: weak_iv, window: 400, window_s: 40, refit_s: 60, gap_s: 2}}
   ur: {{mode: link, arm: ur5}}
-  quiet: {{}}"""
+  quiet: {{}}
+machines: [{SOURCE}/config/machines/drive.drawio]"""
 WORK = (0, -1.5708, -1.5708, -1.5708, 1.5708, 0)  # of an arm
 VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005,
   noise_r_radps: 0.0003}

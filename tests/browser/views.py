@@ -194,6 +194,15 @@ def check_machines(browser):
     assert browser.value("location.hash").endswith("machine=real.l0main")
 
 
+def check_drawn(browser, lab):
+    """A robot's own machine, as somebody drew it."""
+    for state in ("LISTEN", "TURN"):
+        lab.publish("tandem/v1/r1/real/machines", {"Drive": {"state": state, "A": 0.5}})
+        browser.open("#/pair/r1/machines?machine=real.Drive")
+        browser.wait(f"document.querySelector('.diagram .drawn .state.now')?.id === 'Drive.{state}'", f"{state} is lit")
+        assert browser.value("document.querySelectorAll('.diagram .state.now').length") == 1
+
+
 # ---- a team ----
 
 
@@ -418,6 +427,7 @@ with Lab() as lab:
         timed("aligned map", check_aligned_map, browser, lab)
         timed("arm", check_arm, browser)
         timed("machines", check_machines, browser)
+        timed("drawn", check_drawn, browser, lab)
         timed("nothing there", check_quiet_pair, browser)
         timed("keyboard", check_keyboard, browser)
         timed("promotion", check_promotion, browser, lab)
