@@ -16,13 +16,15 @@ enum {
     SLOT = 36,       /* from bubble to bubble beside a state: more than what touches */
     SHELF_STEP = 60, /* what is pushed, right of the ring: from row to row, and within one */
     NOTE_LINE = 18,
+    NOTE_LETTER = 7,
+    RING_LEFT = 200,
     TEXT_BYTES = 8192
 };
 
 struct writer {
     FILE *out;
     const struct machine *m;
-    double radius;
+    double radius, top;                               /* of the ring, and where it begins */
     double width[EFSM_STATES_MAX];                    /* of the states */
     unsigned slots[EFSM_STATES_MAX];                  /* taken so far by bubbles beside them */
     unsigned pairs[EFSM_STATES_MAX][EFSM_STATES_MAX]; /* arrows drawn so far */
@@ -116,10 +118,17 @@ static void add_assignments(struct text *t, const struct machine *m, struct mach
     }
 }
 
+/* As few digits as lead back to it. */
 static void add_value(struct text *t, bool truth, double value)
 {
     char number[64];
-    (void)snprintf(number, sizeof number, "%.17g", value);
+    for (int digits = 1; digits <= 17; digits++) {
+        (void)snprintf(number, sizeof number, "%.*g", digits, value);
+        const double back = strtod(number, NULL);
+        if (!(back < value) && !(back > value)) {
+            break;
+        }
+    }
     add_text(t, !truth ? number : value > 0.0 ? "true" : "false");
 }
 
@@ -141,11 +150,13 @@ static void add_ports(struct text *t, const struct machine *m, const char *key,
     }
 }
 
-static void put_note(const struct writer *w)
+/* The note stands above all else. */
+static void put_note(struct writer *w)
 {
     const struct machine *m = w->m;
     struct text t = {.used = 0};
-    size_t lines = 1;
+    size_t lines = 0;
+    size_t longest = 0;
     add_text(&t, "machine ");
     add_text(&t, m->draft.name);
     if (m->draft.purpose[0] != '\0') {
@@ -158,11 +169,16 @@ static void put_note(const struct writer *w)
     add_ports(&t, m, "constants: ", m->constants, m->constant_count);
     add_text(&t, m->draft.clocked ? "" : "\nclocked: no");
     add_text(&t, m->draft.stays ? "\notherwise: stay" : "");
-    for (const char *c = t.bytes; *c; c++) {
-        lines += *c == '\n' ? 1 : 0;
+    for (const char *c = t.bytes; *c; lines++) {
+        const size_t bytes = strcspn(c, "\n");
+        longest = bytes > longest ? bytes : longest;
+        c += bytes + (c[bytes] == '\n' ? 1 : 0);
     }
+    const struct box note = {10.0, 10.0, fmax(300.0, NOTE_LETTER * (double)longest + 20.0),
+                             NOTE_LINE * (double)lines + 14.0};
     put_shape(w->out, "note", t.bytes, "shape=note;align=left;verticalAlign=top;size=12;",
-              (struct box){10.0, 10.0, 300.0, NOTE_LINE * (double)lines + 14.0});
+              note);
+    w->top = note.y + note.height + 60.0;
 }
 
 /* ---- places ---- */
@@ -174,8 +190,8 @@ struct spot {
 static struct spot middle_of(const struct writer *w, size_t state)
 {
     const double angle = -PI / 2 + 2 * PI * (double)state / (double)w->m->draft.state_count;
-    return (struct spot){w->radius + 500.0 + w->radius * cos(angle),
-                         w->radius + 160.0 + w->radius * 0.8 * sin(angle)};
+    return (struct spot){w->radius * (1.0 + cos(angle)) + RING_LEFT,
+                         w->radius * 0.8 * (1.0 + sin(angle)) + w->top + STATE_HEIGHT};
 }
 
 /* Bubbles beside a state stand above it and below it in turn, so wide is it. */
@@ -242,7 +258,8 @@ static void put_head(struct writer *w, size_t k, char id[ID_BYTES])
     char end[ID_BYTES];
     char next[ID_BYTES];
     char link[ID_BYTES];
-    struct spot c = {2 * w->radius + 760.0, 60.0 + SHELF_STEP * (double)w->shelf};
+    struct spot c = {2 * (w->radius + RING_LEFT) + 60.0,
+                     w->top + SHELF_STEP * (double)w->shelf};
     const bool top = a->to == EFSM_POP;
     (void)snprintf(end, sizeof end, "%c%zu", top ? 't' : 's', top ? k : (size_t)a->to);
     w->shelf += a->push_count > 0 || top ? 1 : 0;
@@ -334,8 +351,11 @@ static void put_start(const struct writer *w)
     char id[ID_BYTES];
     (void)snprintf(id, sizeof id, "s%u", w->m->table.initial);
     add_assignments(&t, w->m, w->m->starts, "+ = ", "", ", ");
+    const struct spot c = middle_of(w, w->m->table.initial);
     put_shape(w->out, "dot", "", "ellipse;fillColor=#000000;",
-              (struct box){360.0, 20.0, BUBBLE, BUBBLE});
+              box_around((struct spot){c.x - w->width[w->m->table.initial] / 2 - 90.0,
+                                       c.y - STATE_HEIGHT},
+                         BUBBLE, BUBBLE));
     put_edge(w->out, "start", t.bytes, "dot", id, "", NULL, 0);
 }
 
