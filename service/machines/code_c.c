@@ -221,7 +221,7 @@ static void write_init(const struct code *c)
              "    memset(m, 0, sizeof *m); /* every value undefined: nothing has a default */\n"
              "    m->state = m->next = %s_%s;\n    m->entered_s = t_s;\n",
              id, id, id, code_state(c, m->table.initial));
-    code_say(c, m->starts.count > 0 ? "    double x = 0.0;\n" : "");
+    code_say(c, "%s", m->starts.count > 0 ? "    double x = 0.0;\n" : "");
     for (size_t k = 0; k < m->starts.count; k++) {
         const struct machine_assignment *a = &m->assignments[m->starts.first + k];
         give_value(c, "    ", "v", c->variables.names[a->to], a->value);
@@ -265,7 +265,10 @@ static void write_guards(const struct code *c)
     const char *id = id_of(c);
     code_say(c, "    switch (m->state) {\n");
     for (size_t s = 0; s < c->states.count; s++) {
-        code_say(c, code_has_arcs(c, s) ? "    case %s_%s:\n" : "", id, code_state(c, s));
+        if (!code_has_arcs(c, s)) {
+            continue;
+        }
+        code_say(c, "    case %s_%s:\n", id, code_state(c, s));
         for (size_t i = 0; i < c->machine->table.arc_count; i++) {
             if (c->machine->table.arcs[i].from != s) {
                 continue;
@@ -283,7 +286,7 @@ static void write_guards(const struct code *c)
                          i, id, id);
             }
         }
-        code_say(c, code_has_arcs(c, s) ? "        break;\n" : "");
+        code_say(c, "        break;\n");
     }
     code_say(c, "    default:\n        break;\n    }\n");
 }
@@ -291,7 +294,7 @@ static void write_guards(const struct code *c)
 static void write_stack(const struct code *c, const struct efsm_arc *arc)
 {
     const char *id = id_of(c);
-    code_say(c, arc->empties ? "        m->next_depth = 0;\n" : "");
+    code_say(c, "%s", arc->empties ? "        m->next_depth = 0;\n" : "");
     if (arc->pops > 0) {
         code_say(c,
                  "        if (m->next_depth < %d) {\n            %s_fault(m, %s_STACK_EMPTY);\n"
@@ -458,17 +461,19 @@ static void write_outputs(const struct code *c)
         write_default(c, k);
     }
     for (size_t s = 0; any && s < m->table.state_count; s++) {
-        code_say(c, s == 0 ? "    switch (m->state) {\n" : "");
+        code_say(c, "%s", s == 0 ? "    switch (m->state) {\n" : "");
         if (code_has_outputs(c, s)) {
             write_state_outputs(c, s);
         }
     }
-    code_say(c, any ? "    default:\n        break;\n    }\n" : "");
-    code_say(c, m->output_count > 0 ? "    if (m->state >= %s_INCOMPLETE) {\n" : "", id);
+    code_say(c, "%s", any ? "    default:\n        break;\n    }\n" : "");
+    if (m->output_count > 0) {
+        code_say(c, "    if (m->state >= %s_INCOMPLETE) {\n", id);
+    }
     for (size_t k = 0; k < m->output_count; k++) {
         code_say(c, "        m->out.%s.defined = false;\n", c->outputs.names[k]);
     }
-    code_say(c, m->output_count > 0 ? "    }\n" : "");
+    code_say(c, "%s", m->output_count > 0 ? "    }\n" : "");
     code_say(c, "    (void)m;\n}\n\n");
 }
 
@@ -480,7 +485,7 @@ static void write_names(const struct code *c)
              "{",
              id);
     for (size_t i = 0; i < c->machine->table.state_count; i++) {
-        code_say(c, i > 0 ? ", " : "");
+        code_say(c, "%s", i > 0 ? ", " : "");
         code_string(c->out, c->machine->table.states[i].name);
     }
     code_say(c,
@@ -526,8 +531,9 @@ static void test_cycle(const struct code *c)
     }
     for (size_t i = 0; i < c->outputs.count; i++) {
         const char *name = c->outputs.names[i];
-        code_say(c, code_is_own(c, i) ? "        put(m.out.%s.defined, m.out.%s.now);\n" : "",
-                 name, name);
+        if (code_is_own(c, i)) {
+            code_say(c, "        put(m.out.%s.defined, m.out.%s.now);\n", name, name);
+        }
     }
     code_say(c, "        putchar(',');\n");
     if (code_uses_stack(c)) {
