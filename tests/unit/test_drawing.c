@@ -63,7 +63,9 @@ static void print_arcs(FILE *out)
         for (size_t k = 0; k < a->push_count; k++) {
             (void)fprintf(out, " +%s", a->push[k]);
         }
-        (void)fprintf(out, a->pops > 0 ? " -%u" : "", a->pops);
+        if (a->pops > 0) {
+            (void)fprintf(out, " -%u", a->pops);
+        }
         (void)fprintf(out, "%s%s\n", a->empties ? " empty" : "",
                       a->waits == MACHINE_WAITS ? " waits" : "");
     }
