@@ -174,7 +174,7 @@ static void test_refusals(void)
         {head, "parameters: {J: {}}\nequations: [\"J*w' + sped = U\"]\n",
          "equation 1: 'J*w' + sped = U', character 8: there is no sped"},
         {head, "parameters: {J: {}}\nequations: [\"J*w' + = U\"]\n",
-         "equation 1: 'J*w' + = U', character 8: '==' cannot stand here"},
+         "equation 1: 'J*w' + = U', character 8: '=' cannot stand here"},
         {head, "parameters: {J: {}}\nequations: [\"J*w' + (w > 0) = U\"]\n",
          "equation 1: 'J*w' + (w > 0) = U', character 11: a number is wanted, this is a "
          "condition: write if(c, 1, 0)"},
