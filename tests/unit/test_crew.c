@@ -623,6 +623,81 @@ static void test_clients(void)
     rig_close(&rig);
 }
 
+/* A Lock of several goes on with what is left of it. */
+static void test_part_of_a_lock(void)
+{
+    static const char both[] = LOCK("z1", "R1", "\"IB\",\"T\"");
+    static const struct asked rows[] = {
+        {"both",
+         1,
+         "cell/request",
+         both,
+         {"\"fences\":{\"IB\":1,\"T\":2},\"lease_expiry\":1005"},
+         NULL},
+        {"one is given back",
+         2,
+         "cell/request",
+         UNLOCK("z2", "R1", "IB", "1"),
+         {"\"released\":{\"IB\":1}"},
+         "REVOKED"},
+        {"the other is held",
+         2.5,
+         "cell/request",
+         both,
+         {"\"grant\":\"GRANTED\",\"fences\":{\"T\":2}"},
+         "\"effect\""},
+        {"and taken away",
+         3,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"T\",\"fence\":2,\"id\":\"h1\""),
+         {"\"id\":\"z1\",\"robot\":\"R1\",\"t\":1003,\"grant\":\"REVOKED\",\"fences\":{\"T\":"
+          "2}"},
+         NULL},
+        {"nothing is left", 3.5, "cell/request", both, {"REVOKED"}, "\"effect\""},
+        {"both again",
+         5,
+         "cell/request",
+         LOCK("z3", "R2", "\"IB\",\"T\""),
+         {"\"fences\":{\"IB\":3,\"T\":4}"},
+         NULL},
+        {"one is taken away",
+         6,
+         "$lab/request",
+         WISH("\"op\":\"release\",\"resource\":\"IB\",\"fence\":3,\"id\":\"h2\""),
+         {"\"id\":\"z3\",\"robot\":\"R2\",\"t\":1006,\"grant\":\"REVOKED\",\"fences\":{\"IB\":"
+          "3}"},
+         "\"T\":4"},
+        {"the other is held",
+         6.5,
+         "cell/request",
+         LOCK("z3", "R2", "\"IB\",\"T\""),
+         {"\"grant\":\"GRANTED\",\"fences\":{\"T\":4}"},
+         "\"effect\""},
+        {"and given back",
+         7,
+         "cell/request",
+         UNLOCK("z4", "R2", "T", "4"),
+         {"\"released\":{\"T\":4}"},
+         "REVOKED"},
+        {"nothing is left",
+         7.5,
+         "cell/request",
+         LOCK("z3", "R2", "\"IB\",\"T\""),
+         {"REVOKED"},
+         "\"effect\""},
+    };
+    static struct rig rig;
+    rig_init_text(&rig, CLIENTS);
+    rig.lap = golden_lap;
+    rig_open_lab(&rig);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ask_one(&rig, &rows[i]);
+    }
+    rig_run_until(&rig, AT(20));
+    check_again(&rig, true, 5);
+    rig_close(&rig);
+}
+
 static const char BOTH[] =
     "{\"team\":{\"locking\":\"ordered\",\"resources\":{\"A\":{},\"B\":{}},\"sequences\":{\"s\":"
     "[[\"lock\",[\"A\",\"B\"]],[\"do\",\"Go\"],[\"unlock\",[\"A\",\"B\"]]]},\"robots\":{\"R1\":"
@@ -757,6 +832,7 @@ int main(void)
     CU_add_test(suite, "sent again", test_sent_again);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "clients", test_clients);
+    CU_add_test(suite, "part of a lock", test_part_of_a_lock);
     CU_add_test(suite, "jobs", test_jobs);
     CU_add_test(suite, "taken away", test_taken);
     return check_run();
