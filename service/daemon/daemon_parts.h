@@ -167,7 +167,7 @@ extern const char *const keeper_disks[KEEPER_DISKS];
 struct keeper_note {
     _Atomic bool noted;  /* the two below are the keeper's: */
     struct effect note;  /* the fits of these moves */
-    struct pair *window; /* only its head was copied, which holds them */
+    struct pair *window; /* a copy of the pair, which holds them */
 };
 
 struct keeper {
@@ -361,6 +361,7 @@ struct lab_thread {
     bool unsaved;           /* stepped since the last checkpoint */
     bool sampled;           /* this round saw lines that did not wake it */
     int64_t started_us;     /* all on the monotonic clock */
+    bool saves;             /* the last slice was of a checkpoint */
     bool viewing;           /* a snapshot is being made: */
     uint64_t view_lines;    /* it shows so many lines of the inbox */
     int64_t view_worked_ns; /* and took so long so far */

@@ -423,14 +423,16 @@ static void count_rows(struct daemon *d)
 void keeper_note_fits(struct daemon *d, const struct effect *effect)
 {
     struct keeper_note *f = &d->keeper.notes[effect->pair];
-    struct pair *window = atomic_load(&f->noted) ? NULL : malloc(sizeof *window);
+    const struct pair *pair = lab_pair(d->lab, effect->pair);
+    const struct pair_params *p = &d->params.pairs[effect->pair];
+    struct pair *window = atomic_load(&f->noted) ? NULL : malloc(pair_copy_bytes(pair, p));
     if (!window) {
         (void)pthread_mutex_lock(&d->lock);
         d->keeper.counts.history_dropped++;
         (void)pthread_mutex_unlock(&d->lock);
         return;
     }
-    *window = *lab_pair(d->lab, effect->pair);
+    pair_copy(window, pair, p);
     f->window = window;
     f->note = *effect;
     atomic_store(&f->noted, true);

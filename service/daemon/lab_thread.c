@@ -206,6 +206,36 @@ static void tell_forgotten(struct daemon *d, int64_t mono_us)
     }
 }
 
+static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
+{
+    struct lab_thread *t = &d->thread;
+    const bool due = (t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
+                     atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed);
+    if (!t->live || !due || !keeper_begin_checkpoint(d)) {
+        return false;
+    }
+    atomic_store(&d->keeper.save_now, false);
+    t->saved_us = mono_us;
+    t->unsaved = false;
+    return true;
+}
+
+/* One thing at a time: of a checkpoint, or of a snapshot, in turns. */
+static void do_slice(struct daemon *d, int64_t mono_us)
+{
+    struct lab_thread *t = &d->thread;
+    const bool views = t->viewing || mono_us - t->viewed_us >= view_pause_us(t);
+    if (begin_checkpoint(d, mono_us)) {
+        return;
+    }
+    t->saves = keeper_copies(d) && (!views || !t->saves);
+    if (t->saves) {
+        keeper_copy_some(d, SLICE_US);
+    } else if (views) {
+        publish_view(d, SLICE_US);
+    }
+}
+
 /* At the end of a round, and now and then within a long one. Nothing is decided meanwhile. */
 static void do_chores(struct daemon *d)
 {
@@ -213,22 +243,12 @@ static void do_chores(struct daemon *d)
     const int64_t began_ns = worked_ns();
     keeper_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
-    if (t->viewing || mono_us - t->viewed_us >= view_pause_us(t)) {
-        publish_view(d, SLICE_US);
-    }
+    do_slice(d, mono_us);
     tell_forgotten(d, mono_us);
     if (t->live) {
         mender_mark(d);
         outbox_tell_alarms(d);
     }
-    const bool due = (t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
-                     atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed);
-    if (t->live && due && keeper_begin_checkpoint(d)) {
-        atomic_store(&d->keeper.save_now, false);
-        t->saved_us = mono_us;
-        t->unsaved = false;
-    }
-    keeper_copy_some(d, SLICE_US);
     keep_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
     keep_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
 }

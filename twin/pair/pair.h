@@ -176,7 +176,6 @@ struct pair {
     struct efsm_trace trace;
     struct pair_closed closed[PAIR_CLOSED_MAX];
     struct pair_side side[SIDE_COUNT];
-    struct pair_move window[PAIR_WINDOW_MAX];
     struct efsm_stats link_stats, dispatch_stats;
     struct {
         double tokens;
@@ -191,11 +190,12 @@ struct pair {
     int64_t virtual_since_us;
     /* Since then it may run on other parameters than those acknowledged; LAB_TIME_NONE: no. */
     int64_t virtual_unsure_us;
-    uint64_t malformed;       /* commands ever that came, but were not of the protocol: */
-    uint64_t malformed_seq;   /* as many at the last command with a seq, */
-    uint64_t malformed_order; /* and how many commands came before the last of them */
-    bool doubted;             /* ever: an ambiguous message came */
-    bool dynamics_sets_last;  /* the last set put in force, or rolled back, was of dynamics */
+    uint64_t malformed;        /* commands ever that came, but were not of the protocol: */
+    uint64_t malformed_seq;    /* as many at the last command with a seq, */
+    uint64_t malformed_order;  /* and how many commands came before the last of them */
+    bool doubted;              /* ever: an ambiguous message came */
+    bool dynamics_sets_last;   /* the last set put in force, or rolled back, was of dynamics */
+    struct pair_move window[]; /* [p->window] of which window_count are in use */
 };
 
 /* Bytes of a pair with these options, without its open commands, a multiple of 64; and of a
@@ -211,7 +211,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
  * the next. */
 void pair_set_places(struct pair *pair, const void *places, size_t step);
 
-/* Bytes of a copy with the places up to the last one that is in use; and the copy. */
+/* Bytes of a copy with the moves and places that are in use; and the copy. */
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p);
 void pair_copy(void *to, const struct pair *pair, const struct pair_params *p);
 

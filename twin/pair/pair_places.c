@@ -6,7 +6,12 @@
 #include "twin/pair/pair_run.h"
 
 /* What a big lab costs: ADR 0004. */
-static_assert(sizeof(struct pair) <= (size_t)24 * 1024, "a pair takes at most 24 KiB");
+static_assert(sizeof(struct pair) + PAIR_WINDOW_MAX * sizeof(struct pair_move) <=
+                  (size_t)24 * 1024,
+              "a pair takes at most 24 KiB");
+static_assert(sizeof(struct pair) % _Alignof(struct pair_slot) == 0 &&
+                  sizeof(struct pair_move) % _Alignof(struct pair_slot) == 0,
+              "places may stand right behind");
 static_assert(sizeof(struct pair_slot) % _Alignof(struct pair_relay) == 0 &&
                   (sizeof(struct pair_slot) + sizeof(struct pair_relay)) % 8 == 0,
               "the one stands behind the other, and places behind each other");
@@ -14,7 +19,8 @@ static_assert(PAIR_OUTSTANDING_MAX <= 64, "open_mask has a bit for each");
 
 size_t pair_bytes(const struct pair_params *p)
 {
-    return (sizeof(struct pair) + pair_arm_bytes(p) + 63) / 64 * 64;
+    const size_t window = p->window * sizeof(struct pair_move);
+    return (sizeof(struct pair) + window + pair_arm_bytes(p) + 63) / 64 * 64;
 }
 
 size_t pair_place_bytes(const struct pair_params *p)
@@ -22,17 +28,24 @@ size_t pair_place_bytes(const struct pair_params *p)
     return sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
 }
 
+/* Without its places. Rows are used from the first on; an arm's state stands behind all. */
+static size_t used_bytes(const struct pair *pair, const struct pair_params *p)
+{
+    return pair_arm_bytes(p) > 0 ? pair_bytes(p)
+                                 : sizeof *pair + pair->window_count * sizeof pair->window[0];
+}
+
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p)
 {
     const int places = pair->open_mask ? 64 - __builtin_clzll(pair->open_mask) : 0;
-    return pair_bytes(p) + (size_t)places * pair_place_bytes(p);
+    return used_bytes(pair, p) + (size_t)places * pair_place_bytes(p);
 }
 
 void pair_copy(void *to, const struct pair *pair, const struct pair_params *p)
 {
     struct pair *copy = to;
-    memcpy(to, pair, pair_bytes(p));
-    pair_set_places(copy, (const char *)to + pair_bytes(p), pair_place_bytes(p));
+    memcpy(to, pair, used_bytes(pair, p));
+    pair_set_places(copy, (const char *)to + used_bytes(pair, p), pair_place_bytes(p));
     for (int k = -1; pair_next_open(pair, &k);) {
         memcpy(pair_slot_at(copy, k), pair_look_slot(pair, k), copy->place_step);
     }
