@@ -98,6 +98,7 @@ static enum status create_robots(struct fleet *f)
 {
     const struct fleet_options *o = &f->options;
     f->robot_count = (size_t)o->pair_count * (size_t)(o->sides[0] + o->sides[1]);
+    f->greeted = (uint32_t)f->robot_count; /* there is nobody to be greeted yet */
     f->robots = calloc(f->robot_count, sizeof *f->robots);
     if (!f->robots) {
         return STATUS_E_NOMEM;
