@@ -543,3 +543,23 @@ bool model_file_is_path(const char *word)
     return strchr(word, '/') || (n > 5 && strcmp(word + n - 5, ".yaml") == 0) ||
            (n > 4 && strcmp(word + n - 4, ".yml") == 0);
 }
+
+void model_file_note(char *out, size_t size)
+{
+    size_t used = 0;
+    const struct model *model = NULL;
+    out[0] = '\0';
+    for (size_t i = 0; (model = model_at(i)) && used < size; i++) {
+        if (model->hash != 0) {
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s=%016llx", used > 0 ? " " : "",
+                                 model->name, (unsigned long long)model->hash);
+        }
+    }
+}
+
+uint64_t model_file_hash(const char *name)
+{
+    const struct model *model = model_find(name);
+    return model ? model->hash : 0;
+}

@@ -72,6 +72,12 @@ void model_file_free(struct model_file *file);
 MUST_USE enum status model_file_take(const char *path, const struct model_row **row,
                                      struct err_list *errors);
 
+/* Those that were taken in, "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at most. */
+void model_file_note(char *out, size_t size);
+
+/* Of what the file of a model that was taken in says; 0: there is none of this name. */
+uint64_t model_file_hash(const char *name);
+
 /* Does a word name a file, rather than a model? "FILE.yaml", or anything with a slash. */
 bool model_file_is_path(const char *word);
 

@@ -108,6 +108,7 @@ void data_view_late(struct data_set *set, double delay_s, double *tau)
     const double periods = delay_s / set->dt_s;
     const double share = periods - floor(periods);
     const ptrdiff_t whole = (ptrdiff_t)floor(periods);
+    const double before = set->told[0] ? (double)set->late + set->late_share : 0.0;
     for (size_t a = 0; a < set->axes; a++) {
         const double *acts = set->tau[a];
         double *late = tau + a * set->n;
@@ -122,7 +123,7 @@ void data_view_late(struct data_set *set, double delay_s, double *tau)
         set->told[a] = set->told[a] ? set->told[a] : acts;
         set->tau[a] = late;
     }
-    const double all = (double)set->late + set->late_share + periods; /* may be late already */
+    const double all = before + periods;
     set->late = (ptrdiff_t)floor(all);
     set->late_share = all - floor(all);
 }

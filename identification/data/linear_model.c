@@ -137,6 +137,16 @@ void model_push(const struct model *model, const double *theta, const double *po
     }
 }
 
+double model_push_alone(const struct model *model, const double *theta, size_t axis, double tau)
+{
+    static const double still[MODEL_AXES_MAX];
+    double efforts[MODEL_AXES_MAX] = {0.0};
+    double push[MODEL_AXES_MAX];
+    efforts[axis] = tau;
+    model_push(model, theta, still, still, efforts, push);
+    return push[axis];
+}
+
 const char *model_push_name(const struct model *model, size_t axis)
 {
     return model->pushes ? model->pushes[axis].name : model->axes[axis].effort;

@@ -227,6 +227,10 @@ void model_demand(const struct model *model, const double *theta, const double *
 void model_push(const struct model *model, const double *theta, const double *pose,
                 const double *nu, const double *tau, double *push);
 
+/* The same of one effort alone, at rest and place zero, on its own axis. */
+double model_push_alone(const struct model *model, const double *theta, size_t axis,
+                        double tau);
+
 /* What an axis' equation adds up: "tau_u_n", "surge force". */
 const char *model_push_name(const struct model *model, size_t axis);
 const char *model_push_words(const struct model *model, size_t axis);

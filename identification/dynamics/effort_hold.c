@@ -135,6 +135,7 @@ enum status effort_hold_take(const struct model *model, struct data_table *table
         return STATUS_E_NOMEM;
     }
     data_view_late(&means, MEAN_PERIODS * means.dt_s, tau->data);
+    memset(means.told, 0, sizeof means.told); /* their mean is what acts */
     if (asked == EFFORT_HOLD_AUTO) {
         choice->hold = EFFORT_HOLD_ZOH;
         st = compare_holds(model, &table->set, &means, options, choice);

@@ -538,21 +538,6 @@ static void find_constant(const struct stability_work *work, struct stability *o
     }
 }
 
-/* What such a share of the largest effort does on an axis, of the same. */
-static double share_of_push(const struct model *model, const double *theta,
-                            const struct stability_work *work, size_t axis, double share)
-{
-    const double still[MODEL_AXES_MAX] = {0.0};
-    double tau[MODEL_AXES_MAX] = {0.0};
-    double push[MODEL_AXES_MAX];
-    if (!model->rows_under) {
-        return share;
-    }
-    tau[axis] = share * work->largest[axis];
-    model_push(model, theta, still, still, tau, push);
-    return push[axis] / work->largest[axis];
-}
-
 /* Shapes of an axis' effort beyond constant ones. */
 static void find_shape(const struct model *model, const double *theta,
                        const struct stability_work *work, size_t axis,
@@ -569,12 +554,15 @@ static void find_shape(const struct model *model, const double *theta,
     out->p = added.p;
     for (size_t k = 0; k < STABILITY_WORTHS; k++) {
         const double share = stability_worth_at[k];
+        const double largest = work->largest[axis];
+        const double done =
+            model->rows_under ? model_push_alone(model, theta, axis, share * largest) / largest
+                              : share;
         double shape[SHAPES];
         find_shapes(share, shape);
         out->worth[k] = 1.0;
         for (size_t j = 0; j < SHAPES; j++) {
-            out->worth[k] += added.all.step[work->wide + j] * shape[j] /
-                             share_of_push(model, theta, work, axis, share);
+            out->worth[k] += added.all.step[work->wide + j] * shape[j] / done;
         }
         if (share < 1.1 * work->least[axis] || share > 1.1 * work->most[axis]) {
             out->worth[k] = (double)NAN;

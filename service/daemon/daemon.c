@@ -7,6 +7,7 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
+#include "config/model_file.h"
 #include "config/options/option_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/journal_reader.h"
@@ -18,7 +19,6 @@
 #include "service/daemon/daemon_parts.h"
 #include "service/jobs/upload_jobs.h"
 #include "service/replay/replay.h"
-#include "twin/models/models.h"
 #include "web/server/server.h"
 
 enum {
@@ -319,12 +319,12 @@ static void tell_models(const char *path)
         char *equals = strchr(one, '=');
         const uint64_t was = equals ? strtoull(equals + 1, NULL, 16) : 0;
         *(equals ? equals : one) = '\0';
-        const struct model *model = model_find(one);
-        if (was != 0 && model && model->hash != 0 && model->hash != was) {
+        const uint64_t is = model_file_hash(one);
+        if (was != 0 && is != 0 && is != was) {
             log_write(LOG_MODEL_CHANGED, NULL,
                       "%s: its file has hash %016llx, the checkpoint's had %016llx: what was "
                       "learnt with it is made anew from the journal",
-                      one, (unsigned long long)model->hash, (unsigned long long)was);
+                      one, (unsigned long long)is, (unsigned long long)was);
         }
     }
 }
@@ -449,7 +449,7 @@ static void note_own(struct daemon *d, const char *what)
     char payload[512 + JOURNAL_NOTE_MAX];
     char models[JOURNAL_NOTE_MAX];
     char fingerprint[20];
-    models_note(models, sizeof models);
+    model_file_note(models, sizeof models);
     (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
                    (unsigned long long)d->fingerprint);
     struct json_writer w;

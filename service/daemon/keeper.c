@@ -4,6 +4,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include "config/model_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/file_place.h"
 #include "logger/storage/lock.h"
@@ -11,7 +12,6 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
-#include "twin/models/models.h"
 #include "twin/report/crew_report.h"
 
 enum { ROUND_MS = 100, GAP_US = 200000, SPACE_US = 1000000 };
@@ -366,7 +366,7 @@ bool keeper_begin_checkpoint(struct daemon *d)
                                                 .fingerprint = d->fingerprint,
                                                 .position = inbox_position(d->inbox),
                                                 .t_us = lab_time(d->lab)};
-    models_note(k->checkpoint.note, sizeof k->checkpoint.note);
+    model_file_note(k->checkpoint.note, sizeof k->checkpoint.note);
     k->checkpoint_counted = false;
     k->copies = true;
     k->next_part = 0;

@@ -195,13 +195,19 @@ static enum status narrow_variant(struct identify_result *result)
     return STATUS_OK;
 }
 
-/* Of a constant's values. */
-static enum status settle_variants(struct identify_result *result)
+/* Values of a constant of a model's file; none of models whose variants have an order. */
+static struct variant_list list_values(const struct model_row *row)
 {
-    const enum status st =
-        identify_variants_settle(result->kind, &result->own.table.set, &result->options,
-                                 result->variants.chosen, &result->fit, &result->variants);
-    result->chosen.model = result->kind->variants[result->variants.chosen].model;
+    const bool has = row->variant && !(row->variants[0].velocity > 0.0);
+    return (struct variant_list){row->variant, row->variants, has ? row->variant_count : 0};
+}
+
+static enum status settle_values(struct identify_result *result)
+{
+    const struct variant_list list = list_values(result->kind);
+    const enum status st = variant_choice_settle(
+        &list, &result->own.table.set, &result->options, &result->fit, &result->variants);
+    result->chosen.model = list.variants[result->variants.chosen].model;
     return st;
 }
 
@@ -218,8 +224,8 @@ static enum status fit_data(const struct identify_request *request,
         st = simulate_narrowest(result);
     }
     const bool more = st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED;
-    if (more && identify_has_variants(result->kind)) {
-        st = settle_variants(result);
+    if (more && list_values(result->kind).count > 0) {
+        st = settle_values(result);
     } else if (more) {
         st = narrow_variant(result);
     }
@@ -299,7 +305,8 @@ static enum status check_fit(const struct identify_request *request,
             missing_term_judge(&result->fit, model, &missing);
         }
         if (result->variants.count > 0) {
-            identify_variants_judge(result->kind, &result->variants, &result->fit);
+            const struct variant_list list = list_values(result->kind);
+            variant_choice_judge(&list, &result->variants, &result->fit);
         }
         effort_hold_tell(&result->fit, &result->hold);
         dynamics_check_judge(&result->fit, model, &result->own.card,

@@ -9,17 +9,17 @@
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/effort_hold.h"
+#include "identification/dynamics/variant_choice.h"
 #include "service/identify/dynamics_rows.h"
-#include "service/identify/identify_variants.h"
 
 /* Everything there is to tell. */
 struct identify_result {
     const struct model_row *kind;
-    struct model_row chosen;   /* of a model with variants: what kind points to */
-    struct model tuned;        /* of one whose width was found: what chosen points to */
-    double turn_over_velocity; /* of the chosen variant; 0: there was nothing to choose */
-    struct identify_variants variants; /* of a model's file */
-    const char *asked;                 /* method, as it was asked for */
+    struct model_row chosen;        /* of a model with variants: what kind points to */
+    struct model tuned;             /* of one whose width was found: what chosen points to */
+    double turn_over_velocity;      /* of the chosen variant; 0: there was nothing to choose */
+    struct variant_choice variants; /* of a constant of a model's file */
+    const char *asked;              /* method, as it was asked for */
     struct dynamics_options options;
     struct effort_choice hold;
     struct dynamics_fit fit;

@@ -146,6 +146,112 @@ static void test_following(void)
     follow_study_free(&got);
 }
 
+/* A quadcopter's climb, w' = F(p) - 9.81 - 0.4 w, in closed form, as a table. */
+static char *write_climb(uint64_t seed, double (*thrust)(double p), size_t *bytes)
+{
+    enum { ROWS = 2000 };
+    const double dt_s = 0.02;
+    struct random_source draws = random_stream(seed, 9);
+    char *text = NULL;
+    double w = 0.0;
+    double p = 0.0;
+    size_t until = 0;
+    FILE *to = open_memstream(&text, bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+    (void)fputs("t,p,w\n", to);
+    for (size_t k = 0; k < ROWS; k++) {
+        double noise = -6.0;
+        if (k >= until) {
+            p = random_between(&draws, 0.2, 1.0);
+            until = k + (size_t)random_between(&draws, 25.0, 100.0);
+        }
+        for (int i = 0; i < 12; i++) {
+            noise += random_between(&draws, 0.0, 1.0);
+        }
+        (void)fprintf(to, "%.6f,%.9g,%.9g\n", dt_s * (double)k, p, w + 0.03 * noise);
+        const double steady = (thrust(p) - 9.81) / 0.4;
+        w = steady + (w - steady) * exp(-0.4 * dt_s);
+    }
+    (void)fclose(to);
+    return text;
+}
+
+static double square_thrust(double p)
+{
+    return 6.0 * p + 14.0 * p * p;
+}
+
+static double cubic_thrust(double p)
+{
+    return 6.0 * p + 14.0 * p * p * p;
+}
+
+static double clipped_thrust(double p)
+{
+    return square_thrust(fmin(p, 0.8));
+}
+
+static double dead_thrust(double p)
+{
+    return p < 0.3 ? 0.0 : square_thrust(p);
+}
+
+/* A thrust curve is found where there is one, and a model without what is known, or with
+ * another curve, is no PASS by any method. */
+static void test_worlds(void)
+{
+    static const char head[] =
+        "velocities: {w: m/s}\nefforts: {p: \"1\"}\nconstants: {g: 9.81}\n";
+    static const struct {
+        const char *row, *name, *rest;
+        double (*thrust)(double p);
+        bool right;
+    } rows[] = {
+        {"right", "right",
+         "parameters: {c: {}, k: {}, s: {}}\n"
+         "equations: [\"w' + g + c*w = k*p + s*p^2\"]\n",
+         square_thrust, true},
+        {"nothing of gravity", "fly",
+         "parameters: {c: {}, k: {}, s: {}}\n"
+         "equations: [\"w' + c*w = k*p + s*p^2\"]\n",
+         square_thrust, false},
+        {"another gravity", "moon",
+         "parameters: {c: {}, k: {}, s: {}}\n"
+         "equations: [\"w' + g/6 + c*w = k*p + s*p^2\"]\n",
+         square_thrust, false},
+        {"a straight curve", "line",
+         "parameters: {c: {}, k: {}}\n"
+         "equations: [\"w' + g + c*w = k*p\"]\n",
+         square_thrust, false},
+        {"a steeper one", "right", NULL, cubic_thrust, false},
+        {"clipped", "right", NULL, clipped_thrust, false},
+        {"dead at first", "right", NULL, dead_thrust, false},
+    };
+    static const char *const methods[] = {"weak_iv", "output_error", "pem", "auto"};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char yaml[512];
+        struct model_file *file = NULL;
+        struct err_list errors = {0};
+        size_t bytes = 0;
+        char *text = write_climb(i, rows[i].thrust, &bytes);
+        const int n = snprintf(yaml, sizeof yaml, "model: %s\n%s%s", rows[i].name, head,
+                               rows[i].rest ? rows[i].rest : rows[0].rest);
+        CU_ASSERT_EQUAL_FATAL(model_file_parse(yaml, (size_t)n, "world", &file, &errors),
+                              STATUS_OK);
+        for (size_t m = 0; m < COUNT(methods); m++) {
+            char row[64];
+            (void)snprintf(row, sizeof row, "%s by %s", rows[i].row, methods[m]);
+            json_t *report = report_of(&file->row, methods[m], text, bytes);
+            const char *verdict = json_string_value(json_object_get(report, "verdict"));
+            (void)printf("%s: %s\n", row, verdict);
+            CHECK(row, (strcmp(verdict, "PASS") == 0) == rows[i].right);
+            json_decref(report);
+        }
+        model_file_free(file);
+        free(text);
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -153,5 +259,6 @@ int main(void)
     CU_pSuite suite = CU_add_suite("model reports", NULL, NULL);
     CU_add_test(suite, "reports", test_reports);
     CU_add_test(suite, "following", test_following);
+    CU_add_test(suite, "worlds", test_worlds);
     return check_run();
 }

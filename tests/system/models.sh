@@ -70,6 +70,8 @@ for method in weak weak_iv; do
     grep -q 'weak forms need a constant inertia' "$work/err" || fail "$method: $(cat "$work/err")"
 done
 "$TANDEM" selftest --model "$work/arm.yaml" --runs 4 >"$work/out" || fail "selftest: $(cat "$work/out")"
+"$TANDEM" selftest --model "$models/quad_z.yaml" --runs 4 >"$work/out" || fail "selftest of a thrust curve: $(cat "$work/out")"
+"$TANDEM" models "$models/quad_z.yaml" | grep -q "^    w  *-(w' + g)$" || fail 'what is known is not shown'
 "$TANDEM" selftest --model "$models/dc_motor.yaml" --runs 4 >"$work/out" 2>"$work/err" && fail 'a self test without a robot'
 grep -q 'has no robot to test it with' "$work/err" || fail "selftest: $(cat "$work/err")"
 

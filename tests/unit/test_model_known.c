@@ -11,6 +11,7 @@
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/online/online_filter.h"
 #include "twin/following/follower.h"
 
 enum { N = 3000 };
@@ -315,6 +316,77 @@ static void test_late(void)
     model_file_free(file);
 }
 
+/* A force beside the efforts, of the equation's unit: what is missing of gravity. */
+static void test_bias(void)
+{
+    static const char text[] =
+        "model: q\nvelocities: {w: m/s}\nefforts: {p: \"1\"}\nconstants: {g: 9}\n"
+        "parameters: {c: {}, k: {}, s: {}}\nequations: [\"w' + g + c*w = k*p + s*p^2\"]\n";
+    static struct recording r;
+    struct model_file *file = parse(text);
+    struct data_table table;
+    struct data_card card;
+    struct dynamics_options options = dynamics_options_defaults();
+    char name[64];
+    options.delay_max_s = 0.0;
+    options.biases = true;
+    record(&r, 5, 0.005, 0.0, 2.0);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_TEXT("name", dynamics_parameter_name(file->row.model, 3, name, sizeof name),
+               "w_push_bias");
+    for (int method = DYNAMICS_WEAK_IV; method < DYNAMICS_METHOD_COUNT; method++) {
+        const char *row = dynamics_method_name((enum dynamics_method)method);
+        struct dynamics_fit fit;
+        CHECK_INT(row,
+                  dynamics_estimate(file->row.model, &table.set, (enum dynamics_method)method,
+                                    &options, &fit),
+                  STATUS_OK);
+        CHECK_INT(row, fit.method, method);
+        check_truth(row, &fit, 0.1);
+        const double se = sqrt(fit.estimate.covariance[3][3]);
+        CHECK_NEAR(row, fit.estimate.value[3], 0.81, 0.0, 4.0 * se);
+        CHECK(row, se < 0.1);
+    }
+    data_table_free(&table);
+    model_file_free(file);
+}
+
+/* Sample by sample, from a start that is 20 % off. */
+static void test_online(void)
+{
+    static struct recording r;
+    struct model_file *file = load("quad_z");
+    struct online_params params = online_params_defaults();
+    struct online_filter filter;
+    struct online_start start = {.noise_sd = {0.02}, .walk_sd = {0.02}};
+    record(&r, 6, 0.02, 0.0, 2.0);
+    for (size_t i = 0; i < 3; i++) {
+        start.theta[i] = 0.8 * truth[i];
+        start.se[i] = 0.3 * truth[i];
+    }
+    params.biases = false;
+    online_filter_reset(&filter, file->row.model, &params);
+    CHECK("start", online_filter_start(&filter, file->row.model, &start));
+    for (size_t k = 0; k < N; k++) {
+        const struct online_sample sample = {.t_us = llround(1e6 * r.t[k]),
+                                             .lab_us = llround(1e6 * r.t[k]),
+                                             .nu_count = 1,
+                                             .tau_count = 1,
+                                             .nu = {r.w[k]},
+                                             .tau = {r.p[k]}};
+        struct online_drift drift;
+        bool drifted = false;
+        (void)online_filter_step(&filter, file->row.model, &params, &sample, &drifted, &drift);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const double se = online_filter_se(&filter, i);
+        (void)printf("online %zu: %g +- %g\n", i, filter.theta[i], se);
+        CHECK_NEAR("online", filter.theta[i], truth[i], 0.05, 0.0);
+        CHECK("online", fabs(filter.theta[i] - truth[i]) <= 4.0 * se && se < 0.05 * truth[i]);
+    }
+    model_file_free(file);
+}
+
 /* ---- following ---- */
 
 /* The law asks for the throttle under which the model does what it is to do, from the first
@@ -362,6 +434,8 @@ int main(void)
     CU_add_test(suite, "turned", test_turned);
     CU_add_test(suite, "every method", test_every_method);
     CU_add_test(suite, "late", test_late);
+    CU_add_test(suite, "bias", test_bias);
+    CU_add_test(suite, "online", test_online);
     CU_add_test(suite, "follower", test_follower);
     return check_run();
 }

@@ -1,6 +1,5 @@
 #include "twin/models/models.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -247,18 +246,4 @@ uint64_t model_hash_loaded(const char *name, uint64_t hash)
     }
     const uint64_t of[] = {model_place(model), model->hash};
     return hash_bytes(hash_shape(model, hash), of, sizeof of);
-}
-
-void models_note(char *out, size_t size)
-{
-    size_t used = 0;
-    const struct model *model = NULL;
-    out[0] = '\0';
-    for (size_t i = 0; (model = model_at(i)) && used < size; i++) {
-        if (model->hash != 0) {
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s=%016llx", used > 0 ? " " : "",
-                                 model->name, (unsigned long long)model->hash);
-        }
-    }
 }

@@ -47,10 +47,6 @@ size_t model_place(const struct model *model);
 uint64_t models_hash(uint64_t hash);
 uint64_t model_hash_loaded(const char *name, uint64_t hash);
 
-/* Those that came from files, "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at most.
- */
-void models_note(char *out, size_t size);
-
 /* NULL when there is no such model of motion. */
 const struct model *model_find(const char *name);
 

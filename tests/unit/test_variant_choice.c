@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "config/model_file.h"
 #include "identification/dynamics/dynamics_estimate.h"
-#include "service/identify/identify_variants.h"
+#include "identification/dynamics/variant_choice.h"
 
 enum { N_MAX = 2000, FINE = 20 };
 
@@ -67,12 +67,14 @@ static void test_choice(void)
     struct err_list errors = {0};
     CU_ASSERT_EQUAL_FATAL(model_file_parse(drag, sizeof drag - 1, "drag", &file, &errors),
                           STATUS_OK);
-    CHECK("has them", identify_has_variants(&file->row));
+    const struct variant_list list = {file->row.variant, file->row.variants,
+                                      file->row.variant_count};
+    CHECK_TEXT("name", list.name, "n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct data_table table;
         struct data_card card;
         struct dynamics_fit fit;
-        struct identify_variants variants = {.count = 0};
+        struct variant_choice variants = {.count = 0};
         struct dynamics_options options = dynamics_options_defaults();
         options.delay_max_s = 0.0;
         record(&r, rows[i].n, rows[i].power, rows[i].sd, rows[i].least, rows[i].most);
@@ -81,13 +83,12 @@ static void test_choice(void)
                   dynamics_estimate(file->row.variants[0].model, &table.set,
                                     DYNAMICS_OUTPUT_ERROR, &options, &fit),
                   STATUS_OK);
-        CHECK_INT(
-            rows[i].row,
-            identify_variants_settle(&file->row, &table.set, &options, 0, &fit, &variants),
-            STATUS_OK);
+        CHECK_INT(rows[i].row,
+                  variant_choice_settle(&list, &table.set, &options, &fit, &variants),
+                  STATUS_OK);
         fit.estimate.verdict = ESTIMATE_PASS;
         fit.estimate.reason_count = fit.estimate.advice_count = 0;
-        identify_variants_judge(&file->row, &variants, &fit);
+        variant_choice_judge(&list, &variants, &fit);
         (void)printf("%s: %s\n", rows[i].row, fit.estimate.reasons[0]);
         CHECK_INT(rows[i].row, variants.count, 3);
         CHECK_INT(rows[i].row, fit.estimate.verdict,

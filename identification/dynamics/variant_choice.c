@@ -1,22 +1,15 @@
-#include "service/identify/identify_variants.h"
+#include "identification/dynamics/variant_choice.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "identification/dynamics/dynamics_estimate.h"
 
-enum { VARIANTS_MAX = 16 };
-
 /* Half of what twice the logarithm of a likelihood loses in one case of twenty where one value
  * too many is free (chi squared, 95 %). */
 static const double LOSS_MAX = 0.5 * 3.84;
 /* Of the half of an interval: one of 95 % that is off by so much holds 88 %. */
 static const double REACH_MAX = 0.4;
-
-bool identify_has_variants(const struct model_row *row)
-{
-    return row->variant && row->variant_count > 1 && !(row->variants[0].velocity > 0.0);
-}
 
 /* Samples that tell something of their own: residuals that hang together are as one. */
 static double count_alone(const struct dynamics_fit *fit, size_t axes)
@@ -36,12 +29,12 @@ static double cost_of(const struct dynamics_fit *fit, size_t axes)
 }
 
 struct contest {
-    double cost[VARIANTS_MAX], value[VARIANTS_MAX][DYNAMICS_P_MAX];
+    double cost[VARIANT_CHOICE_MAX], value[VARIANT_CHOICE_MAX][DYNAMICS_P_MAX];
 };
 
 /* Of those that fit alike, the one that would move a parameter furthest. */
 static void compare_values(const struct contest *c, const struct dynamics_fit *fit, size_t axes,
-                           struct identify_variants *v)
+                           struct variant_choice *v)
 {
     const struct estimate *e = &fit->estimate;
     const double loss_max = LOSS_MAX / count_alone(fit, axes);
@@ -62,20 +55,20 @@ static void compare_values(const struct contest *c, const struct dynamics_fit *f
     }
 }
 
-enum status identify_variants_settle(const struct model_row *row, const struct data_set *set,
-                                     const struct dynamics_options *options, size_t chosen,
-                                     struct dynamics_fit *fit,
-                                     struct identify_variants *variants)
+enum status variant_choice_settle(const struct variant_list *list, const struct data_set *set,
+                                  const struct dynamics_options *options,
+                                  struct dynamics_fit *fit, struct variant_choice *choice)
 {
     struct contest c;
     const enum dynamics_method method = fit->method;
-    const size_t axes = row->model->axis_count;
-    struct identify_variants v = {.count = row->variant_count, .chosen = chosen};
+    const size_t axes = list->variants[0].model->axis_count;
+    const size_t chosen = choice->chosen;
+    struct variant_choice v = {.count = list->count, .chosen = chosen};
     struct dynamics_fit best = *fit;
     for (size_t k = 0; k < v.count; k++) {
         struct dynamics_fit tried = *fit;
         const enum status st = k == chosen ? STATUS_OK
-                                           : dynamics_estimate(row->variants[k].model, set,
+                                           : dynamics_estimate(list->variants[k].model, set,
                                                                method, options, &tried);
         if (st != STATUS_OK && st != STATUS_E_MATH) {
             return st;
@@ -95,47 +88,47 @@ enum status identify_variants_settle(const struct model_row *row, const struct d
     }
     if (v.chosen != chosen) {
         const enum status st =
-            dynamics_estimate(row->variants[v.chosen].model, set, method, options, &best);
+            dynamics_estimate(list->variants[v.chosen].model, set, method, options, &best);
         if (st != STATUS_OK) {
             return st;
         }
     }
     compare_values(&c, &best, axes, &v);
     *fit = best;
-    *variants = v;
+    *choice = v;
     return STATUS_OK;
 }
 
-void identify_variants_judge(const struct model_row *row, const struct identify_variants *v,
-                             struct dynamics_fit *fit)
+void variant_choice_judge(const struct variant_list *list, const struct variant_choice *v,
+                          struct dynamics_fit *fit)
 {
-    const double width = row->variants[v->chosen].model->width;
-    const double other = row->variants[v->other].model->width;
+    const double width = list->variants[v->chosen].model->width;
+    const double other = list->variants[v->other].model->width;
     char name[128];
     if (v->other == v->chosen) {
         const bool last = v->chosen == 0 || v->chosen + 1 == v->count;
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "%s is %g, of %zu values: all others leave more%s", row->variant, width,
+                        "%s is %g, of %zu values: all others leave more%s", list->name, width,
                         v->count, last ? "; it is the outermost of them" : "");
         if (last) {
-            estimate_advise(&fit->estimate, "let variants of %s go on beyond %g", row->variant,
+            estimate_advise(&fit->estimate, "let variants of %s go on beyond %g", list->name,
                             width);
         }
         return;
     }
-    (void)dynamics_parameter_both(row->model, v->moved, name, sizeof name);
+    (void)dynamics_parameter_both(list->variants[0].model, v->moved, name, sizeof name);
     if (v->reach > REACH_MAX) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%s of %g and of %g fit alike, and with the latter %s would be %.4g: "
                         "nobody knows which",
-                        row->variant, width, other, name, v->value);
+                        list->name, width, other, name, v->value);
         estimate_advise(&fit->estimate,
                         "record motion in which %s of %g and of %g differ, or say which it is "
                         "under constants",
-                        row->variant, width, other);
+                        list->name, width, other);
     } else {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "%s of %g and of %g fit alike, which makes no difference to values",
-                        row->variant, width, other);
+                        list->name, width, other);
     }
 }
