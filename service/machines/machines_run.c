@@ -45,7 +45,7 @@ static int run_machines(char **paths, const struct steps_options *options, const
         result = steps_run(machines, list.count, options, out, path ? stdout : stderr);
     }
     const bool bad = !out || ferror(out) != 0;
-    if (bad || (path ? fclose(out) : fflush(out)) != 0) {
+    if (bad || (out == stdout ? fflush(out) : fclose(out)) != 0) {
         (void)fputs("tandem: machines run: ", stderr);
         perror(path ? path : "standard output");
         result = EXIT_FAILED;

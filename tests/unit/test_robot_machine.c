@@ -132,6 +132,7 @@ static void test_drives(void)
 {
     drive_around(SHIPPED "l0main.yaml");
     drive_around(SHIPPED "drive.yaml");
+    drive_around(SHIPPED "drive.drawio");
 }
 
 /* ---- commands that end otherwise ---- */
