@@ -81,9 +81,9 @@ static void fuzz_begin(void)
     static void *memory[LABS];
     static struct lab_file file;
     static const char yaml[] =
-        "pairs: {p: {codec: vda5050, real: m/c, virtual: m/d}, l: {codec: vda5050, real: m/a, virtual: m/b, mode: link}, n: {mode: link}}\n"
+        "pairs: {p: {codec: vda5050, real: m/c, virtual: m/d}, l: {codec: vda5050, real: m/a, virtual: m/b, mode: link}, k: {mode: link}}\n"
         "teams: {t: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 0.01, on_lost: release}}, sequences: {s: [Wait]}, "
-        "robots: {L: {pair: l}, N: {pair: n}}}}\n";
+        "robots: {L: {pair: l}, N: {pair: k}}}}\n";
     struct err_list errors = {0};
     if (!file.pairs) {
         const enum status status = lab_file_parse(yaml, sizeof yaml - 1, "lab", &file, &errors);
@@ -105,6 +105,7 @@ static void fuzz_begin(void)
     struct lab_params p = parsed;
     p.pairs = fuzz_pairs;
     p.prefix = "t";
+    p.remember_max = DELIVERY_MIN; /* less to clear for each input */
     for (size_t i = 0; i < LABS; i++) {
         memory[i] = memory[i] ? memory[i] : malloc(lab_bytes(&p));
         assert(memory[i]);

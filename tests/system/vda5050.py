@@ -133,6 +133,8 @@ def main():
         assert not [t for t in told if "fault" in t], told
         rig.wait(lambda: rig.get("/api/v1/pairs/m")["entries"] >= MIRRORED * 5 and
                  rig.get("/api/v1/pairs/m")["outstanding"] == 0, "the twin has done its orders", 20)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 0 and
+                 len(rig.records("r1", "entries")) >= rig.get("/api/v1/pairs/r1")["entries"], "its entries are kept", 20)
         for pair, serials in (("r1", ("amr-real", "amr-virtual")), ("m", ("amr-m", None))):
             entries = list(map(json.loads, rig.records(pair, "entries")))
             for side, serial in zip(("real", "virtual"), serials):
