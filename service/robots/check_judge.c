@@ -624,8 +624,9 @@ static const struct check_sample *sample_at(const struct check_heard *h, int64_t
     return found;
 }
 
-/* Velocities summed up over the move: only another unit's are told, for samples are few. */
-static void judge_speeds(struct judge *j)
+/* Velocities summed up over the move: only another unit's are told, for samples are few. timed:
+ * by their own stamps, which the network does not delay. */
+static void judge_speeds(struct judge *j, bool timed)
 {
     static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
     const struct check_asked *a = &j->h->asked[TALK_GO];
@@ -635,7 +636,9 @@ static void judge_speeds(struct judge *j)
     for (size_t i = 1; a->count > 0 && i < j->h->sample_count; i++) {
         const struct check_sample *s = &j->h->samples[i];
         if (s->at_us > a->sent_us && s->at_us <= a->replies[0].at_us && s->nu_count >= 2) {
-            const double dt_s = lab_s(s->at_us - j->h->samples[i - 1].at_us);
+            const struct check_sample *before = &j->h->samples[i - 1];
+            const double dt_s = timed ? lab_s(s->source_us - before->source_us)
+                                      : lab_s(s->at_us - before->at_us);
             way += dt_s * s->nu[0];
             turn += dt_s * s->nu[s->nu_count < 3 ? 1 : 2];
             count++;
@@ -689,6 +692,7 @@ static void judge_telemetry(struct judge *j)
     static const char stamp_rule[] = "Stamp a sample with *its own* time";
     const struct check_heard *h = j->h;
     const struct check_asked *a = &h->asked[TALK_GO];
+    bool timed = false;
     struct stamps s = {0};
     for (size_t i = 0; i < h->sample_count; i++) {
         add_stamp(&s, h->samples[i].source_us, h->samples[i].at_us);
@@ -706,6 +710,7 @@ static void judge_telemetry(struct judge *j)
                     s.without);
     } else if (!isnan(judge_pace(j, "telemetry.t", &s))) {
         judge_same_clock(j, "telemetry.t", &s);
+        timed = true;
     }
     if (a->count > 0 && reply_to(j, TALK_GO)->status == REPLY_DONE) {
         const struct check_sample *from = sample_at(h, a->sent_us);
@@ -715,7 +720,7 @@ static void judge_telemetry(struct judge *j)
             const struct place end = place_of(to);
             judge_places(j, "telemetry.pose", &begin, &end);
         }
-        judge_speeds(j);
+        judge_speeds(j, timed);
     }
 }
 
