@@ -20,14 +20,15 @@ struct ahead_line {
     long event;         /* where among the events; NO_EVENT: none was read */
 };
 
-/* In the order of the ring: read from the recording, decoded by any thread, stepped. */
-enum stage { STAGE_FREE, STAGE_READ, STAGE_DECODING, STAGE_DECODED };
+/* In the order of the ring: read from the recording and decoded by any thread, stepped. */
+enum stage { STAGE_FREE, STAGE_TAKEN, STAGE_READ, STAGE_DECODED };
 
 struct batch {
     enum stage stage; /* under the lock */
     size_t count;
     struct ahead_line lines[LINES];
-    struct err err; /* of the last line, where the reader failed there */
+    struct err err;                    /* of the last line, where the reader failed there */
+    struct journal_reader_stats stats; /* of the reader, behind that line */
     size_t text_used, event_used;
     char *text;   /* [TEXT_BYTES] */
     char *events; /* [EVENT_BYTES] one behind the other, each as long as its kind needs */
@@ -36,16 +37,20 @@ struct batch {
 struct replay_ahead {
     const struct replay *replay;
     struct journal_reader *reader;
-    bool ended;            /* the reader has no more */
     struct batch *batches; /* [batch_count] a ring */
     size_t batch_count;
-    size_t read_next, step_next; /* the first free one, the first that is not stepped */
-    size_t line;                 /* of that one: the next */
-    struct event event;          /* of the line that was handed out last */
+    size_t step_next;   /* the first one that is not stepped, */
+    size_t line;        /* and its next line */
+    struct event event; /* of the line that was handed out last */
+    struct journal_reader_stats stats;
     pthread_mutex_t lock;
-    pthread_cond_t read, decoded;
-    size_t decode_next; /* under the lock: where the first one to be decoded may be */
-    bool stop;          /* under the lock */
+    pthread_cond_t work, decoded;
+    /* Under the lock. */
+    size_t read_next;   /* the first one that may be free */
+    size_t decode_next; /* the first one that may be to be decoded */
+    bool reading;       /* somebody is: one after the other, in the order of the recording */
+    bool ended;         /* the reader has no more */
+    bool stop;
     pthread_t thread[REPLAY_THREADS_MAX];
     unsigned thread_count;
 };
@@ -97,26 +102,75 @@ static void decode_batch(const struct replay_ahead *a, struct batch *b)
     }
 }
 
-/* ---- threads ---- */
+/* ---- reading: one thread at a time ---- */
 
-/* Lock held. Claims the first batch that is to be decoded; NULL: there is none. */
-static struct batch *claim_batch(struct replay_ahead *a)
+/* False at the end. */
+static bool read_line(struct replay_ahead *a, struct batch *b)
+{
+    struct ahead_line *l = &b->lines[b->count++];
+    l->event = NO_EVENT;
+    l->status = journal_reader_next(a->reader, &l->line, &b->err);
+    if (l->status == STATUS_OK) {
+        char *text = b->text + b->text_used;
+        memcpy(text, l->line.text, l->line.bytes);
+        b->text_used += l->line.bytes;
+        l->line.text = text;
+    }
+    return l->status != STATUS_E_EMPTY;
+}
+
+/* Lines until it is full, or one of them could not be read. False at the end. */
+static bool fill_batch(struct replay_ahead *a, struct batch *b)
+{
+    bool more = true;
+    b->count = b->text_used = b->event_used = 0;
+    b->err = (struct err){0};
+    do {
+        more = read_line(a, b);
+    } while (b->count < LINES && b->text_used < TEXT_FULL &&
+             b->lines[b->count - 1].status == STATUS_OK);
+    journal_reader_stats(a->reader, &b->stats);
+    return more;
+}
+
+/* ---- work: whatever comes first in the ring ---- */
+
+/* Lock held, but while it works. False: there is nothing to decode. */
+static bool decode_next(struct replay_ahead *a)
 {
     struct batch *b = &a->batches[a->decode_next % a->batch_count];
     if (b->stage != STAGE_READ) {
-        return NULL;
+        return false;
     }
     a->decode_next++;
-    b->stage = STAGE_DECODING;
-    return b;
-}
-
-static void decode_claimed(struct replay_ahead *a, struct batch *b)
-{
+    b->stage = STAGE_TAKEN;
     (void)pthread_mutex_unlock(&a->lock);
     decode_batch(a, b);
     (void)pthread_mutex_lock(&a->lock);
     b->stage = STAGE_DECODED;
+    (void)pthread_cond_signal(&a->decoded);
+    return true;
+}
+
+/* The same of reading. */
+static bool read_next(struct replay_ahead *a)
+{
+    struct batch *b = &a->batches[a->read_next % a->batch_count];
+    if (a->reading || a->ended || b->stage != STAGE_FREE) {
+        return false;
+    }
+    a->read_next++;
+    a->reading = true;
+    b->stage = STAGE_TAKEN;
+    (void)pthread_mutex_unlock(&a->lock);
+    const bool more = fill_batch(a, b);
+    (void)pthread_mutex_lock(&a->lock);
+    a->reading = false;
+    a->ended = !more;
+    b->stage = STAGE_READ;
+    (void)pthread_cond_signal(&a->work);
+    (void)pthread_cond_signal(&a->decoded); /* who waits there may decode it as well */
+    return true;
 }
 
 static void *run_thread(void *context)
@@ -124,12 +178,8 @@ static void *run_thread(void *context)
     struct replay_ahead *a = context;
     (void)pthread_mutex_lock(&a->lock);
     while (!a->stop) {
-        struct batch *b = claim_batch(a);
-        if (b) {
-            decode_claimed(a, b);
-            (void)pthread_cond_signal(&a->decoded);
-        } else {
-            (void)pthread_cond_wait(&a->read, &a->lock);
+        if (!decode_next(a) && !read_next(a)) {
+            (void)pthread_cond_wait(&a->work, &a->lock);
         }
     }
     (void)pthread_mutex_unlock(&a->lock);
@@ -138,62 +188,26 @@ static void *run_thread(void *context)
 
 /* ---- the caller's thread ---- */
 
-static void read_line(struct replay_ahead *a, struct batch *b)
+/* Until the batch to be stepped is decoded: do what others would. False: it never comes. */
+static bool await_batch(struct replay_ahead *a)
 {
-    struct ahead_line *l = &b->lines[b->count++];
-    l->event = NO_EVENT;
-    l->status = journal_reader_next(a->reader, &l->line, &b->err);
-    a->ended = l->status == STATUS_E_EMPTY;
-    if (l->status == STATUS_OK) {
-        char *text = b->text + b->text_used;
-        memcpy(text, l->line.text, l->line.bytes);
-        b->text_used += l->line.bytes;
-        l->line.text = text;
-    }
-}
-
-/* Lines until it is full, or one of them could not be read. */
-static void fill_batch(struct replay_ahead *a, struct batch *b)
-{
-    b->count = b->text_used = b->event_used = 0;
-    b->err = (struct err){0};
-    do {
-        read_line(a, b);
-    } while (b->count < LINES && b->text_used < TEXT_FULL &&
-             b->lines[b->count - 1].status == STATUS_OK);
-}
-
-static void fill_free(struct replay_ahead *a)
-{
-    while (!a->ended && a->read_next - a->step_next < a->batch_count) {
-        struct batch *b = &a->batches[a->read_next++ % a->batch_count];
-        fill_batch(a, b); /* nobody else looks at a free one but at its stage */
-        (void)pthread_mutex_lock(&a->lock);
-        b->stage = STAGE_READ;
-        (void)pthread_cond_signal(&a->read);
-        (void)pthread_mutex_unlock(&a->lock);
-    }
-}
-
-/* Until this one is decoded: do what others would. */
-static void await_batch(struct replay_ahead *a, const struct batch *b)
-{
+    const struct batch *b = &a->batches[a->step_next % a->batch_count];
     (void)pthread_mutex_lock(&a->lock);
-    while (b->stage != STAGE_DECODED) {
-        struct batch *other = claim_batch(a);
-        if (other) {
-            decode_claimed(a, other);
-        } else {
+    while (b->stage != STAGE_DECODED && !(a->ended && a->step_next == a->read_next)) {
+        if (!decode_next(a) && !read_next(a)) {
             (void)pthread_cond_wait(&a->decoded, &a->lock);
         }
     }
+    const bool come = b->stage == STAGE_DECODED;
     (void)pthread_mutex_unlock(&a->lock);
+    return come;
 }
 
 static void free_batch(struct replay_ahead *a, struct batch *b)
 {
     (void)pthread_mutex_lock(&a->lock);
     b->stage = STAGE_FREE;
+    (void)pthread_cond_signal(&a->work);
     (void)pthread_mutex_unlock(&a->lock);
     a->step_next++;
     a->line = 0;
@@ -208,11 +222,10 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
         b = &ahead->batches[ahead->step_next % ahead->batch_count];
     }
     if (ahead->line == 0) {
-        fill_free(ahead);
-        if (ahead->step_next == ahead->read_next) {
+        if (!await_batch(ahead)) {
             return STATUS_E_EMPTY;
         }
-        await_batch(ahead, b);
+        ahead->stats = b->stats;
     }
     const struct ahead_line *l = &b->lines[ahead->line++];
     *line = l->line;
@@ -225,6 +238,11 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
         *err = b->err;
     }
     return l->status;
+}
+
+void replay_ahead_stats(const struct replay_ahead *ahead, struct journal_reader_stats *out)
+{
+    *out = ahead->stats;
 }
 
 /* ---- beginning and end ---- */
@@ -252,7 +270,7 @@ enum status replay_ahead_create(const struct replay *replay, struct journal_read
     a->replay = replay;
     a->reader = reader;
     (void)pthread_mutex_init(&a->lock, NULL);
-    (void)pthread_cond_init(&a->read, NULL);
+    (void)pthread_cond_init(&a->work, NULL);
     (void)pthread_cond_init(&a->decoded, NULL);
     enum status status =
         make_batches(a, (size_t)BATCHES_A_THREAD * threads) ? STATUS_OK : STATUS_E_NOMEM;
@@ -278,7 +296,7 @@ void replay_ahead_destroy(struct replay_ahead *ahead)
     }
     (void)pthread_mutex_lock(&ahead->lock);
     ahead->stop = true;
-    (void)pthread_cond_broadcast(&ahead->read);
+    (void)pthread_cond_broadcast(&ahead->work);
     (void)pthread_mutex_unlock(&ahead->lock);
     for (unsigned i = 0; i < ahead->thread_count; i++) {
         (void)pthread_join(ahead->thread[i], NULL);
@@ -289,7 +307,7 @@ void replay_ahead_destroy(struct replay_ahead *ahead)
     }
     free(ahead->batches);
     (void)pthread_cond_destroy(&ahead->decoded);
-    (void)pthread_cond_destroy(&ahead->read);
+    (void)pthread_cond_destroy(&ahead->work);
     (void)pthread_mutex_destroy(&ahead->lock);
     free(ahead);
 }

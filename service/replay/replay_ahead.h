@@ -8,7 +8,8 @@
  * byte, as of one thread. Lines of other codecs, and those that are odd in any way, are read by
  * the caller's thread when their turn has come.
  *
- * All functions belong to one thread, which reads lines, too, while it has to wait for others.
+ * All functions belong to one thread, which does as the others do while it has to wait for
+ * them.
  */
 #ifndef SERVICE_REPLAY_REPLAY_AHEAD_H
 #define SERVICE_REPLAY_REPLAY_AHEAD_H
@@ -31,5 +32,9 @@ void replay_ahead_destroy(struct replay_ahead *ahead); /* NULL is allowed; waits
  * to be read by replay_line(). Both are valid until the next call. */
 MUST_USE enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
                                        const struct event **event, struct err *err);
+
+/* What had been read when the batch of the line at hand was: the reader itself is the threads',
+ * and may not be asked. */
+void replay_ahead_stats(const struct replay_ahead *ahead, struct journal_reader_stats *out);
 
 #endif

@@ -89,7 +89,11 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader,
         }
         keep_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
         if (++count % 4096 == 0 && progress.shown) {
-            journal_reader_stats(reader, &stats);
+            if (ahead) {
+                replay_ahead_stats(ahead, &stats);
+            } else {
+                journal_reader_stats(reader, &stats);
+            }
             progress_step(&progress, stats.bytes, stats.total_bytes);
         }
     }

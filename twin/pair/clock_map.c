@@ -62,13 +62,20 @@ static void hull_edge(const struct clock_line_points *p, size_t from, double mid
     *right = hull[k];
 }
 
-static void insert_sorted(double *sorted, size_t n, double value)
+/* Shell's sort: some dozens of numbers, at every bucket's end. */
+static void sort_ascending(double *values, size_t n)
 {
-    while (n > 0 && sorted[n - 1] > value) {
-        sorted[n] = sorted[n - 1];
-        n--;
+    static const size_t gaps[] = {23, 10, 4, 1};
+    for (size_t g = 0; g < COUNT(gaps); g++) {
+        for (size_t i = gaps[g]; i < n; i++) {
+            const double value = values[i];
+            size_t k = i;
+            for (; k >= gaps[g] && values[k - gaps[g]] > value; k -= gaps[g]) {
+                values[k] = values[k - gaps[g]];
+            }
+            values[k] = value;
+        }
     }
-    sorted[n] = value;
 }
 
 /* Envelope of the points from..n-1, at least two, with |slope| <= slope_max. */
@@ -93,8 +100,9 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
     }
     for (size_t i = 0; i < n; i++) {
         res->r_us[i] -= line->level_us;
-        insert_sorted(res->sorted_us, i, res->r_us[i]);
+        res->sorted_us[i] = res->r_us[i];
     }
+    sort_ascending(res->sorted_us, n);
 }
 
 /* All residuals but those of the oldest points exceed half the median: a handful of points from
