@@ -333,7 +333,7 @@ static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
     int n = 0;
     for (int precision = 15; precision <= 17; precision++) {
         n = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", precision, value);
-        const double back = strtod(out, NULL);
+        const double back = precision < 17 ? strtod(out, NULL) : value; /* 17 always do */
         if (!(back < value) && !(back > value)) {
             break;
         }
