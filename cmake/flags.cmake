@@ -22,11 +22,13 @@ else()
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# A build for use sees the program as one (gcc). Its objects hold their code as well ("fat"): the hundreds of test
-# programs are linked as ever (tests/CMakeLists.txt). What is computed is the same, to the bit: docs/benchmarks.md.
+# A build for use is optimized across the files that each message goes through (gcc): across all of them it is no
+# faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test
+# programs are linked as ever. What is computed is the same, to the bit.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
   option(TANDEM_LTO "The program is optimized across its files" ON)
 endif()
+set(TANDEM_LTO_ROOMS base logger/message logger/codecs logger/storage twin/efsm twin/pair twin service/replay)
 
 # tandem_room(DIR [LINK lib...] [EXCLUDE stem...] [POSIX])
 # The library tandem_<dir> of a folder's sources. Folder names in LINK are rooms; EXCLUDE takes file-name stems.
@@ -49,7 +51,7 @@ function(tandem_room dir)
     target_link_libraries(${name} PUBLIC ${lib})
   endforeach()
   target_link_libraries(${name} PRIVATE tandem_flags)
-  if(TANDEM_LTO)
+  if(TANDEM_LTO AND dir IN_LIST TANDEM_LTO_ROOMS)
     target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
   endif()
 endfunction()
