@@ -328,11 +328,12 @@ static void print_summary(const struct fleet *f)
     } else {
         (void)snprintf(name, sizeof name, "%zu robots", f->robot_count);
     }
-    (void)printf(
-        "%s: %" PRIu64 " periods of %g s, %" PRIu64 " overruns, %" PRIu64 " given up, %" PRIu64
-        " reboots, %" PRIu64 " parameters applied, %" PRIu64 " refused\n",
-        name, f->executive.periods / f->phases, lab_s(real_period_us(f)), f->executive.overruns,
-        f->executive.resyncs, c->reboots, c->applied, c->refused);
+    (void)printf("%s: %" PRIu64 " periods of %g s, %" PRIu64 " overruns, %" PRIu64
+                 " given up, %" PRIu64 " reboots, %" PRIu64 " parameters applied, %" PRIu64
+                 " refused\n",
+                 name, fleet_whole(f, f->executive.periods), lab_s(real_period_us(f)),
+                 fleet_whole(f, f->executive.overruns), f->executive.resyncs, c->reboots,
+                 c->applied, c->refused);
     (void)printf("%s: %" PRIu64 " commands, %" PRIu64 " replies, %" PRIu64 " echoes, %" PRIu64
                  " lost, %" PRIu64 " duplicated, %" PRIu64 " dropped, %" PRIu64 " malformed\n",
                  name, c->commands, c->replies, c->echoes, c->lost, c->duplicated,

@@ -78,6 +78,12 @@ struct fleet {
     struct fleet_rtde *rtde;     /* likewise */
 };
 
+/* So many phases are so many whole periods, the one in work among them. */
+static inline uint64_t fleet_whole(const struct fleet *f, uint64_t phases)
+{
+    return (phases + f->phases - 1) / f->phases;
+}
+
 /* --- fleet_hear.c ------------------------------------------------------------------------ */
 
 struct fleet_topics {

@@ -283,8 +283,8 @@ static void write_machines(const struct fleet *f, const struct fleet_robot *r,
     json_write_object(w, "executive");
     json_write_real(w, "period_s", lab_s(f->period_us));
     json_write_real(w, "pace", f->options.pace);
-    json_write_int(w, "periods", (int64_t)(f->executive.periods / f->phases));
-    json_write_int(w, "overruns", (int64_t)f->executive.overruns);
+    json_write_int(w, "periods", (int64_t)fleet_whole(f, f->executive.periods));
+    json_write_int(w, "overruns", (int64_t)fleet_whole(f, f->executive.overruns));
     json_write_close(w);
     json_write_close(w);
 }
