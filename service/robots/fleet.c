@@ -17,7 +17,7 @@ enum {
     STOP_MS = 2000,
     RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
     REBOOT_US = 1500 * 1000, /* a restart takes so long */
-    PHASE_US = 1000,         /* no phase of a period is shorter, in real time */
+    PHASE_US = 5000,         /* no phase of a period is shorter, in real time */
     GREET_AT_ONCE = 100      /* robots, or the client's buffer is full of them */
 };
 

@@ -2,9 +2,9 @@
  *
  * Paho's thread decodes and queues; one thread moves all robots, period by period, in step with
  * real time (twin/efsm/efsm.h, the executive), and hands messages to the client when their
- * transport delay is over. Not all at once: a period has phases of a millisecond or more, and
- * each pair has one of its own, so that a fleet does not speak in one moment. What goes over
- * MQTT: docs/protocol.md.
+ * transport delay is over. Not all at once: a period has phases of five milliseconds or more,
+ * and each pair has one of its own, so that a fleet does not speak in one moment. What goes
+ * over MQTT: docs/protocol.md.
  */
 #ifndef SERVICE_ROBOTS_FLEET_H
 #define SERVICE_ROBOTS_FLEET_H
