@@ -154,7 +154,9 @@ static bool has_commands(const struct lab *lab, const char *state, const char *a
     uint64_t wanted = 0;
     uint64_t found = 0;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
-        wanted += (uint64_t)__builtin_popcountll(read_mask(lab, state, i));
+        for (uint64_t mask = read_mask(lab, state, i); mask != 0; mask &= mask - 1) {
+            wanted++;
+        }
     }
     while (at < end) {
         at = next_command(lab, at, end, &head);

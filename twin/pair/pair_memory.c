@@ -1,8 +1,9 @@
-/* What a pair takes, and its copy: the block, and the places of its open commands. */
+/* twin/pair/pair_memory.c - a pair as plain data: how large, how it begins, how it is copied.
+ */
 #include <assert.h>
 #include <string.h>
 
-#include "twin/pair/pair.h"
+#include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
 
 /* What a big lab costs: ADR 0004. */
@@ -55,4 +56,34 @@ void pair_set_places(struct pair *pair, const void *places, size_t step)
 {
     pair->places = (const char *)places - (const char *)pair;
     pair->place_step = step;
+}
+
+void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
+{
+    /* All of it, padding too: equal states are equal bytes. */
+    memset(pair, 0, pair_bytes(p));
+    pair->index = index;
+    pair_set_places(pair, (const char *)pair + pair_bytes(p), pair_place_bytes(p));
+    pair->deadline_us = LAB_TIME_MAX;
+    pair->command_seq = -1;
+    pair->gap_us = LAB_TIME_NONE;
+    pair->last_lag_us = LAB_TIME_NONE;
+    pair->last_lag_uncertainty_us = LAB_TIME_NONE;
+    pair->last_entry_us = LAB_TIME_NONE;
+    pair->history_since_us = LAB_TIME_NONE;
+    pair->correction.awaited_us = LAB_TIME_MAX;
+    pair->virtual_since_us = LAB_TIME_NONE;
+    pair->virtual_unsure_us = LAB_TIME_NONE;
+    const struct travel_kalman_params kalman = pair_kalman_params(p);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct pair_side *side = &pair->side[s];
+        side->seen_us = LAB_TIME_NONE;
+        side->idle_us = LAB_TIME_NONE;
+        side->last_seq = -1;
+        side->busy_slot = -1;
+        side->next_probe_us = LAB_TIME_MAX;
+        efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
+        travel_kalman_reset(&side->kalman, &kalman);
+    }
+    pair_arm_init(pair, p);
 }
