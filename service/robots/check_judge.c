@@ -271,8 +271,7 @@ static struct stamps stamps_of_replies(const struct judge *j)
 /* Both stamps of a move, and what it took. */
 static void judge_motion(struct judge *j)
 {
-    static const char rule[] = "`t` is when the robot finished, `t_start` when it took the "
-                               "command up, both on its own clock";
+    static const char rule[] = "`t_start` when it took the command up, both on its own clock";
     const struct check_asked *a = &j->h->asked[TALK_GO];
     const struct event_reply *r = &a->replies[0].reply;
     if (a->count == 0 || r->source_us == LAB_TIME_NONE) {

@@ -1,6 +1,5 @@
 #include "twin/pair/pair.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
