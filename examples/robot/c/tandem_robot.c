@@ -233,6 +233,13 @@ static void put_digits(struct tandem_robot *r, uint32_t value, uint8_t least, ui
     put_text(r, p);
 }
 
+static void put_time(struct tandem_robot *r, const struct tandem_time *t)
+{
+    put_digits(r, t->s, 1, 0);
+    put(r, '.');
+    put_digits(r, t->us, 6, 0);
+}
+
 /* Six decimals, three from 1000 on, none from a million on. What is no number, or too large,
  * makes the message none. */
 static void put_number(struct tandem_robot *r, float value)
@@ -265,7 +272,6 @@ static void put_numbers(struct tandem_robot *r, const float *number, uint8_t cou
 static void put_item(struct tandem_robot *r, char item)
 {
     struct tandem_time now;
-    const struct tandem_time *t = r->said.t;
     const char *text = r->said.id;
     switch (item) {
     case 's':
@@ -276,12 +282,10 @@ static void put_item(struct tandem_robot *r, char item)
         break;
     case 'n':
         now = r->has->now(r->has->context);
-        t = &now;
-        /* fall through */
+        put_time(r, &now);
+        return;
     case 't':
-        put_digits(r, t->s, 1, 0);
-        put(r, '.');
-        put_digits(r, t->us, 6, 0);
+        put_time(r, r->said.t);
         return;
     case 'q':
         put_digits(r, r->seq++, 1, 0);
