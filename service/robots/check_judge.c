@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/constants.h"
 #include "base/hash.h"
 #include "service/robots/check_parts.h"
-
-#define PI 3.14159265358979323846
 
 static const double LATE_S = 0.5;      /* a halt takes no longer, */
 static const double ON_M = 0.1;        /* and the robot is then no further on than it coasts, */
@@ -691,7 +690,6 @@ static void judge_telemetry(struct judge *j)
     static const char stamp_rule[] = "Stamp a sample with *its own* time";
     const struct check_heard *h = j->h;
     const struct check_asked *a = &h->asked[TALK_GO];
-    bool timed = false;
     struct stamps s = {0};
     for (size_t i = 0; i < h->sample_count; i++) {
         add_stamp(&s, h->samples[i].source_us, h->samples[i].at_us);
@@ -704,12 +702,12 @@ static void judge_telemetry(struct judge *j)
         return;
     }
     judge_counting(j);
+    const bool timed = s.without == 0 && !isnan(judge_pace(j, "telemetry.t", &s));
     if (s.without > 0) {
         add_finding(j, CHECK_MISSING, "telemetry.t", stamp_rule, "%zu samples have none",
                     s.without);
-    } else if (!isnan(judge_pace(j, "telemetry.t", &s))) {
+    } else if (timed) {
         judge_same_clock(j, "telemetry.t", &s);
-        timed = true;
     }
     if (a->count > 0 && reply_to(j, TALK_GO)->status == REPLY_DONE) {
         const struct check_sample *from = sample_at(h, a->sent_us);
