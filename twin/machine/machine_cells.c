@@ -70,7 +70,7 @@ static bool is_same_tree(const struct expression_pool *pool, uint16_t a, uint16_
         return true;
     }
     if (x->kind != y->kind || x->name != y->name || x->reads != y->reads ||
-        memcmp(&x->number, &y->number, sizeof x->number) != 0) {
+        x->number < y->number || x->number > y->number) {
         return false;
     }
     for (size_t i = 0; i < EXPRESSION_ARGUMENTS_MAX; i++) {
@@ -413,9 +413,11 @@ void cells_make(struct cells *cells, const struct machine *machine, const uint16
     cells->full = false;
     cells->term_count = cells->axis_count = 0;
     memset(cells->atoms, 0, cells->pool->count * sizeof cells->atoms[0]);
-    for (size_t i = 0; i < 2 * count; i++) {
-        if (guards[i % count] != 0) {
-            find_atoms(cells, guards[i % count], i < count);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < count; i++) {
+            if (guards[i] != 0) {
+                find_atoms(cells, guards[i], pass == 0);
+            }
         }
     }
     for (size_t i = 0; i < cells->axis_count; i++) {

@@ -34,30 +34,23 @@ static void add_case(struct stack_search *s, const struct stack_case *found)
 /* "START > P1_1 > P1_3", cut at 120. */
 static void describe_way(const struct checks *c, const struct stack_case *end, char out[128])
 {
-    enum { WAY_MAX = 119, STEPS_MAX = 128 };
-    uint8_t states[STEPS_MAX];
-    const struct stack_search *s = &c->search;
-    size_t steps = 0;
+    enum { WAY_MAX = 119 };
+    const struct stack_case *cases = c->search.cases;
+    size_t steps = 1;
     size_t n = 0;
-    size_t skipped = 0;
-    for (const struct stack_case *at = end; at;
-         at = at->before ? &s->cases[at->before - 1] : NULL) {
+    for (const struct stack_case *at = end; at->before != 0; at = &cases[at->before - 1]) {
         steps++;
     }
-    skipped = steps > STEPS_MAX ? steps - STEPS_MAX : 0; /* of the end, which is cut anyway */
-    const struct stack_case *at = end;
-    for (size_t i = steps; i > 0; i--) {
-        if (steps - i >= skipped) {
-            states[i - 1] = at->state;
+    for (size_t i = 0; i < steps && n <= WAY_MAX; i++) {
+        const struct stack_case *at = end;
+        for (size_t back = steps - 1; back > i; back--) {
+            at = &cases[at->before - 1];
         }
-        at = at->before ? &s->cases[at->before - 1] : at;
-    }
-    for (size_t i = 0; i < steps - skipped && n <= WAY_MAX; i++) {
         n += (size_t)snprintf(out + n, 128 - n, "%s%s", i == 0 ? "" : " > ",
-                              checks_state(c, states[i]));
+                              checks_state(c, at->state));
     }
-    if (n > WAY_MAX || skipped > 0) {
-        memcpy(out + (n < WAY_MAX - 2 ? n : WAY_MAX - 2), "...", 4);
+    if (n > WAY_MAX) {
+        memcpy(out + WAY_MAX - 2, "...", 4);
     }
 }
 
