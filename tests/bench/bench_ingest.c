@@ -22,28 +22,6 @@ struct side {
     double lost;               /* messages, all rounds */
 };
 
-/* User and system time of all threads. */
-static double process_cpu_s(pid_t pid)
-{
-    char path[64];
-    char text[1024] = "";
-    unsigned long long user = 0;
-    unsigned long long sys = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *in = fopen(path, "re");
-    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    if (in) {
-        (void)fclose(in);
-    }
-    text[n] = '\0';
-    const char *at = strrchr(text, ')');
-    if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-                      &sys) != 2) {
-        bench_fail("/proc/PID/stat");
-    }
-    return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
 static FILE *start_tool(const char *const argv[], pid_t *pid)
 {
     int ends[2];
@@ -82,7 +60,7 @@ static void wait_quiet(pid_t pid)
 {
     double before = -1.0;
     for (int i = 0; i < 100; i++) {
-        const double now = process_cpu_s(pid);
+        const double now = tool_cpu_s(pid);
         if (now - before < 0.015) {
             return;
         }
@@ -105,10 +83,10 @@ static void run_counter(const struct broker *broker, struct load *load, struct s
     if (!out || !fgets(line, sizeof line, out)) {
         bench_fail("the counter did not start");
     }
-    const double before_s = process_cpu_s(pid);
+    const double before_s = tool_cpu_s(pid);
     run_flood(broker->port, load);
     wait_quiet(pid);
-    side->cpu_us[round] = (process_cpu_s(pid) - before_s) * 1e6 / load->sent;
+    side->cpu_us[round] = (tool_cpu_s(pid) - before_s) * 1e6 / load->sent;
     (void)kill(pid, SIGTERM);
     if (fscanf(out, "%lf", &count) != 1) {
         bench_fail("the counter did not end well");
@@ -126,10 +104,10 @@ static void run_daemon(const struct broker *broker, struct load *load, struct si
         !daemon_wait_ready(&d, 200, 10000)) {
         bench_fail("the daemon did not start");
     }
-    const double before_s = process_cpu_s(d.pid);
+    const double before_s = tool_cpu_s(d.pid);
     run_flood(broker->port, load);
     wait_quiet(d.pid);
-    side->cpu_us[round] = (process_cpu_s(d.pid) - before_s) * 1e6 / load->sent;
+    side->cpu_us[round] = (tool_cpu_s(d.pid) - before_s) * 1e6 / load->sent;
     side->lost += load->sent -
                   daemon_metric(&d, "tandem_inbox_messages_total{kind=\"sample\"}") +
                   daemon_metric(&d, "tandem_inbox_samples_dropped_total");

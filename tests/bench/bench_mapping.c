@@ -122,10 +122,10 @@ struct crowd {
     struct message messages[TOPICS];
 };
 
-static void start_crowd(struct crowd *c, size_t pairs, const struct mapping *mapping, const char *topic, const char *payload)
+static void start_crowd(struct crowd *c, size_t count, const struct mapping *mapping, const char *topic, const char *payload)
 {
-    *c = (struct crowd){.params = calloc(pairs, sizeof *c->params)};
-    for (size_t i = 0; i < pairs; i++) {
+    *c = (struct crowd){.params = calloc(count, sizeof *c->params)};
+    for (size_t i = 0; i < count; i++) {
         char id[EVENT_PAIR_MAX];
         (void)snprintf(id, sizeof id, "r%zu", i + 1);
         lab_pair_defaults(&c->params[i], id);
@@ -133,7 +133,7 @@ static void start_crowd(struct crowd *c, size_t pairs, const struct mapping *map
         c->params[i].speaks.mapping = mapping;
         (void)snprintf(c->params[i].speaks.pair, sizeof c->params[i].speaks.pair, "%s", id);
     }
-    c->lab_params = (struct lab_params){.pair_count = pairs, .pairs = c->params, .prefix = "tandem/v1"};
+    c->lab_params = (struct lab_params){.pair_count = count, .pairs = c->params, .prefix = "tandem/v1"};
     c->lab = lab_memory_create(&c->lab_params);
     if (!c->lab) {
         bench_fail("no memory");
@@ -142,7 +142,7 @@ static void start_crowd(struct crowd *c, size_t pairs, const struct mapping *map
     const char *mark = strstr(topic, "r1");
     for (size_t k = 0; k < TOPICS; k++) {
         char name[MESSAGE_TOPIC_MAX];
-        (void)snprintf(name, sizeof name, "%.*sr%zu%s", (int)(mark - topic), topic, k * 7919 % pairs + 1, mark + 2);
+        (void)snprintf(name, sizeof name, "%.*sr%zu%s", (int)(mark - topic), topic, k * 7919 % count + 1, mark + 2);
         c->messages[k] = message_of(name, payload);
     }
 }

@@ -1,14 +1,20 @@
-/* What `tandem replay --json` makes of long recordings, against `jq -c .` on the same file: two
- * mixes of four pairs and one of many, each short and long, so that the peak of memory can be
- * seen not to grow. */
+/* What `tandem replay --json` makes of long recordings: telemetry and moves, of one pair and of
+ * many, each short and long, so that the peak of memory can be seen not to grow; by one thread
+ * and by two; beside programs that only read the lines (jq, and those of tests/bench/peers).
+ * Then the document alone of many pairs, against one pair with as many entries.
+ *
+ * bench_replay [LINES [RUNS]] */
 #include "tests/bench/recording.h"
 
-enum { FEW = 4, MANY = 10000, ROUND_US = 40000 };
-enum { SHORT_LINES = 200000, LONG_LINES = 2000000, RUNS = 3 };
+enum { MANY = 10000, ROUND_US = 40000, RUNS_MAX = 15, LONG_FACTOR = 5 };
 
-static void write_lab(const char *path, uint32_t pairs)
+static long lines_wanted = 400000;
+static int runs = 5;
+static char lab[160], path[160];
+
+static void write_lab(uint32_t pairs)
 {
-    FILE *out = fopen(path, "we");
+    FILE *out = fopen(lab, "we");
     if (!out) {
         bench_fail("cannot write");
     }
@@ -19,8 +25,7 @@ static void write_lab(const char *path, uint32_t pairs)
     (void)fclose(out);
 }
 
-static double write_recording(const char *path, uint32_t pairs, uint32_t telemetry_percent,
-                              long lines)
+static double write_recording(uint32_t pairs, uint32_t telemetry_percent, long lines)
 {
     static char line[MESSAGE_LINE_MAX];
     struct recording r;
@@ -44,58 +49,150 @@ static double write_recording(const char *path, uint32_t pairs, uint32_t telemet
     return bytes_written;
 }
 
-static struct bench_run median_run(const char *const argv[])
+/* ---- who reads the recording ---- */
+
+enum who { OURS, OURS_BY_TWO, JQ, NODE, PYTHON, SIMDJSON, WHO_COUNT };
+
+struct reader {
+    const char *name;
+    const char *argv[BENCH_ARGS_MAX];
+    const char *needs; /* a file; NULL: our own program */
+};
+
+static struct reader reader_of(enum who who)
 {
-    double wall_s[RUNS];
-    double cpu_s[RUNS];
-    struct bench_run out = {0};
-    for (int i = 0; i < RUNS; i++) {
-        const struct bench_run run = bench_program(argv);
-        wall_s[i] = run.wall_s;
-        cpu_s[i] = run.cpu_s;
-        out.rss_mib = run.rss_mib > out.rss_mib ? run.rss_mib : out.rss_mib;
-    }
-    out.wall_s = bench_median(wall_s, RUNS);
-    out.cpu_s = bench_median(cpu_s, RUNS);
-    return out;
+    static char simdjson[512];
+    (void)snprintf(simdjson, sizeof simdjson, "%s", TANDEM_PROGRAM);
+    char *slash = strrchr(simdjson, '/');
+    const size_t used = slash ? (size_t)(slash - simdjson) : 0;
+    (void)snprintf(simdjson + used, sizeof simdjson - used, "/tests/bench/lines_simdjson");
+    const struct reader readers[WHO_COUNT] = {
+        [OURS] = {"tandem", {TANDEM_PROGRAM, "replay", "--json", "-c", lab, path}, NULL},
+        [OURS_BY_TWO] = {"two",
+                         {TANDEM_PROGRAM, "replay", "--json", "-c", lab, path, "--jobs", "2"},
+                         NULL},
+        [JQ] = {"jq", {"jq", "-c", ".", path}, "/usr/bin/jq"},
+        [NODE] = {"node",
+                  {"node", TANDEM_SOURCE_DIR "/tests/bench/peers/lines.js", path},
+                  "/usr/bin/node"},
+        [PYTHON] = {"python",
+                    {"/usr/bin/python3", TANDEM_SOURCE_DIR "/tests/bench/peers/lines.py", path},
+                    "/usr/bin/python3"},
+        [SIMDJSON] = {"simdjson", {simdjson, path}, simdjson},
+    };
+    return readers[who];
 }
 
-static void bench_mix(char *dir, const char *name, uint32_t pairs, uint32_t telemetry_percent)
+struct timing {
+    double cpu_s[RUNS_MAX], wall_s[RUNS_MAX], rss_mib;
+};
+
+/* In turns, so that what else the machine does meets all of them. */
+static void time_all(struct timing timing[WHO_COUNT], unsigned wanted)
 {
-    char lab[160];
-    char path[160];
-    (void)snprintf(lab, sizeof lab, "%s/lab.yaml", dir);
-    (void)snprintf(path, sizeof path, "%s/recording.jsonl", dir);
-    const char *const replay[] = {TANDEM_PROGRAM, "replay", "--json", "-c", lab, path, NULL};
-    const char *const jq[] = {"jq", "-c", ".", path, NULL};
-    write_lab(lab, pairs);
-    const double bytes = write_recording(path, pairs, telemetry_percent, SHORT_LINES);
-    const struct bench_run first = median_run(replay);
-    const struct bench_run other = median_run(jq);
-    (void)write_recording(path, pairs, telemetry_percent, LONG_LINES);
-    const struct bench_run last = median_run(replay);
-    (void)unlink(path);
-    (void)unlink(lab);
+    for (int run = 0; run < runs; run++) {
+        for (enum who who = OURS; who < WHO_COUNT; who++) {
+            const struct reader reader = reader_of(who);
+            if (!(wanted & 1U << who) || (reader.needs && access(reader.needs, R_OK) != 0)) {
+                continue;
+            }
+            const struct bench_run took = bench_program(reader.argv);
+            struct timing *t = &timing[who];
+            t->cpu_s[run] = took.cpu_s;
+            t->wall_s[run] = took.wall_s;
+            t->rss_mib = took.rss_mib > t->rss_mib ? took.rss_mib : t->rss_mib;
+        }
+    }
+}
+
+static double median_ratio(const double *above, const double *below)
+{
+    double ratio[RUNS_MAX];
+    for (int i = 0; i < runs; i++) {
+        ratio[i] = above[i] / below[i];
+    }
+    return bench_median(ratio, (size_t)runs);
+}
+
+static void print_peers(struct timing timing[WHO_COUNT], double lines)
+{
+    for (enum who who = JQ; who < WHO_COUNT; who++) {
+        if (timing[who].cpu_s[0] > 0.0) {
+            const double ratio = median_ratio(timing[OURS].cpu_s, timing[who].cpu_s);
+            (void)printf(",\"%s_lines_per_cpu_s\":%.0f,\"ratio_to_%s\":%.3f",
+                         reader_of(who).name,
+                         lines / bench_median(timing[who].cpu_s, (size_t)runs),
+                         reader_of(who).name, ratio);
+        }
+    }
+}
+
+static void bench_mix(const char *name, uint32_t pairs, uint32_t telemetry_percent)
+{
+    static struct timing timing[WHO_COUNT], longer[WHO_COUNT];
+    memset(timing, 0, sizeof timing);
+    memset(longer, 0, sizeof longer);
+    write_lab(pairs);
+    const double bytes = write_recording(pairs, telemetry_percent, lines_wanted);
+    time_all(timing, ~0U);
+    (void)write_recording(pairs, telemetry_percent, LONG_FACTOR * lines_wanted);
+    time_all(longer, 1U << OURS);
+    const double faster = median_ratio(timing[OURS].wall_s, timing[OURS_BY_TWO].wall_s);
+    const double dearer = median_ratio(timing[OURS_BY_TWO].cpu_s, timing[OURS].cpu_s);
     (void)printf(
-        "{\"bench\":\"replay\",\"mix\":\"%s\",\"pairs\":%u,\"lines\":%d,\"line_bytes\":%.0f,"
-        "\"events_per_cpu_s\":%.0f,\"events_per_s\":%.0f,\"floor\":\"jq -c .\","
-        "\"floor_events_per_cpu_s\":%.0f,\"ratio\":%.3f,\"short_lines\":%d,"
-        "\"short_events_per_cpu_s\":%.0f,\"short_rss_MiB\":%.1f,\"rss_MiB\":%.1f}\n",
-        name, pairs, LONG_LINES, bytes / SHORT_LINES, LONG_LINES / last.cpu_s,
-        LONG_LINES / last.wall_s, SHORT_LINES / other.cpu_s, first.cpu_s / other.cpu_s,
-        SHORT_LINES, SHORT_LINES / first.cpu_s, first.rss_mib, last.rss_mib);
+        "{\"bench\":\"replay\",\"mix\":\"%s\",\"pairs\":%u,\"lines\":%ld,\"line_bytes\":%.0f,"
+        "\"runs\":%d,\"events_per_cpu_s\":%.0f,\"by_two_faster\":%.2f,\"by_two_cpu\":%.2f,"
+        "\"rss_MiB\":%.1f,\"long_lines\":%ld,\"long_events_per_cpu_s\":%.0f,"
+        "\"long_rss_MiB\":%.1f",
+        name, pairs, lines_wanted, bytes / (double)lines_wanted, runs,
+        (double)lines_wanted / bench_median(timing[OURS].cpu_s, (size_t)runs), faster, dearer,
+        timing[OURS].rss_mib, LONG_FACTOR * lines_wanted,
+        LONG_FACTOR * (double)lines_wanted / bench_median(longer[OURS].cpu_s, (size_t)runs),
+        longer[OURS].rss_mib);
+    print_peers(timing, (double)lines_wanted);
+    (void)puts("}");
     (void)fflush(stdout);
 }
 
-int main(void)
+/* So many moves of so many pairs, and as many of one pair. */
+static void bench_document(uint32_t pairs, long moves)
+{
+    static struct timing many[WHO_COUNT], one[WHO_COUNT];
+    memset(many, 0, sizeof many);
+    memset(one, 0, sizeof one);
+    write_lab(pairs);
+    (void)write_recording(pairs, 0, 3 * moves * pairs);
+    time_all(many, 1U << OURS);
+    write_lab(1);
+    (void)write_recording(1, 0, 3 * moves * pairs);
+    time_all(one, 1U << OURS);
+    (void)printf("{\"bench\":\"replay_document\",\"pairs\":%u,\"entries\":%ld,\"runs\":%d,"
+                 "\"cpu_s\":%.3f,\"rss_MiB\":%.1f,\"floor\":\"one pair with as many entries\","
+                 "\"floor_s\":%.3f,\"ratio\":%.2f}\n",
+                 pairs, moves * pairs, runs, bench_median(many[OURS].cpu_s, (size_t)runs),
+                 many[OURS].rss_mib, bench_median(one[OURS].cpu_s, (size_t)runs),
+                 median_ratio(many[OURS].cpu_s, one[OURS].cpu_s));
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
 {
     char dir[] = "/tmp/bench_replay.XXXXXX";
-    if (!mkdtemp(dir)) {
-        bench_fail("no directory");
+    lines_wanted = argc > 1 ? strtol(argv[1], NULL, 10) : lines_wanted;
+    runs = argc > 2 ? (int)strtol(argv[2], NULL, 10) : runs;
+    if (!mkdtemp(dir) || lines_wanted < 1000 || runs < 1 || runs > RUNS_MAX) {
+        bench_fail("no directory, fewer than 1000 lines, or not 1 to 15 runs");
     }
-    bench_mix(dir, "telemetry", FEW, 90);
-    bench_mix(dir, "moves", FEW, 0);
-    bench_mix(dir, "moves of many pairs", MANY, 0);
+    (void)snprintf(lab, sizeof lab, "%s/lab.yaml", dir);
+    (void)snprintf(path, sizeof path, "%s/recording.jsonl", dir);
+    bench_mix("telemetry", 1, 100);
+    bench_mix("telemetry", MANY, 100);
+    bench_mix("moves", 1, 0);
+    bench_mix("moves", MANY, 0);
+    bench_document(3000, 20);
+    bench_document(MANY, 20);
+    (void)unlink(path);
+    (void)unlink(lab);
     (void)rmdir(dir);
     return EXIT_SUCCESS;
 }

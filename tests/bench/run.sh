@@ -6,6 +6,9 @@ cd "$(dirname "$0")/../.."
 cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
 [ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page
+# A peer of bench_replay in C++, where compiler and library are (Debian: g++, libsimdjson-dev).
+c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
+    echo "bench_replay goes without simdjson" >&2
 bench() {
     if [ "$1" = page ]; then
         TANDEM=build/release/tandem SOURCE=$PWD BUILD=$PWD/build/release PYTHONPATH=tests/support:tests/browser \

@@ -42,4 +42,26 @@ static inline void tool_stop(pid_t pid)
     (void)waitpid(pid, NULL, 0);
 }
 
+/* User and system time of all threads. */
+static inline double tool_cpu_s(pid_t pid)
+{
+    char path[64];
+    char text[1024] = "";
+    unsigned long long user = 0;
+    unsigned long long sys = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *in = fopen(path, "re");
+    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in) {
+        (void)fclose(in);
+    }
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');
+    if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                      &sys) != 2) {
+        bench_fail("/proc/PID/stat");
+    }
+    return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
+}
+
 #endif
