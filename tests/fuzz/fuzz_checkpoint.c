@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { VERSION = 7, HEADER = 88 };
+enum { VERSION = 7, HEADER = 88 + JOURNAL_NOTE_MAX };
 static const uint64_t fingerprint = UINT64_C(0x1122334455667788);
 
 /* A file in memory of these bytes, by a name that it can be opened with. */
