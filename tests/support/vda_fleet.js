@@ -11,9 +11,11 @@ const vehicle = (serial, speed) => new AgvController({ manufacturer: "acme", ser
     { agvAdapterType: VirtualAgvAdapter, publishVisualizationInterval: 500 },
     { initialPosition: { mapId: "lab", x: 0, y: 0, theta: 0, lastNodeId: "n0" }, tickRate: 50, vehicleSpeed: speed,
       vehicleSpeedDistribution: () => [speed, speed] });
-const corners = [[0, 0], [1, 0], [1, 2.5], [-1, 2.5], [-1, 0]], round = [0, 1, 2, 3, 4, 0];
+const round = [0, 1, 2, 3, 4, 0];
 
 function order(k) {
+    // Vehicles end an edge at a tick of 20 ms: of edges always as long that would be the same part of a tick each time.
+    const size = 1 + 0.037 * k, corners = [[0, 0], [1, 0], [1, 2.5], [-1, 2.5], [-1, 0]].map(at => at.map(m => m * size));
     // Each vehicle gets action ids of its own.
     const wait = () => k % 2 ? [{ actionType: "noop", actionId: createUuid(), blockingType: BlockingType.Hard,
                                   actionParameters: [{ key: "duration", value: 0.3 }] }] : [];

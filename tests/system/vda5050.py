@@ -61,7 +61,6 @@ def check_speeds(pair):
     for side, truth in TRUTH.items():
         fit = pair[side]
         low, high = fit["ci95"]["linear_speed_mps"]
-        # The vehicle ends its edge at a tick of 20 ms; of 2 m at 2 m/s a tick is 2 %.
         print(f"{side}: {fit['values']['linear_speed_mps']:.4f} [{low:.4f}, {high:.4f}] m/s, truth {truth}, {fit['verdict']}")
         assert low <= truth <= high, (side, fit)
 
