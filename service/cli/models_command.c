@@ -422,7 +422,12 @@ int command_models(int argc, char **argv)
         return result;
     }
     result = EXIT_FINE;
-    for (char **word = argv + 1; *word && count < CHOSEN_MAX; word++) {
+    for (char **word = argv + 1; *word; word++) {
+        if (word - argv > CHOSEN_MAX) {
+            (void)fprintf(stderr, "tandem: models: %d at once are the most\n", CHOSEN_MAX);
+            result = EXIT_USAGE;
+            break;
+        }
         const int chosen = choose_model(*word, &choices[count]);
         count += chosen == EXIT_FINE ? 1 : 0;
         result = chosen > result ? chosen : result;

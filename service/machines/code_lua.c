@@ -117,21 +117,13 @@ static void name_value(void *context, FILE *out, size_t name, bool asks)
     (void)fputs(asks ? "] ~= nil)" : ")", out);
 }
 
-/* An element of a table, by its name. */
-static void say_key(const struct code *c, const char *before, uint8_t name, const char *behind)
-{
-    code_say(c, "%s[", before);
-    code_string(c->out, machine_name(c->machine, name));
-    code_say(c, "]%s", behind);
-}
-
 static void give_value(const struct code *c, const char *indent, const char *table,
                        const struct machine_assignment *a)
 {
     code_say(c, "%sself.undefined = false\n%sx = ", indent, indent);
     code_expression(&c->writer, a->value);
     code_say(c, "\n%sif self.undefined then x = nil end\n%s", indent, indent);
-    say_key(c, table, a->name, " = x\n");
+    code_say_key(c, table, a->name, " = x\n");
 }
 
 static void write_init(const struct code *c)
@@ -229,7 +221,7 @@ static void write_arcs(const struct code *c)
         code_say(c, "\n");
         for (size_t k = 0; k < delayed.count; k++) {
             const struct machine_assignment *a = &m->assignments[delayed.first + k];
-            say_key(c, "    self.next_v", a->name, " = ");
+            code_say_key(c, "    self.next_v", a->name, " = ");
             code_expression(&c->writer, a->value);
             code_say(c, "\n");
         }
@@ -299,10 +291,10 @@ static void write_outputs(const struct code *c)
     for (size_t k = 0; k < m->output_count; k++) {
         const struct machine_port *port = &m->outputs[k];
         if (port->variable != MACHINE_NONE) {
-            say_key(c, "  self.out", port->name, " = ");
-            say_key(c, "self.v", port->name, "\n");
+            code_say_key(c, "  self.out", port->name, " = ");
+            code_say_key(c, "self.v", port->name, "\n");
         } else if (port->has_otherwise) {
-            say_key(c, "  self.out", port->name, " = ");
+            code_say_key(c, "  self.out", port->name, " = ");
             if (machine_type(m, port->name) == EXPRESSION_TRUTH) {
                 code_say(c, "%s\n", port->otherwise > 0.0 ? "true" : "false");
             } else {

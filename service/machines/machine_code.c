@@ -49,6 +49,13 @@ void code_say(const struct code *c, const char *format, ...)
     va_end(args);
 }
 
+void code_say_key(const struct code *c, const char *before, uint8_t name, const char *behind)
+{
+    code_say(c, "%s[", before);
+    code_string(c->out, machine_name(c->machine, name));
+    code_say(c, "]%s", behind);
+}
+
 void code_guard(const struct code *c, size_t arc)
 {
     const uint16_t when = c->machine->arcs[arc].when;

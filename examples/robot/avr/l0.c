@@ -1,6 +1,6 @@
 /* l0.c - the lowest level of the lab's robot on an ATmega328P at 16 MHz: LISTEN, TURN, GO and
  * STOP, a decision every 25 ms, and a serial line at 115200 baud. Its motors and encoders are
- * simulated here (world()); yours are registers.
+ * simulated here (step_world()); yours are registers.
  *
  *   avr-gcc -mmcu=atmega328p -Os -std=c99 -o l0.elf l0.c ../c/tandem_robot.c -I../c -lm
  *
@@ -82,7 +82,7 @@ static uint32_t read_ms(void)
     return now;
 }
 
-static void say(const char *text, uint16_t bytes)
+static void send_text(const char *text, uint16_t bytes)
 {
     while (bytes--) {
         while (!(UCSR0A & 1 << UDRE0)) {
@@ -94,7 +94,7 @@ static void say(const char *text, uint16_t bytes)
 /* ---- the robot ---- */
 
 /* What motors, wheels and odometry would do in a period. */
-static void world(void)
+static void step_world(void)
 {
     for (uint8_t k = 0; k < 2; k++) {
         l0.nu[k] += (l0.tau[k] - l0.nu[k]) * (PERIOD_S / (LAG_S + PERIOD_S));
@@ -111,35 +111,35 @@ static void world(void)
     l0.way_m -= went;
 }
 
-static void drive(float ahead_mps, float turn_radps)
+static void set_speeds(float ahead_mps, float turn_radps)
 {
     l0.tau[0] = ahead_mps;
     l0.tau[1] = turn_radps;
 }
 
-static float limit(float value, float most)
+static float limit_size(float value, float most)
 {
     return copysignf(fminf(fabsf(value), most), value);
 }
 
 /* One decision; true when a move has just ended. */
-static bool decide(void)
+static bool decide_next(void)
 {
     const float way_m = l0.way_m;
-    world();
+    step_world();
     if (l0.state == TURN) {
         l0.way_m = way_m; /* that begins behind the turn */
-        drive(0, limit(6 * l0.turn_rad, TURN_RADPS));
+        set_speeds(0, limit_size(6 * l0.turn_rad, TURN_RADPS));
         if (fabsf(l0.turn_rad) < 0.01f) {
             l0.state = fabsf(l0.way_m) > 0.005f ? GO : STOP;
         }
     } else if (l0.state == GO) {
-        drive(limit(6 * l0.way_m, GO_MPS), limit(6 * l0.turn_rad, TURN_RADPS));
+        set_speeds(limit_size(6 * l0.way_m, GO_MPS), limit_size(6 * l0.turn_rad, TURN_RADPS));
         if (fabsf(l0.way_m) < 0.002f) {
             l0.state = STOP;
         }
     } else {
-        drive(0, 0);
+        set_speeds(0, 0);
     }
     if (l0.state == STOP && fabsf(l0.nu[0]) < 0.002f && fabsf(l0.nu[1]) < 0.01f) {
         l0.state = LISTEN;
@@ -148,7 +148,7 @@ static bool decide(void)
     return false;
 }
 
-static void go(float turn_rad, float way_m)
+static void set_targets(float turn_rad, float way_m)
 {
     l0.turn_rad = turn_rad;
     l0.way_m = way_m;
@@ -162,46 +162,46 @@ static void say_number(int32_t value)
 {
     char text[13] = " ";
     ltoa(value, text + 1, 10);
-    say(text, (uint16_t)strlen(text));
+    send_text(text, (uint16_t)strlen(text));
 }
 
-static void tell(char what)
+static void tell_pose(char what)
 {
-    say(&what, 1);
+    send_text(&what, 1);
     say_number((int32_t)lrintf(l0.pose[0] * 1000));
     say_number((int32_t)lrintf(l0.pose[1] * 1000));
     say_number((int32_t)lrintf(l0.pose[2] * 180 / (float)M_PI));
     say_number((int32_t)l0.began_ms);
     say_number((int32_t)read_ms());
-    say("\n", 1);
+    send_text("\n", 1);
 }
 
-static void start(void)
+static void start_robot(void)
 {
-    say("B\n", 2);
+    send_text("B\n", 2);
 }
 
-static void obey(char *text)
+static void obey_line(char *text)
 {
     char *at = text;
     const long op = strtol(at, &at, 10), right_deg = strtol(at, &at, 10),
                way_cm = strtol(at, &at, 10);
     if (op == 1 && l0.state == LISTEN) {
-        go(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
+        set_targets(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
     } else if (op == 4 && l0.state != LISTEN) {
-        drive(0, 0);
+        set_speeds(0, 0);
         l0.state = LISTEN;
-        tell('H'); /* for the move, */
-        tell('D'); /* and for the halt */
+        tell_pose('H'); /* for the move, */
+        tell_pose('D'); /* and for the halt */
     } else {
-        tell('I');
+        tell_pose('I');
     }
 }
 
-static void report(bool ended)
+static void report_end(bool ended)
 {
     if (ended) {
-        tell('D');
+        tell_pose('D');
     }
 }
 
@@ -211,10 +211,10 @@ static bool send_line(void *context, const char *word, const char *payload, uint
                       uint8_t qos, bool retained)
 {
     (void)context, (void)qos, (void)retained; /* who carries it to a broker knows by the word */
-    say(word, (uint16_t)strlen(word));
-    say(" ", 1);
-    say(payload, bytes);
-    say("\n", 1);
+    send_text(word, (uint16_t)strlen(word));
+    send_text(" ", 1);
+    send_text(payload, bytes);
+    send_text("\n", 1);
     return true;
 }
 
@@ -230,14 +230,14 @@ static bool begin_move(void *context, const struct tandem_command *command)
     if (strcmp(command->op, "go") != 0) {
         return false;
     }
-    go(command->rotation_rad, command->displacement_m);
+    set_targets(command->rotation_rad, command->displacement_m);
     return true;
 }
 
 static void stop_move(void *context)
 {
     (void)context;
-    drive(0, 0);
+    set_speeds(0, 0);
     l0.state = LISTEN;
 }
 
@@ -245,13 +245,13 @@ static const struct tandem_body body = {
     .send = send_line, .now = read_clock, .begin = begin_move, .stop = stop_move, .boot = ""};
 static struct tandem_robot robot;
 
-static void start(void)
+static void start_robot(void)
 {
     robot.has = &body;
     tandem_online(&robot);
 }
 
-static void obey(char *text)
+static void obey_line(char *text)
 {
     char *payload = strchr(text, ' ');
     if (payload) {
@@ -261,7 +261,7 @@ static void obey(char *text)
     }
 }
 
-static void report(bool ended)
+static void report_end(bool ended)
 {
     static uint8_t periods;
     memcpy(robot.pose, l0.pose, sizeof robot.pose);
@@ -278,19 +278,19 @@ static void report(bool ended)
 int main(void)
 {
     start_board();
-    start();
+    start_robot();
     for (uint32_t next_ms = PERIOD_MS;;) {
         if (line_bytes > 0) {
             char text[sizeof line + 1];
             memcpy(text, (const char *)line, line_bytes);
             text[line_bytes] = '\0';
-            obey(text);
+            obey_line(text);
             line_bytes = 0;
         }
         sleep_mode();
         if ((int32_t)(read_ms() - next_ms) >= 0) {
             next_ms += PERIOD_MS;
-            report(decide());
+            report_end(decide_next());
         }
     }
 }
