@@ -7,9 +7,6 @@
 
 /* Of all tests of parts together: right models are told MARGINAL by them this often. */
 static const double FALSE_ALARMS = 0.005;
-/* An entry that differs by less than this share of its value moves no robot that one could see:
- * it widens errors, no more. */
-static const double MATTERS = 0.03;
 /* Root mean square of unmeasured forces beside that of efforts: beyond it a fit rests on what
  * nobody measured. */
 static const double FORCE_RATIO_MAX = 0.25;
@@ -55,7 +52,8 @@ static bool test_matters(const struct stability_test *test, const struct dynamic
 {
     size_t from = 0;
     size_t to = 0;
-    return largest_apart(test, &from, &to) > MATTERS * fabs(fit->estimate.value[test->entry]);
+    return largest_apart(test, &from, &to) >
+           stability_matters * fabs(fit->estimate.value[test->entry]);
 }
 
 /* "an effort has less effect the larger it is" from the entry's size at both ends. */
@@ -171,7 +169,7 @@ static size_t bent_axis(const struct model *model, const struct stability *s, do
         double direction;
         compare_worths(shape, &level, &direction);
         if (shape->p < chance && shape->statistic / shape->df > most &&
-            fmax(fabs(level - 1.0), fabs(direction - 1.0)) > MATTERS) {
+            fmax(fabs(level - 1.0), fabs(direction - 1.0)) > stability_matters) {
             most = shape->statistic / shape->df;
             found = a;
         }
@@ -461,7 +459,7 @@ static void judge_moved(struct dynamics_fit *fit, const struct model *model,
     for (size_t i = 0; i < fit->estimate.p; i++) {
         const double error = hypot(held->moved_se[i], fit->estimate.se[i]);
         if (fabs(held->moved[i]) / error > most &&
-            fabs(held->moved[i]) > MATTERS * fabs(fit->estimate.value[i])) {
+            fabs(held->moved[i]) > stability_matters * fabs(fit->estimate.value[i])) {
             most = fabs(held->moved[i]) / error;
             worst = i;
         }

@@ -11,6 +11,9 @@
 static const double INCOMPLETE_RATIO = 0.1;
 static const double SATURATED_RATIO = 0.9;
 static const double JITTER_RATIO = 0.2;
+/* Mean of an effort that stands at one of its limits, from there as a share of both's distance.
+ */
+static const double ONE_SIDED = 0.2;
 /* A channel has to stand out of its noise. */
 static const double SIGNAL_RATIO = 5.0;
 /* Variance explained by simulation: below the first a fit is poor, below the second useless. */
@@ -121,6 +124,13 @@ static void judge_time(struct estimate *e, const struct model_limits *limits,
     }
 }
 
+/* A binary signal, not one that was held back. */
+static bool takes_both_limits(const struct data_channel *tau)
+{
+    const double apart = tau->max - tau->min;
+    return tau->mean - tau->min > ONE_SIDED * apart && tau->max - tau->mean > ONE_SIDED * apart;
+}
+
 static void judge_channel(struct estimate *e, const struct model_axis *axis,
                           const struct data_channel *nu, const struct data_channel *tau,
                           double limit)
@@ -132,7 +142,14 @@ static void judge_channel(struct estimate *e, const struct model_axis *axis,
         estimate_advise(e, "move with more %s, or measure it with less noise",
                         axis->velocity_words);
     }
-    if (tau->saturation_ratio > SATURATED_RATIO) {
+    if (tau->saturation_ratio > SATURATED_RATIO && takes_both_limits(tau)) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "%s takes two values only, %.4g and %.4g: whether what lies between "
+                        "acts in proportion was not tried",
+                        axis->effort, tau->min, tau->max);
+        estimate_advise(e, "give the %s a third and two thirds of these values as well",
+                        axis->effort_words);
+    } else if (tau->saturation_ratio > SATURATED_RATIO) {
         estimate_reason(e, ESTIMATE_MARGINAL, "%s stands at its limits %.0f %% of the time",
                         axis->effort, 100.0 * tau->saturation_ratio);
         estimate_advise(e, "drive below the limits of the %s as well", axis->effort_words);

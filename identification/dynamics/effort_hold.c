@@ -11,10 +11,13 @@
 
 NAMES(effort_hold_names, EFFORT_HOLD_COUNT, "zoh", "linear", "auto");
 
-/* So much less the means have to leave, in root mean square: of a weak form, and of a
- * simulation, in which nothing but noise is left beside. */
+/* So much less the means have to leave, in root mean square, of a weak form. */
 static const double WEAK_RATIO = 0.98;
-static const double SIMULATED_RATIO = 0.998;
+/* Of a simulation nothing but noise is left: twice the logarithm of a likelihood ratio, from
+ * which on it decides. */
+static const double DECIDED = 8.0;
+/* An effort that would act sooner than it was given, by so many errors. */
+static const double SOONER_ERRORS = 3.0;
 /* What acts half a period sooner than told is the mean of this row and the next. */
 static const double MEAN_PERIODS = -0.5;
 /* Friction that turns over within this share of the model's width: a wide turn-over makes up
@@ -38,6 +41,9 @@ static enum status fit_both(struct hold_contest *c, enum dynamics_method method)
     enum status st = STATUS_OK;
     for (size_t k = 0; k < COUNT(c->fit) && st == STATUS_OK; k++) {
         st = dynamics_estimate(c->model, c->set[k], method, c->options, &c->fit[k]);
+        if (st == STATUS_OK && c->fit[k].stop == DYNAMICS_STOP_CANCELLED) {
+            st = STATUS_E_STALE;
+        }
     }
     return st;
 }
@@ -69,8 +75,21 @@ static bool explains_motion(const struct hold_contest *c)
     return well;
 }
 
-/* Joints in the loop of a controller: a weak form does not tell late efforts from friction that
- * turns over, a simulation without a delay does. False where it explains too little. */
+/* Whether the means act, of two simulations that explain the motion. What acts half a period
+ * sooner looks like a delay that is half a period shorter: where nothing else tells them apart,
+ * efforts are held, unless they would then act before they were given. */
+static bool means_act(const struct hold_contest *c, size_t samples)
+{
+    const struct dynamics_fit *held = &c->fit[0];
+    const double for_means =
+        -2.0 * (double)(samples * c->model->axis_count) * log(left_ratio(c));
+    return for_means > DECIDED ||
+           (for_means > -DECIDED && held->delay_s < -SOONER_ERRORS * held->delay_se_s);
+}
+
+/* Each form simulated as well as it can be, since a weak form takes noise for late efforts. Of
+ * a joint in the loop of a controller friction that turns over slowly looks late, too, and so
+ * does a delay: without them. */
 static enum status compare_simulated(const struct model *model, const struct data_set *held,
                                      const struct data_set *means,
                                      const struct dynamics_options *options,
@@ -82,8 +101,10 @@ static enum status compare_simulated(const struct model *model, const struct dat
     struct model narrow = *model;
     struct dynamics_options plain = *options;
     struct hold_contest c = {&narrow, {&part, &same}, &plain, {{.n = 0}, {.n = 0}}};
-    narrow.width *= NARROW;
-    plain.delay_max_s = 0.0;
+    if (model->sticks) {
+        narrow.width *= NARROW;
+        plain.delay_max_s = 0.0;
+    }
     plain.from_rest = options->from_rest && from == 0;
     for (size_t a = 0; a < part.axes; a++) {
         same.tau[a] = means->tau[a] + from;
@@ -92,8 +113,7 @@ static enum status compare_simulated(const struct model *model, const struct dat
     if (st == STATUS_OK && explains_motion(&c)) {
         choice->compared = true;
         choice->left_ratio = left_ratio(&c);
-        choice->hold =
-            choice->left_ratio < SIMULATED_RATIO ? EFFORT_HOLD_LINEAR : EFFORT_HOLD_ZOH;
+        choice->hold = means_act(&c, part.n) ? EFFORT_HOLD_LINEAR : EFFORT_HOLD_ZOH;
     }
     return st;
 }
@@ -105,9 +125,8 @@ static enum status compare_holds(const struct model *model, const struct data_se
                                  struct effort_choice *choice)
 {
     struct hold_contest c = {model, {held, means}, options, {{.n = 0}, {.n = 0}}};
-    enum status st =
-        model->sticks ? compare_simulated(model, held, means, options, choice) : STATUS_OK;
-    if (st == STATUS_E_NOMEM || choice->compared) {
+    enum status st = compare_simulated(model, held, means, options, choice);
+    if (st == STATUS_E_NOMEM || st == STATUS_E_STALE || choice->compared) {
         return st;
     }
     st = fit_both(&c, DYNAMICS_WEAK);

@@ -10,7 +10,7 @@
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_options.h"
 
-/* auto: what a weak form, or of models that stick a simulation without a delay, explains better. */
+/* auto: what a simulation explains better, or a weak form where that explains too little. */
 enum effort_hold { EFFORT_HOLD_ZOH, EFFORT_HOLD_LINEAR, EFFORT_HOLD_AUTO, EFFORT_HOLD_COUNT };
 extern const struct names effort_hold_names; /* "zoh", "linear", "auto" */
 
@@ -21,7 +21,8 @@ struct effort_choice {
 };
 
 /* Choose, and put the efforts of the table so that what holds them from sample to sample takes
- * them as chosen. STATUS_OK; STATUS_E_NOMEM. Where a comparison cannot be made it is zoh. Cold
+ * them as chosen. STATUS_OK; STATUS_E_NOMEM; STATUS_E_STALE when
+ * options->go_on said no. Where a comparison cannot be made it is zoh. Cold
  * path: allocates. */
 MUST_USE enum status effort_hold_take(const struct model *model, struct data_table *table,
                                       const struct dynamics_options *options,

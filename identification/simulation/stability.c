@@ -32,7 +32,7 @@ enum {
     PIECE_SAMPLES = 1250
 };
 
-/* A part tells of its parameters from so many innovations for each. */
+/* A part tells of parameters from so many innovations for each. */
 static const double ROWS_PER_UNKNOWN = 8.0;
 /* An effort has a direction beyond this share of its largest. */
 static const double DIRECTED = 0.02;
@@ -43,6 +43,7 @@ static const double DIFFER = 0.05;
 ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "recordings", "level",
            "direction");
 
+const double stability_matters = 0.03;
 const double stability_worth_at[STABILITY_WORTHS] = {-1.0, -1.0 / 3.0, 1.0 / 3.0, 1.0};
 
 /* What a part of the recording says. */
@@ -245,30 +246,30 @@ static double part_sd(const struct part_estimate *part, size_t n, size_t i)
     return sqrt(part->svd.inverse[i * n + i]);
 }
 
-/* The entry whose estimates lie farthest apart, in errors. */
+/* The entry whose estimates lie farthest apart, in errors; of those that matter before all
+ * others: where estimates depend on each other, what is known best need not be what changes. */
 static void name_entry(const struct stability_work *work, const struct dynamics_fit *fit,
                        const struct part_estimate *parts, struct stability_test *test)
 {
-    const size_t n = work->count;
+    size_t found = 0;
     double most = -1.0;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t a = 0; a < test->parts && work->index[i] < fit->estimate.p; a++) {
-            for (size_t b = 0; b < a; b++) {
-                const double apart = fabs(parts[a].step[i] - parts[b].step[i]) /
-                                     hypot(part_sd(&parts[a], n, i), part_sd(&parts[b], n, i));
-                if (apart > most) {
-                    most = apart;
-                    test->entry = i;
-                }
-            }
+    for (size_t i = 0; i < work->count && work->index[i] < fit->estimate.p; i++) {
+        const double least = stability_matters * fabs(fit->estimate.value[work->index[i]]);
+        for (size_t k = 0; k < test->parts * test->parts; k++) {
+            const struct part_estimate *a = &parts[k / test->parts];
+            const struct part_estimate *b = &parts[k % test->parts];
+            const double apart = fabs(a->step[i] - b->step[i]);
+            const double sd = hypot(part_sd(a, work->count, i), part_sd(b, work->count, i));
+            const double weight = apart / sd + (apart > fmax(sd, least) ? 1e9 : 0.0);
+            found = weight > most ? i : found;
+            most = fmax(weight, most);
         }
     }
+    test->entry = work->index[found];
     for (size_t a = 0; a < test->parts; a++) {
-        const size_t entry = work->index[test->entry];
-        test->value[a] = fit->estimate.value[entry] + parts[a].step[test->entry];
-        test->se[a] = part_sd(&parts[a], n, test->entry);
+        test->value[a] = fit->estimate.value[test->entry] + parts[a].step[found];
+        test->se[a] = part_sd(&parts[a], work->count, found);
     }
-    test->entry = work->index[test->entry];
 }
 
 /* What an entry's estimates are worth together. */
@@ -489,8 +490,7 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
 }
 
-/* A score test: what the columns of a bin behind the first `less` would explain beyond these.
- */
+/* A score test: what columns of a bin behind the first `less` would explain beyond these. */
 struct added_columns {
     double statistic, df, p;
     struct part_estimate all; /* of all `more` columns */

@@ -57,9 +57,14 @@ struct stability_test {
     size_t parts;         /* 2 .. STABILITY_PARTS_MAX */
     double statistic, df; /* chi squared when the parts agree */
     double p;             /* chance of as much or more then */
-    size_t entry;         /* of the fit, that differs most against its errors */
+    size_t entry; /* of the fit, that differs most against its errors; before all by a share
+                     that matters */
     double value[STABILITY_PARTS_MAX], se[STABILITY_PARTS_MAX]; /* of it, part by part */
 };
+
+/* An entry that differs by less than this share of its value moves no robot that one could see.
+ */
+extern const double stability_matters;
 
 /* Efforts as shares of the largest at which it is told what they are worth. */
 enum { STABILITY_WORTHS = 4 };

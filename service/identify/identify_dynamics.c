@@ -81,14 +81,27 @@ static bool search_on(void *context, enum dynamics_method stage, size_t iteratio
                           share_of(stage, iteration));
 }
 
+static bool start_on(void *context, enum dynamics_method stage, size_t iteration)
+{
+    (void)stage;
+    (void)iteration;
+    return identify_ask_on(((const struct search *)context)->request, "starting", 0.1, NULL) ==
+           STATUS_OK;
+}
+
 /* What efforts do between rows; held-out ones do the same. */
 static enum status take_efforts(const struct identify_request *request,
                                 struct identify_result *result, struct err *err)
 {
     const char *asked = request->hold ? request->hold : "auto";
+    struct dynamics_options options = result->options;
+    options.go_on = options.go_on ? start_on : NULL;
     const enum status st = effort_hold_take(
-        result->kind->model, &result->own.table, &result->options,
+        result->kind->model, &result->own.table, &options,
         (enum effort_hold)names_value(&effort_hold_names, asked), &result->hold);
+    if (st == STATUS_E_STALE) {
+        return identify_give_up(err);
+    }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 

@@ -10,12 +10,12 @@
 #include "identification/dynamics/effort_hold.h"
 #include "twin/models/models.h"
 
-enum { N = 3000, FINE = 20, TONES = 4 };
+enum { N = 3000, STEPS = 1200, FINE = 20, TONES = 4 };
 static const double DT_S = 0.01;
 static const double NOISE_SD[] = {0.002, 0.01};
 /* The servo: kg m^2, N m s, N m; the channel: s, and its gain. */
 static const double INERTIA = 0.02, VISCOUS = 0.05, COULOMB = 0.05;
-static const double LAG_S = 0.26, GAIN = 1.05;
+static const double LAG_S = 0.26, GAIN = 1.05, QUICK_S = 0.06;
 static const double REST = 1e-4;
 
 static double t_s[N], effort[N], velocity[N];
@@ -78,15 +78,39 @@ static void record_loop(bool joint, bool held, double noise_sd, uint64_t seed)
     }
 }
 
-static enum effort_hold choose_hold(const char *name)
+/* Commands that step, of a channel that nothing controls: their mean acts, or they are held. */
+static void record_steps(bool held, double noise_sd, uint64_t seed)
+{
+    struct random_source draws = {.state = seed * UINT64_C(0x9E3779B97F4A7C15)};
+    const double h_s = DT_S / FINE;
+    double v = 0.0;
+    for (size_t k = 0, left = 0; k < STEPS; k++, left--) {
+        if (left == 0) {
+            left = 15 + (size_t)random_between(&draws, 0.0, 85.0);
+            effort[k] = random_between(&draws, -1.0, 1.0);
+        } else {
+            effort[k] = effort[k - 1];
+        }
+        t_s[k] = (double)k * DT_S;
+    }
+    for (size_t k = 0; k < STEPS; k++) {
+        velocity[k] = v + noise_sd * random_normal(&draws);
+        const double next = k + 1 < STEPS && !held ? effort[k + 1] : effort[k];
+        for (size_t i = 0; i < FINE; i++) {
+            v += h_s * (GAIN * 0.5 * (effort[k] + next) - v) / QUICK_S;
+        }
+    }
+}
+
+static enum effort_hold choose_hold(const char *name, size_t n)
 {
     const struct model *model = model_find(name);
     const struct dynamics_options options = dynamics_options_for(model);
     const struct data_raw raw = {.axes = 1,
-                                 .n = N,
+                                 .n = n,
                                  .t_s = t_s,
                                  .part_count = 1,
-                                 .part_start = {0, N},
+                                 .part_start = {0, n},
                                  .nu = {velocity},
                                  .tau = {effort}};
     struct data_table table;
@@ -112,12 +136,29 @@ static void test_auto(void)
         for (size_t run = 0; run < runs; run++) {
             record_loop(joint, held, NOISE_SD[row / 4], run + 1);
             right +=
-                choose_hold(models[joint]) == (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
+                choose_hold(models[joint], N) == (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
         }
         (void)printf("%-11s %-11s noise %.3f: right %zu of %zu\n", models[joint],
                      held ? "held" : "computed on", NOISE_SD[row / 4], right, runs);
         (void)fflush(stdout);
         CHECK(models[joint], right * 20 >= runs * 19);
+    }
+}
+
+/* Noise as large as a twentieth of the velocity is not taken for late commands. */
+static void test_noise(void)
+{
+    enum { RUNS = 60 };
+    for (size_t held = 0; held < 2; held++) {
+        size_t right = 0;
+        for (size_t run = 0; run < RUNS; run++) {
+            record_steps(held, 0.05, run + 1);
+            right += choose_hold("first_order", STEPS) ==
+                     (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
+        }
+        (void)printf("steps %s, noise 0.05: right %zu of %d\n", held ? "held" : "their mean",
+                     right, RUNS);
+        CHECK(held ? "held" : "mean", right >= RUNS - 1);
     }
 }
 
@@ -127,5 +168,6 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("effort hold", NULL, NULL);
     CU_add_test(suite, "auto", test_auto);
+    CU_add_test(suite, "noise", test_noise);
     return check_run();
 }
