@@ -75,6 +75,14 @@ static inline unsigned check_seed(unsigned fallback)
     return seed;
 }
 
+/* How many draws a test makes: TANDEM_RUNS, or the default; at most so many. */
+static inline size_t check_runs(size_t fallback, size_t most)
+{
+    const char *text = getenv("TANDEM_RUNS");
+    const size_t runs = text ? strtoul(text, NULL, 10) : fallback;
+    return runs < 1 ? 1 : runs > most ? most : runs;
+}
+
 /* End of every test main: run all, and turn the outcome into an exit status. */
 static inline int check_run(void)
 {

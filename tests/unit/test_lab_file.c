@@ -3,15 +3,12 @@
 
 #include "tests/support/check.h"
 
-#include <dirent.h>
-
 #include "base/number.h"
 #include "config/options/option_file.h"
-#include "service/cli/commands.h"
 /* Its round trip is ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)
 
-enum { TEXT_MAX = 1 << 16, FILE_MAX = 1 << 18 };
+enum { TEXT_MAX = 1 << 16 };
 
 static enum status parse(const char *text, struct lab_file *lab, struct err_list *errors)
 {
@@ -717,119 +714,6 @@ static void test_size(void)
     free(text);
 }
 
-static char *read_whole(const char *path, size_t *bytes)
-{
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        return NULL;
-    }
-    char *text = calloc(1, FILE_MAX);
-    *bytes = text ? fread(text, 1, FILE_MAX - 1, in) : 0;
-    (void)fclose(in);
-    return text;
-}
-
-/* Every file of a folder through check; returns how many there were. */
-static size_t each_file(const char *folder, void (*check)(const char *path, const char *name))
-{
-    size_t n = 0;
-    DIR *dir = opendir(folder);
-    CU_ASSERT_FATAL(dir != NULL);
-    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        if (entry->d_name[0] != '.') {
-            char path[1024];
-            (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            check(path, entry->d_name);
-            n++;
-        }
-    }
-    (void)closedir(dir);
-    return n;
-}
-
-static void check_example(const char *path, const char *name)
-{
-    struct lab_file lab = {0};
-    struct err_list errors = {0};
-    CHECK_INT(name, lab_file_load(path, &lab, &errors), STATUS_OK);
-    err_list_print(&errors, stdout);
-    if (errors.count == 0) {
-        fuzz_round_trip(&lab);
-    }
-    lab_file_free(&lab);
-}
-
-static void check_corpus(const char *path, const char *name)
-{
-    size_t bytes = 0;
-    char *text = read_whole(path, &bytes);
-    CHECK(name, text != NULL);
-    if (text) {
-        (void)LLVMFuzzerTestOneInput((const uint8_t *)text, bytes);
-    }
-    free(text);
-}
-
-static void test_examples(void)
-{
-    CHECK("", each_file(TANDEM_SOURCE_DIR "/config/examples", check_example) >= 3);
-}
-
-static void test_corpus(void)
-{
-    CHECK("", each_file(TANDEM_SOURCE_DIR "/tests/fuzz/corpus/lab_file", check_corpus) >= 10);
-}
-
-static void check_same(const char *path, const char *printed, size_t printed_bytes)
-{
-    size_t bytes = 0;
-    char *text = read_whole(path, &bytes);
-    CHECK(path, text != NULL);
-    CHECK(path, text && bytes == printed_bytes && memcmp(text, printed, bytes) == 0);
-    free(text);
-}
-
-/* docs/config.md and the schema are what the tables say: make them anew when this fails
- * (`tandem config --docs`, `tandem config --schema`). */
-static void test_generated(void)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    lab_file_print_docs(out);
-    (void)fclose(out);
-    check_same(TANDEM_SOURCE_DIR "/docs/config.md", text, bytes);
-    free(text);
-    text = NULL;
-    out = open_memstream(&text, &bytes);
-    CHECK_INT("", lab_file_print_schema(out), STATUS_OK);
-    (void)fclose(out);
-    check_same(TANDEM_SOURCE_DIR "/config/lab.schema.json", text, bytes);
-    free(text);
-}
-
-static int run_command(int argc, const char *a, const char *b)
-{
-    char name[] = "config";
-    char first[256];
-    char second[256];
-    (void)snprintf(first, sizeof first, "%s", a);
-    (void)snprintf(second, sizeof second, "%s", b);
-    char *argv[] = {name, first, second, NULL};
-    argv[argc] = NULL;
-    return command_config(argc, argv);
-}
-
-static void test_command(void)
-{
-    CHECK_INT("", run_command(1, "", ""), EXIT_USAGE);
-    CHECK_INT("", run_command(2, "--nope", ""), EXIT_USAGE);
-    CHECK_INT("", run_command(2, "/no/such", ""), EXIT_USAGE);
-    CHECK_INT("", run_command(3, "a", "b"), EXIT_USAGE);
-    CHECK_INT("", run_command(2, "--help", ""), EXIT_FINE);
-    CHECK_INT("", run_command(2, TANDEM_SOURCE_DIR "/config/examples/lab.yaml", ""), EXIT_FINE);
-}
-
 static const CU_TestInfo tests[] = {
     {"faults", test_faults},
     {"all at once", test_all_at_once},
@@ -846,10 +730,6 @@ static const CU_TestInfo tests[] = {
     {"many pairs", test_many_pairs},
     {"bombs", test_bombs},
     {"size", test_size},
-    {"examples", test_examples},
-    {"corpus", test_corpus},
-    {"generated files", test_generated},
-    {"command", test_command},
 };
 
 int main(void)

@@ -1,58 +1,9 @@
 /* The HTTP server over real sockets: every route, every error. It runs threads. */
-#include "tests/support/check.h"
+#include "tests/support/web_served.h"
 
-#include "tests/support/http.h"
-#include "tests/support/schema.h"
-#include "tests/support/web_fixture.h"
 #include "twin/report/fit_report.h"
 #include "web/http/routes.h"
-#include "web/resources/page.h"
 #include "web/server/dispatch.h"
-
-static const char TOKEN[] = "s3cret-token";
-#define AUTH "Authorization: Bearer s3cret-token\r\n"
-
-static struct fixture fixture;
-static struct web *web;
-static uint16_t port;
-static json_t *contract;
-
-static json_t *parse(const struct http_reply *reply)
-{
-    return json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, NULL);
-}
-
-static json_t *member(json_t *node, const char *a, const char *b, const char *c)
-{
-    node = json_object_get(node, a);
-    node = b ? json_object_get(node, b) : node;
-    return c ? json_object_get(node, c) : node;
-}
-
-/* The schema of a route's answer with this status. */
-static json_t *answer_schema(const char *path, const char *method, const char *status,
-                             const char *media)
-{
-    json_t *operation = member(contract, "paths", path, method);
-    json_t *response = schema_resolve(contract, member(operation, "responses", status, NULL));
-    return member(response, "content", media, "schema");
-}
-
-static void check_contract(const char *path, const char *method, const char *status,
-                           const char *media, const struct http_reply *reply)
-{
-    char why[256] = "";
-    json_t *body = parse(reply);
-    json_t *schema = answer_schema(path, method, status, media);
-    CHECK(path, schema);
-    CHECK(path, body);
-    if (schema && body) {
-        const bool fits = schema_check(contract, schema, body, path, why, sizeof why);
-        CHECK_TEXT(path, why, "");
-        CHECK(path, fits);
-    }
-    json_decref(body);
-}
 
 static void fill_id(const char *pattern, const char *id, char *out, size_t size)
 {
@@ -121,21 +72,6 @@ static void test_every_get_route(void)
         http_free(&head);
         http_free(&reply);
     }
-}
-
-static void check_problem(const char *row, const struct http_reply *reply, int status,
-                          const char *slug)
-{
-    char type[64];
-    char want[64];
-    json_t *body = parse(reply);
-    (void)snprintf(want, sizeof want, "/problems/%s", slug);
-    CHECK_INT(row, reply->status, status);
-    CHECK_TEXT(row, http_header(reply, "Content-Type", type, sizeof type), PROBLEM_MEDIA_TYPE);
-    CHECK_TEXT(row, json_string_value(json_object_get(body, "type")), want);
-    CHECK_INT(row, json_integer_value(json_object_get(body, "status")), status);
-    json_decref(body);
-    check_contract("/api/v1/pairs", "get", "400", PROBLEM_MEDIA_TYPE, reply);
 }
 
 #define LONG_32  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -627,184 +563,6 @@ static void test_pure_helpers(void)
     CHECK("no secret", !dispatch_same_secret("", ""));
 }
 
-/* What is asked of a team, in turn. */
-static void test_teams(void)
-{
-    static const struct {
-        const char *row, *target, *headers, *body;
-        int status;
-        const char *words;
-    } rows[] = {
-        {"no token", "/api/v1/teams/cell/start", "", NULL, 401, "/problems/unauthorized"},
-        {"no such team", "/api/v1/teams/hall/start", AUTH, NULL, 404, "/problems/no-such-team"},
-        {"not at work", "/api/v1/teams/cell/robots/R2/abort", AUTH, NULL, 409,
-         "does nothing that could be ended"},
-        {"start", "/api/v1/teams/cell/start", AUTH, NULL, 202,
-         "{\"team\":\"cell\",\"op\":\"start\",\"id\":\"http-"},
-        {"not in Error", "/api/v1/teams/cell/robots/R1/reset", AUTH, NULL, 409, "not in Error"},
-        {"R2 has no pair: in Error at once, and holds", "/api/v1/teams/cell/robots/R2/abort",
-         AUTH, NULL, 409, "/problems/team-refuses"},
-        {"stale", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"fence\":7}", 409,
-         "/problems/stale-fence"},
-        {"no fence", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"reason\":\"x\"}", 400,
-         "fence"},
-        {"no such member", "/api/v1/teams/cell/resources/IB/release", AUTH,
-         "{\"fence\":1,\"why\":\"x\"}", 400, "fence"},
-        {"no such resource", "/api/v1/teams/cell/resources/OB/release", AUTH, "{\"fence\":1}",
-         404, "/problems/not-found"},
-        {"no such robot", "/api/v1/teams/cell/robots/R3/reset", AUTH, NULL, 404,
-         "/problems/not-found"},
-        {"release", "/api/v1/teams/cell/resources/IB/release", AUTH,
-         "{\"fence\":1,\"reason\":\"seen\"}", 202, "\"op\":\"release\""},
-        {"released before", "/api/v1/teams/cell/resources/IB/release", AUTH, "{\"fence\":1}",
-         409, "/problems/stale-fence"},
-        {"skip", "/api/v1/teams/cell/robots/R2/skip", AUTH, NULL, 202, "\"op\":\"skip\""},
-        {"job", "/api/v1/teams/cell/jobs", AUTH, "{\"part\":\"a\",\"seq\":\"s\",\"id\":\"j1\"}",
-         202, "\"id\":\"j1\""},
-        {"job of no sequence", "/api/v1/teams/cell/jobs", AUTH,
-         "{\"part\":\"a\",\"seq\":\"x\"}", 409, "no sequence of this name"},
-        {"job without its part", "/api/v1/teams/cell/jobs", AUTH, "{\"seq\":\"s\"}", 400,
-         "part"},
-        {"a body where none is taken", "/api/v1/teams/cell/stop", AUTH, "{}", 413, "0 bytes"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct http_reply reply =
-            http_request(port, "POST", rows[i].target, rows[i].headers, rows[i].body);
-        CHECK_INT(rows[i].row, reply.status, rows[i].status);
-        CHECK(rows[i].row, strstr(reply.body, rows[i].words) != NULL);
-        http_free(&reply);
-    }
-    struct http_reply reply = http_get(port, "/api/v1/teams/hall");
-    check_problem("no such team", &reply, 404, "no-such-team");
-    http_free(&reply);
-}
-
-/* After what test_teams() asked: what each part of the team is. */
-static void test_team_parts(void)
-{
-    static const struct {
-        const char *target;
-        int status;
-        const char *words;
-    } rows[] = {
-        {"/api/v1/teams/cell/resources", 200, "\"resources\":{\"IB\":{\"owner\":"},
-        {"/api/v1/teams/cell/machines", 200,
-         "\"robots\":{\"R1\":{\"task\":\"FAILED\",\"robot\":\"ERROR\",\"activity\":\"IDLE\"}"},
-        {"/api/v1/teams/cell/machines", 200, "\"resources\":{\"IB\":[\""},
-        {"/api/v1/teams/cell/jobs", 200,
-         "\"waiting\":[],\"jobs\":[{\"number\":1,\"job\":\"j1\""},
-        {"/api/v1/teams/cell/jobs/j1", 200, "\"behind\":0,\"job\":\"j1\",\"part\":\"a\""},
-        {"/api/v1/teams/cell/jobs/1", 404, "/problems/no-such-job"},
-        {"/api/v1/teams/cell/jobs/j%31", 200, "\"job\":\"j1\""},
-        {"/api/v1/teams/cell/jobs/j9", 404, "/problems/no-such-job"},
-        {"/api/v1/teams/hall/jobs/j1", 404, "/problems/no-such-team"},
-        {"/api/v1/teams/hall/machines", 404, "/problems/no-such-team"},
-        {"/api/v1/teams/hall/resources", 404, "/problems/no-such-team"},
-        {"/api/v1/teams/hall/jobs", 404, "/problems/no-such-team"},
-        {"/api/v1/teams/cell/jobs/a%20b", 404, "/problems/not-found"},
-        {"/api/v1/teams/simulate", 404, "/problems/no-such-team"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct http_reply reply = http_get(port, rows[i].target);
-        CHECK_INT(rows[i].target, reply.status, rows[i].status);
-        CHECK(rows[i].target, strstr(reply.body, rows[i].words) != NULL);
-        if (!strstr(reply.body, rows[i].words)) {
-            (void)fprintf(stderr, "%s\n", reply.body);
-        }
-        http_free(&reply);
-    }
-}
-
-static void test_simulate(void)
-{
-    static const char BODY[] = "team: {robots: {R1: {}}}";
-    static const struct {
-        const char *query, *type;
-        int status;
-        const char *words;
-    } rows[] = {
-        {"", "application/yaml", 202, "\"id\":\"77\""},
-        {"?runs=5&seed=0&horizon_s=1e3&team=cell&set=R1.speed=%2B10%25,IB.capacity=2",
-         "text/yaml", 202, "77"},
-        {"?set=R1.cycles=5", "application/yaml; charset=utf-8", 202, "77"},
-        {"", "text/csv", 415, "application/yaml"},
-        {"?runs=0", "application/yaml", 400, "runs"},
-        {"?runs=1.5", "application/yaml", 400, "whole"},
-        {"?runs=1000001", "application/yaml", 400, "1000000"},
-        {"?runs=", "application/yaml", 400, "runs"},
-        {"?runs", "application/yaml", 400, "no value"},
-        {"?seed=-1", "application/yaml", 400, "seed"},
-        {"?seed=1&seed=1", "application/yaml", 400, "twice"},
-        {"?horizon_s=nan", "application/yaml", 400, "horizon_s"},
-        {"?team=", "application/yaml", 400, "1 to 31"},
-        {"?team=a_name_that_is_longer_than_31_bytes", "application/yaml", 400, "1 to 31"},
-        {"?set=R1.speed", "application/yaml", 400, "NAME.WHAT=VALUE"},
-        {"?set=", "application/yaml", 400, "NAME.WHAT=VALUE"},
-        {"?set=%zz", "application/yaml", 400, "broken"},
-        {"?from=journal", "application/yaml", 400, "runs seed horizon_s team set"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        char target[200], headers[200];
-        (void)snprintf(target, sizeof target, "/api/v1/teams/simulate%s", rows[i].query);
-        (void)snprintf(headers, sizeof headers, AUTH "Content-Type: %s\r\n", rows[i].type);
-        struct http_reply reply = http_request(port, "POST", target, headers, BODY);
-        CHECK_INT(target, reply.status, rows[i].status);
-        CHECK(target, strstr(reply.body, rows[i].words) != NULL);
-        if (rows[i].status == 202) {
-            CHECK("it stands among the others",
-                  strstr(reply.head, "Location: /api/v1/identify/77") != NULL);
-        }
-        http_free(&reply);
-    }
-}
-
-static void add_team_row(enum store_kind kind, int64_t t_us, const char *type, const char *json)
-{
-    fixture_add(&fixture, &(struct store_row){.kind = kind,
-                                              .pair = "cell",
-                                              .n = (uint64_t)t_us,
-                                              .t_us = t_us,
-                                              .id = "R2",
-                                              .type = type,
-                                              .json = json,
-                                              .json_bytes = strlen(json)});
-}
-
-/* After what test_teams() asked, R2 has one bar that ended and may have others that are open.
- */
-static void test_gantt(void)
-{
-    static const char TARGET[] = "/api/v1/teams/{team}/gantt";
-    add_team_row(STORE_BARS, 9000000, "failed",
-                 "{\"kind\":\"failed\",\"robot\":\"R2\",\"task\":\"Go\",\"n\":7,"
-                 "\"from\":2.5,\"to\":9}");
-    add_team_row(STORE_ALARMS, 8000000, "team", "{\"detail\":\"task_error: R2 & Go\"}");
-    struct http_reply reply = http_get(port, "/api/v1/teams/cell/gantt?until=10");
-    CHECK_TEXT("of then", reply.body,
-               "{\"team\":\"cell\",\"bars\":[{\"kind\":\"failed\",\"robot\":\"R2\","
-               "\"task\":\"Go\",\"n\":7,\"from\":2.5,\"to\":9}],\"alarms\":[{\"t\":8,"
-               "\"detail\":\"task_error: R2 & Go\"}],\"cut\":false}\n");
-    check_contract(TARGET, "get", "200", "application/json", &reply);
-    http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?since=9.1&until=10");
-    CHECK_TEXT("later", reply.body,
-               "{\"team\":\"cell\",\"bars\":[],\"alarms\":[],\"cut\":false}\n");
-    http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?until=10&format=csv");
-    CHECK("row", strstr(reply.body, "failed,R2,,Go,,,7,,2.5,9,"));
-    http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/cell/gantt?since=0&until=10&format=svg");
-    CHECK("picture", strstr(reply.body, "R2: Go failed, 0.000 s to 6.500 s"));
-    CHECK("alarm", strstr(reply.body, "task_error: R2 &amp; Go, 5.500 s"));
-    http_free(&reply);
-    reply = http_get(port, "/api/v1/teams/hall/gantt");
-    check_problem("no such team", &reply, 404, "no-such-team");
-    http_free(&reply);
-    reply = http_get(port, "/api/v1/pairs/r1/entries?format=svg");
-    check_problem("no picture of a list", &reply, 400, "bad-parameter");
-    http_free(&reply);
-}
-
 static void test_picture(void)
 {
     char type[64];
@@ -825,18 +583,11 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    contract = json_loadb((const char *)openapi_json, openapi_json_bytes, 0, NULL);
-    fixture_open(&fixture, 60);
-    web = fixture_serve(&fixture, TOKEN, 2);
-    port = web_port(web);
+    start_served();
     CU_pSuite suite = CU_add_suite("web", NULL, NULL);
     CU_add_test(suite, "every route", test_every_get_route);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
-    CU_add_test(suite, "teams", test_teams);
-    CU_add_test(suite, "parts of teams", test_team_parts);
-    CU_add_test(suite, "simulate", test_simulate);
-    CU_add_test(suite, "gantt", test_gantt);
     CU_add_test(suite, "picture", test_picture);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
@@ -849,13 +600,5 @@ int main(void)
     CU_add_test(suite, "readiness", test_ready);
     CU_add_test(suite, "metrics", test_metrics_page);
     CU_add_test(suite, "pure helpers", test_pure_helpers);
-    int result = check_run();
-    web_stop(web);
-    if (atomic_load(&fixture.acquired) != 0) {
-        (void)fprintf(stderr, "a view was not released\n");
-        result = EXIT_FAILURE;
-    }
-    fixture_close(&fixture);
-    json_decref(contract);
-    return result;
+    return end_served();
 }

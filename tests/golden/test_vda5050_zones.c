@@ -1,0 +1,206 @@
+/* Zones of VDA 5050 (3.0): a team's places, asked for and given back in states and responses.
+ */
+#include "tests/support/vda5050_rig.h"
+
+struct zone_rig {
+    struct rig rig;
+    struct message message;
+    char answers[8192]; /* what went to the vehicles as responses */
+    char told[8192];    /* and over the team's own topic: id and grant */
+    int header[2];
+};
+
+static void keep_answer(void *context, const struct effect *effect)
+{
+    struct zone_rig *z = context;
+    if (effect->kind != EFFECT_RESPONSE) {
+        return;
+    }
+    size_t n = strlen(z->told);
+    (void)snprintf(z->told + n, sizeof z->told - n, "%s %s\n", effect->response->id,
+                   crew_grant_name(effect->response->grant));
+    if (effect->message) {
+        n = strlen(z->answers);
+        (void)snprintf(z->answers + n, sizeof z->answers - n, "%s %.*s\n",
+                       effect->message->topic, (int)effect->message->bytes,
+                       effect->message->payload);
+    }
+}
+
+static void step_zones(void *context, const struct event *event)
+{
+    struct zone_rig *z = context;
+    const struct effects fx = {keep_answer, z};
+    lab_step(z->rig.lab, event, &fx);
+}
+
+/* A state of vehicle a, b (its twin) or c that lists these requests; then a moment passes. */
+static void list_zones(struct zone_rig *z, char who, double s, const char *requests)
+{
+    char text[4096];
+    struct message m = {.t_us = lab_us(s), .payload = text};
+    const struct event tick = {.kind = EVENT_TICK, .t_us = m.t_us + 10000};
+    (void)snprintf(text, sizeof text,
+                   "{\"headerId\":%d,\"timestamp\":\"1970-01-01T00:00:%06.3fZ\",\"version\":"
+                   "\"3.0.0\",\"orderId\":\"\","
+                   "\"lastNodeId\":\"n\",\"lastNodeSequenceId\":0,\"driving\":false,"
+                   "\"nodeStates\":[],\"edgeStates\":[],"
+                   "\"actionStates\":[],\"errors\":[],\"safetyState\":{\"activeEmergencyStop\":"
+                   "\"NONE\"},\"zoneRequests\":[%s]}",
+                   z->header[who == 'c']++, s, requests);
+    (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/%c/state", who);
+    m.kept_bytes = m.payload_bytes = strlen(text);
+    z->answers[0] = '\0';
+    z->told[0] = '\0';
+    z->rig.sent[0] = '\0';
+    (void)codec_decode(&z->rig.set, "tandem/v1", &m, step_zones, z);
+    step_zones(z, &tick);
+}
+
+#define ZONE(request, zone, status)                                                            \
+    "{\"requestId\":\"" request "\",\"requestType\":\"ACCESS\",\"zoneId\":\"" zone             \
+    "\",\"zoneSetId\":\"s\",\"requestStatus\":\"" status "\"}"
+
+static void start_zones(struct zone_rig *z)
+{
+    memset(z, 0, sizeof *z);
+    start_rig(&z->rig,
+              "pairs: {p: {codec: vda5050, real: acme/a, virtual: acme/b, mode: link}, "
+              "q: {codec: vda5050, real: acme/c, virtual: acme/d, mode: link}, "
+              "l: {codec: vda5050, real: acme/l, virtual: acme/m, mode: link}}\n"
+              "teams: {cell: {resources: {A: {}, B: {}, T: {kind: tool, lease_s: 10, on_lost: "
+              "release}}, "
+              "sequences: {j: [Wait]}, robots: {R1: {pair: p}, R2: {pair: q}}}}");
+}
+
+static void wish(struct zone_rig *z, double s, const char *text)
+{
+    struct message m = {.t_us = lab_us(s),
+                        .payload = text,
+                        .kept_bytes = strlen(text),
+                        .payload_bytes = strlen(text)};
+    const struct event tick = {.kind = EVENT_TICK, .t_us = m.t_us + 10000};
+    (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/$lab/request");
+    z->answers[0] = '\0';
+    (void)codec_decode(&z->rig.set, "tandem/v1", &m, step_zones, z);
+    step_zones(z, &tick);
+}
+
+static void test_zones(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED") "," ZONE("2", "B", "REQUESTED"));
+    CHECK_TEXT("one Lock of both", z.told, "A#1 GRANTED\n");
+    CHECK_TEXT(
+        "answered as VDA 5050 has it", z.answers,
+        "uagv/v3/acme/a/responses "
+        "{\"headerId\":0,\"timestamp\":\"1970-01-01T00:00:01.000Z\",\"version\":\"3.0.0\","
+        "\"manufacturer\":\"acme\",\"serialNumber\":\"a\",\"responses\":[{\"requestId\":\"1\","
+        "\"grantType\":\"GRANTED\"},"
+        "{\"requestId\":\"2\",\"grantType\":\"GRANTED\"}]}\n");
+    list_zones(&z, 'a', 2, ZONE("1", "A", "GRANTED") "," ZONE("2", "B", "GRANTED"));
+    CHECK_TEXT("nothing more is asked", z.told, "");
+    list_zones(&z, 'c', 3, ZONE("1", "B", "REQUESTED"));
+    CHECK_TEXT("another vehicle waits", z.told, "B#1 QUEUED\n");
+    CHECK("and hears that", strstr(z.answers, "uagv/v3/acme/c/responses {\"headerId\":0,") &&
+                                strstr(z.answers, "\"QUEUED\""));
+    list_zones(&z, 'a', 4, ZONE("1", "A", "GRANTED"));
+    CHECK_TEXT("who is out of one of two", z.told, "B#1 GRANTED\n");
+    CHECK("makes room in that",
+          strstr(z.answers, "/c/responses") && strstr(z.answers, "\"GRANTED\""));
+    list_zones(&z, 'a', 5, ZONE("1", "A", "GRANTED") "," ZONE("3", "B", "REQUESTED"));
+    CHECK_TEXT("and queues again", z.told, "B#2 QUEUED\n");
+    list_zones(&z, 'a', 6, ZONE("1", "A", "GRANTED"));
+    CHECK_TEXT("thinks better of it", z.told, "");
+    list_zones(&z, 'c', 7, "");
+    CHECK_TEXT("is granted it all the same", z.told, "B#2 GRANTED\n");
+    list_zones(&z, 'a', 8, ZONE("1", "A", "GRANTED"));
+    list_zones(&z, 'c', 9, ZONE("1", "B", "REQUESTED"));
+    CHECK_TEXT("and gives it back", z.told, "B#2 GRANTED\n");
+    wish(&z, 10,
+         "{\"team\":\"cell\",\"op\":\"release\",\"id\":\"h1\",\"resource\":\"A\",\"fence\":1}");
+    CHECK("a person frees it",
+          strstr(z.answers, "/a/responses") &&
+              strstr(z.answers, "{\"requestId\":\"1\",\"grantType\":\"REVOKED\"}"));
+    list_zones(&z, 'a', 11, "");
+    CHECK_TEXT("no unlock under an old fence", z.told, "");
+    list_zones(&z, 'a', 12, ZONE("1", "Nowhere", "REQUESTED"));
+    CHECK("what there is not", strstr(z.answers, "\"REJECTED\""));
+    end_rig(&z.rig);
+}
+
+/* Leases go on while the vehicle speaks; a lost answer is told again; a restart is no way out.
+ */
+static void test_zone_leases(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("r", "T", "REQUESTED"));
+    CHECK("its end", strstr(z.answers, "\"leaseExpiry\":\"1970-01-01T00:00:11.000Z\""));
+    list_zones(&z, 'a', 3, ZONE("r", "T", "REQUESTED"));
+    CHECK_TEXT("not yet", z.answers, "");
+    list_zones(&z, 'a', 6.5, ZONE("r", "T", "REQUESTED"));
+    CHECK("again, later", strstr(z.answers, "\"requestId\":\"r\",\"grantType\":\"GRANTED\","
+                                            "\"leaseExpiry\":\"1970-01-01T00:00:1"));
+    list_zones(&z, 'a', 12.5, ZONE("r", "T", "GRANTED"));
+    CHECK("extended", strstr(z.answers, "\"leaseExpiry\":\"1970-01-01T00:00:16.500Z\""));
+    list_zones(&z, 'c', 13, ZONE("x", "T", "REQUESTED"));
+    CHECK("held", strstr(z.answers, "QUEUED"));
+    struct message m = {
+        .t_us = 14000000,
+        .payload = "{\"connectionState\":\"ONLINE\",\"timestamp\":\"1970-01-01T00:00:14Z\"}"};
+    (void)snprintf(m.topic, sizeof m.topic, "uagv/v3/acme/a/connection");
+    m.kept_bytes = m.payload_bytes = strlen(m.payload);
+    (void)codec_decode(&z.rig.set, "tandem/v1", &m, step_zones, &z);
+    z.header[0] = 0;
+    list_zones(&z, 'a', 15, "");
+    CHECK_TEXT("it began anew: nobody has seen it leave", z.told, "");
+    list_zones(&z, 'a', 16, ZONE("r2", "T", "REQUESTED"));
+    CHECK("its own place is still its own",
+          strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"GRANTED\""));
+    step_zones(&z, &(struct event){.kind = EVENT_TICK, .t_us = 40000000});
+    CHECK("silence ends it",
+          strstr(z.answers, "\"requestId\":\"r2\",\"grantType\":\"REVOKED\""));
+    end_rig(&z.rig);
+}
+
+/* The twin stands in no real zone; a vehicle of no team is not left to wait without a word;
+ * others' masters answer theirs. */
+static void test_zones_of_others(void)
+{
+    static struct zone_rig z;
+    start_zones(&z);
+    list_zones(&z, 'a', 1, ZONE("1", "A", "REQUESTED"));
+    list_zones(&z, 'b', 2, ZONE("9", "A", "REQUESTED"));
+    CHECK_TEXT("the team is not asked", z.told, "");
+    CHECK("it is let in",
+          strstr(z.rig.sent, "p uagv/v3/acme/b/responses") &&
+              strstr(z.rig.sent, "\"requestId\":\"9\",\"grantType\":\"GRANTED\""));
+    list_zones(&z, 'a', 3,
+               ZONE("1", "A", "GRANTED") ",{\"requestId\":\"4\",\"requestType\":\"REPLANNING\","
+                                         "\"zoneId\":\"A\"}");
+    CHECK("another wish", strstr(z.rig.sent, "\"requestId\":\"4\",\"grantType\":\"REJECTED\""));
+    list_zones(&z, 'l', 4, ZONE("1", "A", "REQUESTED"));
+    CHECK_TEXT("in no team", z.told, "");
+    const struct pair *pair = lab_pair(z.rig.lab, 2);
+    CHECK_INT("is told to people", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    list_zones(&z, 'l', 5, ZONE("1", "A", "REQUESTED"));
+    CHECK_INT("once", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    list_zones(&z, 'a', 6, "{\"zoneId\":\"A\"}");
+    CHECK_TEXT("half a list frees nothing", z.told, "");
+    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_MALFORMED], 1);
+    end_rig(&z.rig);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("vda5050 zones", NULL, NULL);
+    CU_add_test(suite, "zones", test_zones);
+    CU_add_test(suite, "leases of zones", test_zone_leases);
+    CU_add_test(suite, "zones of others", test_zones_of_others);
+    return check_run();
+}

@@ -1,0 +1,147 @@
+/* Lab files of the tree: the examples, the corpus, what is made of the tables, the command. */
+#include "config/lab_file.h"
+
+#include "tests/support/check.h"
+
+#include <dirent.h>
+
+#include "config/options/option_file.h"
+#include "service/cli/commands.h"
+/* Its round trip is ours, and its corpus runs here. */
+#include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)
+
+enum { FILE_MAX = 1 << 18 };
+
+static char *read_whole(const char *path, size_t *bytes)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        return NULL;
+    }
+    char *text = calloc(1, FILE_MAX);
+    *bytes = text ? fread(text, 1, FILE_MAX - 1, in) : 0;
+    (void)fclose(in);
+    return text;
+}
+
+/* Every file of a folder through check; returns how many there were. */
+static size_t each_file(const char *folder, void (*check)(const char *path, const char *name))
+{
+    size_t n = 0;
+    DIR *dir = opendir(folder);
+    CU_ASSERT_FATAL(dir != NULL);
+    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        if (entry->d_name[0] != '.') {
+            char path[1024];
+            (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            check(path, entry->d_name);
+            n++;
+        }
+    }
+    (void)closedir(dir);
+    return n;
+}
+
+static void check_example(const char *path, const char *name)
+{
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    CHECK_INT(name, lab_file_load(path, &lab, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    if (errors.count == 0) {
+        fuzz_round_trip(&lab);
+    }
+    lab_file_free(&lab);
+}
+
+static void check_corpus(const char *path, const char *name)
+{
+    size_t bytes = 0;
+    char *text = read_whole(path, &bytes);
+    CHECK(name, text != NULL);
+    if (text) {
+        (void)LLVMFuzzerTestOneInput((const uint8_t *)text, bytes);
+    }
+    free(text);
+}
+
+static void test_examples(void)
+{
+    CHECK("", each_file(TANDEM_SOURCE_DIR "/config/examples", check_example) >= 3);
+}
+
+static void test_corpus(void)
+{
+    CHECK("", each_file(TANDEM_SOURCE_DIR "/tests/fuzz/corpus/lab_file", check_corpus) >= 10);
+}
+
+static void check_same(const char *path, const char *printed, size_t printed_bytes)
+{
+    size_t bytes = 0;
+    char *text = read_whole(path, &bytes);
+    CHECK(path, text != NULL);
+    CHECK(path, text && bytes == printed_bytes && memcmp(text, printed, bytes) == 0);
+    free(text);
+}
+
+/* docs/config.md and the schema are what the tables say: make them anew when this fails
+ * (`tandem config --docs`, `tandem config --schema`). */
+static void test_generated(void)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    lab_file_print_docs(out);
+    (void)fclose(out);
+    check_same(TANDEM_SOURCE_DIR "/docs/config.md", text, bytes);
+    free(text);
+    text = NULL;
+    out = open_memstream(&text, &bytes);
+    CHECK_INT("", lab_file_print_schema(out), STATUS_OK);
+    (void)fclose(out);
+    check_same(TANDEM_SOURCE_DIR "/config/lab.schema.json", text, bytes);
+    free(text);
+}
+
+static int run_command(int argc, const char *a, const char *b)
+{
+    char name[] = "config";
+    char first[256];
+    char second[256];
+    (void)snprintf(first, sizeof first, "%s", a);
+    (void)snprintf(second, sizeof second, "%s", b);
+    char *argv[] = {name, first, second, NULL};
+    argv[argc] = NULL;
+    return command_config(argc, argv);
+}
+
+static void test_command(void)
+{
+    CHECK_INT("", run_command(1, "", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "--nope", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "/no/such", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(3, "a", "b"), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "--help", ""), EXIT_FINE);
+    CHECK_INT("", run_command(2, TANDEM_SOURCE_DIR "/config/examples/lab.yaml", ""), EXIT_FINE);
+}
+
+static const CU_TestInfo tests[] = {
+    {"examples", test_examples},
+    {"corpus", test_corpus},
+    {"generated files", test_generated},
+    {"command", test_command},
+};
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("lab_file_tree", NULL, NULL);
+    for (size_t i = 0; i < COUNT(tests); i++) {
+        if (!suite || !CU_add_test(suite, tests[i].pName, tests[i].pTestFunc)) {
+            return EXIT_FAILURE;
+        }
+    }
+    return check_run();
+}
