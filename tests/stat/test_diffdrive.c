@@ -12,12 +12,7 @@
 #define GIVE_UP_S   60.0
 #define RATIO_FLOOR 0.3 /* mm, below: one encoder count is 0.14 mm, the table rounds to 0.1 */
 
-/* Sanitizers make it ten times slower; there a sample has to do. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { RUNS = 200, MOVES = 4 };
-#else
-enum { RUNS = 1000, MOVES = 4 };
-#endif
+enum { RUNS = 200, RUNS_MAX = 1000, MOVES = 4 };
 
 static const struct {
     double right_rad, way_m;
@@ -70,7 +65,8 @@ static const struct row {
 /* clang-format on */
 
 struct errors {
-    double move_mm[RUNS * MOVES], heading_deg[RUNS * MOVES], chained_mm[RUNS], time_s[RUNS];
+    double move_mm[RUNS_MAX * MOVES], heading_deg[RUNS_MAX * MOVES];
+    double chained_mm[RUNS_MAX], time_s[RUNS_MAX];
     unsigned unfinished;
 };
 
@@ -183,21 +179,22 @@ static void test_moves(void)
 {
     static struct errors e;
     const unsigned seed = check_seed(5);
+    const size_t runs = check_runs(RUNS, RUNS_MAX);
     (void)printf("%-28s %5s %15s %15s %15s %15s %15s %15s\n", "mm, degrees, s (reference)",
                  "ms", "move p50", "p95", "heading p95", "chained p50", "p95", "time p50");
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
         const char *name = row->setting.name;
         e.unfinished = 0;
-        for (unsigned run = 0; run < RUNS; run++) {
+        for (unsigned run = 0; run < runs; run++) {
             run_robot(row, seed, run, &e);
         }
-        const double got[] = {percentile(e.move_mm, COUNT(e.move_mm), 0.5),
-                              percentile(e.move_mm, COUNT(e.move_mm), 0.95),
-                              percentile(e.heading_deg, COUNT(e.heading_deg), 0.95),
-                              percentile(e.chained_mm, RUNS, 0.5),
-                              percentile(e.chained_mm, RUNS, 0.95),
-                              percentile(e.time_s, RUNS, 0.5)};
+        const double got[] = {percentile(e.move_mm, runs * MOVES, 0.5),
+                              percentile(e.move_mm, runs * MOVES, 0.95),
+                              percentile(e.heading_deg, runs * MOVES, 0.95),
+                              percentile(e.chained_mm, runs, 0.5),
+                              percentile(e.chained_mm, runs, 0.95),
+                              percentile(e.time_s, runs, 0.5)};
         const double want[] = {row->p50_mm,         row->p95_mm,         row->heading_deg_p95,
                                row->chained_mm_p50, row->chained_mm_p95, row->time_s};
         static const char *const what[] = {"move p50",    "move p95",    "heading p95",

@@ -205,7 +205,7 @@ static void test_causes(void)
         {"travel_time", "the robot accelerates", {.name = "accelerates", .accelerates = true}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        for (size_t run = 0; run < 2; run++) {
+        for (size_t run = 0; run < check_runs(2, 2); run++) {
             CHECK_INT(
                 rows[i].world.name,
                 is_told(model_row_find(rows[i].model), &rows[i].world, run, rows[i].words),
@@ -218,7 +218,7 @@ static void test_causes(void)
 static void test_gusts(void)
 {
     const struct selftest_world gusts = {.name = "gusts", .gusts = 0.05};
-    for (size_t run = 0; run < 6; run++) {
+    for (size_t run = 0; run < check_runs(6, 6); run++) {
         CHECK_INT("follows", is_told(model_row_find("first_order"), &gusts, run, "follows"),
                   false);
     }
