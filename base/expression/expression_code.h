@@ -6,6 +6,7 @@
 #include "base/expression/expression.h"
 
 enum expression_operation {
+    CODE_END = 0, /* behind the last one; constants have an operation of their own */
     CODE_CONSTANT = EXPRESSION_KIND_COUNT, /* to = constant */
     CODE_INPUT,                            /* no code: a name that is a register */
     CODE_LOAD,                             /* to = value of a name, which must be there */

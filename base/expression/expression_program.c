@@ -311,6 +311,7 @@ static void close_gaps(struct expression_compiler *c)
             code->at = place[code->at];
         }
     }
+    p->code[count].operation = CODE_END;
     p->count = count;
 }
 
@@ -379,6 +380,7 @@ enum status expression_compile(const struct expression_pool *pool, const uint16_
     find_last_uses(c);
     if (c->full || give_registers(c) != STATUS_OK) {
         program->count = 0;
+        program->code[0].operation = CODE_END;
         return err_set(err, STATUS_E_FULL, "", 0, 0,
                        "this is too long to be computed: at most %d operations, %d values at "
                        "a time",

@@ -32,7 +32,7 @@ struct expression_program { /* all zero is empty: it computes nothing */
     bool whole;             /* all names have values: they are registers, too */
     size_t count, constant_count, register_count, output_count;
     double constants[EXPRESSION_CONSTANTS_MAX];
-    struct expression_code code[EXPRESSION_CODE_MAX];
+    struct expression_code code[EXPRESSION_CODE_MAX + 1]; /* all zero: the end */
 };
 
 /* What compiling needs beside the program: large, and nothing afterwards. */

@@ -41,8 +41,7 @@ static enum status compile_outputs(const struct model_terms *t, const struct out
                               err);
 }
 
-static void list_rows(const struct model_terms *t, struct outputs *rows, struct outputs *known,
-                      struct outputs *dynamics)
+static void list_rows(const struct model_terms *t, struct outputs *rows, struct outputs *known)
 {
     const size_t n = t->names.axes;
     for (size_t i = 0; i < n; i++) {
@@ -51,28 +50,38 @@ static void list_rows(const struct model_terms *t, struct outputs *rows, struct 
         for (size_t k = 0; k < t->names.parameters; k++) {
             add_output(rows, t->phi[i][k], i * t->names.parameters + k);
         }
-        for (size_t j = 0; j < n; j++) {
-            add_output(dynamics, t->inertia[i][j], i * n + j);
-        }
-        add_output(dynamics, t->rest[i], n * n + i);
     }
 }
 
 /* Without coupling each rate by itself: what is left of the effort by its inertia. */
-static void list_rates(const struct model_terms *t, const struct model_program *program,
-                       struct outputs *rates)
+static void list_dynamics(const struct model_terms *t, bool diagonal, struct outputs *dynamics,
+                          struct outputs *mobility, struct outputs *rates)
 {
-    for (size_t i = 0; i < t->names.axes && program->diagonal; i++) {
-        const uint16_t effort =
-            t->curved ? 0 : expression_of_name(t->pool, t->names.effort + i);
-        const uint16_t left = expression_subtract(t->pool, effort, t->rest[i]);
-        add_output(rates,
-                   expression_make(t->pool, EXPRESSION_DIVIDE, left, t->inertia[i][i], 0), i);
+    const size_t n = t->names.axes;
+    const uint16_t one = expression_number(t->pool, 1.0);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            add_output(dynamics, t->inertia[i][j], i * n + j);
+            add_output(mobility,
+                       diagonal && i == j ? expression_divide(t->pool, one, t->inertia[i][i])
+                                          : t->inertia[i][j],
+                       i * n + j);
+        }
+        add_output(dynamics, t->rest[i], n * n + i);
+        if (diagonal) {
+            const uint16_t effort =
+                t->curved ? 0 : expression_of_name(t->pool, t->names.effort + i);
+            const uint16_t left = expression_subtract(t->pool, effort, t->rest[i]);
+            add_output(rates,
+                       expression_make(t->pool, EXPRESSION_DIVIDE, left, t->inertia[i][i], 0),
+                       i);
+        }
     }
 }
 
-/* Of all sides, by the names from first on, one an axis. */
-static enum status list_slopes(const struct model_terms *t, uint8_t first,
+/* Of all sides, by the names from first on, one an axis; or what the rates of a diagonal
+ * inertia change by. */
+static enum status list_slopes(const struct model_terms *t, uint8_t first, bool of_rates,
                                struct outputs *slopes, struct err *err)
 {
     enum status st = STATUS_OK;
@@ -81,6 +90,10 @@ static enum status list_slopes(const struct model_terms *t, uint8_t first,
             uint16_t slope = 0;
             st = expression_differentiate(t->pool, t->side[i], (uint8_t)(first + j), &slope,
                                           err);
+            if (of_rates) {
+                slope = expression_divide(t->pool, expression_negate(t->pool, slope),
+                                          t->inertia[i][i]);
+            }
             add_output(slopes, slope, i * t->names.axes + j);
         }
     }
@@ -125,6 +138,7 @@ enum status model_program_make(const struct model_terms *t, void *memory,
     struct outputs rows = {.count = 0};
     struct outputs known = {.count = 0};
     struct outputs dynamics = {.count = 0};
+    struct outputs mobility = {.count = 0};
     struct outputs rates = {.count = 0};
     struct outputs slopes = {.count = 0};
     struct outputs thrust = {.count = 0};
@@ -133,23 +147,21 @@ enum status model_program_make(const struct model_terms *t, void *memory,
     const struct {
         const struct outputs *from;
         struct expression_program *to;
-    } parts[] = {{&rows, &program->rows},
-                 {&known, &program->known},
-                 {&dynamics, &program->dynamics},
-                 {&rates, &program->rates},
-                 {&slopes, &program->slope},
-                 {&thrust, &program->thrust},
-                 {&kinematics, &program->kinematics},
+    } parts[] = {{&rows, &program->rows},         {&known, &program->known},
+                 {&dynamics, &program->dynamics}, {&mobility, &program->mobility},
+                 {&rates, &program->rates},       {&slopes, &program->slope},
+                 {&thrust, &program->thrust},     {&kinematics, &program->kinematics},
                  {&derived, &program->derived}};
     program->names = t->names;
     describe_inertia(t, program);
-    list_rows(t, &rows, &known, &dynamics);
-    list_rates(t, program, &rates);
+    list_rows(t, &rows, &known);
+    list_dynamics(t, program->diagonal, &dynamics, &mobility, &rates);
     for (size_t i = 0; i < MODEL_POSES_MAX; i++) {
         add_output(&kinematics, t->kinematics[i], i);
     }
-    enum status st = list_slopes(t, t->names.nu, &slopes, err);
-    st = st == STATUS_OK && t->curved ? list_slopes(t, t->names.effort, &thrust, err) : st;
+    enum status st = list_slopes(t, t->names.nu, program->diagonal, &slopes, err);
+    st = st == STATUS_OK && t->curved ? list_slopes(t, t->names.effort, false, &thrust, err)
+                                      : st;
     st = st == STATUS_OK ? list_derived(t, &derived, err) : st;
     for (size_t i = 0; i < COUNT(parts) && st == STATUS_OK; i++) {
         st = compile_outputs(t, parts[i].from, memory, parts[i].to, err);
@@ -323,21 +335,6 @@ static void solve_square(double *a, size_t n, double *b, size_t width)
     }
 }
 
-static void divide_inertia(const struct model *model, struct equations *e, double *b,
-                           size_t width)
-{
-    const size_t n = model->axis_count;
-    if (!model->program->diagonal) {
-        solve_square(e->inertia, n, b, width);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < width; j++) {
-            b[i * width + j] /= e->inertia[i * n + i];
-        }
-    }
-}
-
 static void accelerate_by_program(const struct model *model, const double *theta,
                                   const double *pose, const double *nu, const double *tau,
                                   double *nu_dot)
@@ -355,7 +352,7 @@ static void accelerate_by_program(const struct model *model, const double *theta
     for (size_t i = 0; i < model->axis_count; i++) {
         nu_dot[i] = (tau && !model->program->curved ? tau[i] : 0.0) - e.rest[i];
     }
-    divide_inertia(model, &e, nu_dot, 1);
+    solve_square(e.inertia, model->axis_count, nu_dot, 1);
 }
 
 /* M nu' + rest. */
@@ -381,17 +378,30 @@ static void invert_by_program(const struct model *model, const double *theta,
     find_sides(model, theta, pose, nu, nu_dot, NULL, tau);
 }
 
+/* b [n x n] times the inverse of an inertia that is not diagonal; r: motion, what acts. */
+static void solve_inertia(const struct model *model, struct registers *r, double *b)
+{
+    double inertia[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const size_t n = model->axis_count;
+    run_program(&model->program->mobility, r, inertia, n * n);
+    solve_square(inertia, n, b, n);
+}
+
 static void mobilise_by_program(const struct model *model, const double *theta,
                                 const double *pose, const double *nu, double *inverse)
 {
-    static const double none[MODEL_AXES_MAX];
-    struct equations e;
+    struct registers r;
     const size_t n = model->axis_count;
-    find_equations(model, theta, pose, nu, none, &e);
+    put_motion(model, pose, nu, NULL, r.values);
+    put_acting(model, theta, NULL, r.values);
+    if (model->program->diagonal) {
+        run_program(&model->program->mobility, &r, inverse, n * n);
+        return;
+    }
     for (size_t i = 0; i < n * n; i++) {
         inverse[i] = i / n == i % n ? 1.0 : 0.0;
     }
-    divide_inertia(model, &e, inverse, n);
+    solve_inertia(model, &r, inverse);
 }
 
 /* ---- which effort ---- */
@@ -515,21 +525,22 @@ static void fill_program_slope(const struct model *model, const double *theta,
                                const double *pose, const double *nu, const double *tau,
                                double *jacobian)
 {
-    struct equations e;
     struct registers r;
     double nu_dot[MODEL_AXES_MAX] = {0.0};
     const size_t n = model->axis_count;
     if (model->program->turns_by_speed) {
         accelerate_by_program(model, theta, pose, nu, tau, nu_dot);
     }
-    find_equations(model, theta, pose, nu, tau, &e);
     put_motion(model, pose, nu, nu_dot, r.values);
     put_acting(model, theta, tau, r.values);
     run_program(&model->program->slope, &r, jacobian, n * n);
+    if (model->program->diagonal) {
+        return;
+    }
     for (size_t i = 0; i < n * n; i++) {
         jacobian[i] = -jacobian[i];
     }
-    divide_inertia(model, &e, jacobian, n);
+    solve_inertia(model, &r, jacobian);
 }
 
 static void move_by_program(const struct model *model, const double *pose, const double *nu,

@@ -69,8 +69,9 @@ struct model_program {
     struct expression_program known;      /* known, then driven */
     struct expression_program thrust;     /* d side / d tau, by rows */
     struct expression_program dynamics;   /* inertia by rows, then rest */
+    struct expression_program mobility;   /* inverse of a diagonal inertia; else inertia */
     struct expression_program rates;      /* nu', of a diagonal inertia */
-    struct expression_program slope;      /* d side / d nu, by rows */
+    struct expression_program slope;      /* by nu, by rows: of rates; else of sides */
     struct expression_program kinematics; /* rates of the pose */
     struct expression_program derived;    /* of each the value, then the gradient */
 };
