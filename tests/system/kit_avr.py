@@ -11,6 +11,7 @@ FLAGS = ["-mmcu=atmega328p", "-Os", "-std=c99", "-Wall", "-Wextra", "-Werror", "
          "-flto", "-I", ROBOT / "c"]
 CLIENT = ROBOT / "c/tandem_robot.c"
 FLASH_BYTES, RAM_BYTES = 5 * 1024, 1024
+FIRMWARE_BYTES, FIRMWARE_RAM_BYTES = 10 * 1024, 1280  # of 32 KB and 2 KB, where the stack is, too
 MOVES = 24
 
 
@@ -37,7 +38,8 @@ def run_firmware(rig, simulator, firmware, *bridge):
 
 
 def check_json_lines(folder, simulator):
-    firmware, _, _ = build(folder, "l0", ROBOT / "avr/l0.c")
+    firmware, flash, ram = build(folder, "l0", ROBOT / "avr/l0.c")
+    assert flash <= FIRMWARE_BYTES and ram <= FIRMWARE_RAM_BYTES, (flash, ram)
     with Rig(pairs="avr: {probe_interval_s: 0.5, sync_tolerance_s: 0.3}") as rig:
         rig.start_daemon()
         rig.start("robot", "--kind", "diffdrive", "--pair", "avr", "--side", "virtual")

@@ -54,6 +54,9 @@ for file in config/machines/*.yaml; do
     "$TANDEM" machines "$work/again.drawio" --yaml >"$work/after" 2>/dev/null
     cmp "$work/before" "$work/after" || fail "$file: not the same after --drawio"
 done
+# The firmware's machine is the one that is shipped.
+"$TANDEM" machines generate config/machines/l0firmware.yaml --lang c | cmp - examples/robot/avr/L0Firmware.c ||
+    fail "examples/robot/avr: tandem machines generate ../../../config/machines/l0firmware.yaml --lang c --out ."
 # A drawing in its own layout; nothing lit, that apart as in unit.test_drawing.
 "$TANDEM" machines "$golden/plans.drawio" --svg 2>/dev/null >"$work/svg"
 sed 's/#ffd75e/#fff/' "$golden/plans.svg" | cmp - "$work/svg" || fail "--svg"

@@ -291,8 +291,8 @@ static void compare_arcs(const char *name, const struct efsm_table *own,
 
 static void test_shipped(void)
 {
-    static const char *const names[] = {"counter", "plans", "smartlog", "link",
-                                        "l0main",  "drive", "handshake"};
+    static const char *const names[] = {"counter", "plans", "smartlog",   "link",
+                                        "l0main",  "drive", "l0firmware", "handshake"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char path[512];
         (void)snprintf(path, sizeof path, "%s%s.yaml", SHIPPED, names[i]);
@@ -332,8 +332,8 @@ static char *print_machine(const char *name, const char *end)
 /* What is shipped as a drawing is the same machine. */
 static void test_drawings(void)
 {
-    static const char *const names[] = {"counter", "plans",  "smartlog",
-                                        "link",    "l0main", "drive"};
+    static const char *const names[] = {"counter", "plans", "smartlog",  "link",
+                                        "l0main",  "drive", "l0firmware"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char *text = print_machine(names[i], ".yaml");
         char *drawing = print_machine(names[i], ".drawio");

@@ -1,8 +1,12 @@
-/* l0.c - the lowest level of the lab's robot on an ATmega328P at 16 MHz: LISTEN, TURN, GO and
- * STOP, a decision every 25 ms, and a serial line at 115200 baud. Its motors and encoders are
- * simulated here (step_world()); yours are registers.
+/* l0.c - the lowest level of the lab's robot on an ATmega328P at 16 MHz: a machine that decides
+ * every 25 ms, and a serial line at 115200 baud. Its motors and encoders are simulated here
+ * (step_world()); yours are registers.
  *
- *   avr-gcc -mmcu=atmega328p -Os -std=c99 -o l0.elf l0.c ../c/tandem_robot.c -I../c -lm
+ * The machine is L0Firmware.c, made of config/machines/l0firmware.yaml: change that, and
+ *
+ *   tandem machines generate ../../../config/machines/l0firmware.yaml --lang c --out .
+ *   avr-gcc -mmcu=atmega328p -Os -std=c99 -ffunction-sections -fdata-sections -Wl,--gc-sections
+ *       -o l0.elf l0.c ../c/tandem_robot.c -I../c -lm
  *
  * A line is "word payload", as on Tandem's topics: `command {"op":"go",...}` in, `reply {...}`
  * out. With -DPOSITIONAL it is positional text, as the papers' robots have it: "1 90 50" is GO,
@@ -15,21 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "L0Firmware.c"
 #include "tandem_robot.h"
 
-#define PERIOD_MS  25
-#define PERIOD_S   0.025f
-#define LAG_S      0.08f /* of the motors */
-#define TURN_RADPS 2.0f
-#define GO_MPS     0.25f
+#define PERIOD_MS 25
+#define PERIOD_S  0.025f
+#define LAG_S     0.08f /* of the motors */
 
-enum state { LISTEN, TURN, GO, STOP };
+static struct L0Firmware machine;
 
 static struct {
-    enum state state;
-    float turn_rad, way_m; /* still to go */
-    float pose[3];         /* m, rad */
-    float nu[2], tau[2];   /* ahead, turn: measured, and as the motors are told */
+    float pose[3];       /* m, rad */
+    float nu[2], tau[2]; /* ahead, turn: measured, and as the motors are told */
     uint32_t began_ms;
 } l0;
 
@@ -93,8 +94,8 @@ static void send_text(const char *text, uint16_t bytes)
 
 /* ---- the robot ---- */
 
-/* What motors, wheels and odometry would do in a period. */
-static void step_world(void)
+/* What motors, wheels and odometry would do in a period; and how far that is, ahead and turned. */
+static void step_world(float *ahead_m, float *turned_rad)
 {
     for (uint8_t k = 0; k < 2; k++) {
         l0.nu[k] += (l0.tau[k] - l0.nu[k]) * (PERIOD_S / (LAG_S + PERIOD_S));
@@ -107,53 +108,56 @@ static void step_world(void)
     if (fabsf(l0.pose[2]) > (float)M_PI) {
         l0.pose[2] -= copysignf(2 * (float)M_PI, l0.pose[2]);
     }
-    l0.turn_rad -= turned;
-    l0.way_m -= went;
+    *ahead_m = went;
+    *turned_rad = turned;
 }
 
-static void set_speeds(float ahead_mps, float turn_radps)
+static struct efsm_value give(float value)
 {
-    l0.tau[0] = ahead_mps;
-    l0.tau[1] = turn_radps;
+    return (struct efsm_value){.now = value, .defined = true};
 }
 
-static float limit_size(float value, float most)
+/* At a fault its outputs have no value, and the robot stands. */
+static float take(const struct efsm_value *output)
 {
-    return copysignf(fminf(fabsf(value), most), value);
+    return output->defined ? (float)output->now : 0;
 }
 
-/* One decision; true when a move has just ended. */
+/* A cycle of the machine. Its clock stands still: it asks for no time, and a float would not
+ * tell milliseconds apart after some hours. */
+static void run_cycle(bool go, bool halt, float ahead_m, float turned_rad)
+{
+    machine.in.go = give(go);
+    machine.in.halt = give(halt);
+    machine.in.dx = give(ahead_m);
+    machine.in.dtheta = give(turned_rad);
+    L0Firmware_plan(&machine, 0);
+    L0Firmware_update(&machine, 0);
+    L0Firmware_write_outputs(&machine, 0);
+    l0.tau[0] = take(&machine.out.ahead);
+    l0.tau[1] = take(&machine.out.turn);
+}
+
+/* A period; true when a move has just ended. */
 static bool decide_next(void)
 {
-    const float way_m = l0.way_m;
-    step_world();
-    if (l0.state == TURN) {
-        l0.way_m = way_m; /* that begins behind the turn */
-        set_speeds(0, limit_size(6 * l0.turn_rad, TURN_RADPS));
-        if (fabsf(l0.turn_rad) < 0.01f) {
-            l0.state = fabsf(l0.way_m) > 0.005f ? GO : STOP;
-        }
-    } else if (l0.state == GO) {
-        set_speeds(limit_size(6 * l0.way_m, GO_MPS), limit_size(6 * l0.turn_rad, TURN_RADPS));
-        if (fabsf(l0.way_m) < 0.002f) {
-            l0.state = STOP;
-        }
-    } else {
-        set_speeds(0, 0);
-    }
-    if (l0.state == STOP && fabsf(l0.nu[0]) < 0.002f && fabsf(l0.nu[1]) < 0.01f) {
-        l0.state = LISTEN;
-        return true;
-    }
-    return false;
+    float ahead_m, turned_rad;
+    step_world(&ahead_m, &turned_rad);
+    run_cycle(false, false, ahead_m, turned_rad);
+    return take(&machine.out.done) > 0;
 }
 
-static void set_targets(float turn_rad, float way_m)
+static void begin_way(float turn_rad, float way_m)
 {
-    l0.turn_rad = turn_rad;
-    l0.way_m = way_m;
+    machine.in.angle = give(turn_rad);
+    machine.in.distance = give(way_m);
     l0.began_ms = read_ms();
-    l0.state = TURN;
+    run_cycle(true, false, 0, 0);
+}
+
+static void stop_way(void)
+{
+    run_cycle(false, true, 0, 0);
 }
 
 #ifdef POSITIONAL
@@ -186,11 +190,10 @@ static void obey_line(char *text)
     char *at = text;
     const long op = strtol(at, &at, 10), right_deg = strtol(at, &at, 10),
                way_cm = strtol(at, &at, 10);
-    if (op == 1 && l0.state == LISTEN) {
-        set_targets(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
-    } else if (op == 4 && l0.state != LISTEN) {
-        set_speeds(0, 0);
-        l0.state = LISTEN;
+    if (op == 1 && machine.state == L0Firmware_LISTEN) {
+        begin_way(-(float)right_deg * (float)M_PI / 180, (float)way_cm / 100);
+    } else if (op == 4 && machine.state != L0Firmware_LISTEN) {
+        stop_way();
         tell_pose('H'); /* for the move, */
         tell_pose('D'); /* and for the halt */
     } else {
@@ -230,15 +233,14 @@ static bool begin_move(void *context, const struct tandem_command *command)
     if (strcmp(command->op, "go") != 0) {
         return false;
     }
-    set_targets(command->rotation_rad, command->displacement_m);
+    begin_way(command->rotation_rad, command->displacement_m);
     return true;
 }
 
 static void stop_move(void *context)
 {
     (void)context;
-    set_speeds(0, 0);
-    l0.state = LISTEN;
+    stop_way();
 }
 
 static const struct tandem_body body = {
@@ -278,6 +280,7 @@ static void report_end(bool ended)
 int main(void)
 {
     start_board();
+    L0Firmware_init(&machine, 0);
     start_robot();
     for (uint32_t next_ms = PERIOD_MS;;) {
         if (line_bytes > 0) {
