@@ -135,6 +135,105 @@ static void test_drives(void)
     drive_around(SHIPPED "drive.drawio");
 }
 
+/* ---- the shipped L0Main and the robot's own do the same ---- */
+
+struct both {
+    struct rig *file, *own;
+    double apart_m, apart_rad, control; /* at most, from period to period */
+};
+
+static void tell_both(struct both *b, const char *id, const char *op, double turn_rad,
+                      double way_m)
+{
+    tell_robot(b->file, id, op, turn_rad, way_m);
+    tell_robot(b->own, id, op, turn_rad, way_m);
+}
+
+static void run_both(struct both *b, double s)
+{
+    for (int64_t step = 0; lab_s(step * diffdrive_kind.period_us) < s; step++) {
+        const double *one = b->file->robot.plant.pose;
+        const double *other = b->own->robot.plant.pose;
+        diffdrive_kind.step(&b->file->robot, keep_reply, b->file);
+        diffdrive_kind.step(&b->own->robot, keep_reply, b->own);
+        b->apart_m = fmax(b->apart_m, hypot(one[0] - other[0], one[1] - other[1]));
+        b->apart_rad = fmax(b->apart_rad, fabs(robot_wrap_rad(one[2] - other[2])));
+        for (size_t i = 0; i < 2; i++) {
+            b->control =
+                fmax(b->control, fabs(b->file->robot.control[i] - b->own->robot.control[i]));
+        }
+    }
+}
+
+/* As a simulator is put where the real robot stands: so much to its left. */
+static void put_aside(struct both *b, double way_m)
+{
+    const double *at = b->own->robot.plant.pose;
+    const double pose[3] = {at[0] - way_m * sin(at[2]), at[1] + way_m * cos(at[2]), at[2]};
+    CHECK_INT("put", diffdrive_kind.place(&b->file->robot, pose), STATUS_OK);
+    CHECK_INT("put", diffdrive_kind.place(&b->own->robot, pose), STATUS_OK);
+    run_both(b, 1.0);
+}
+
+static void check_replies(const struct both *b)
+{
+    CHECK_INT("replies", b->file->count, b->own->count);
+    for (size_t i = 0; i < b->file->count && i < b->own->count; i++) {
+        const struct robot_reply *file = &b->file->replies[i];
+        const struct robot_reply *own = &b->own->replies[i];
+        CHECK_TEXT("of", file->id, own->id);
+        CHECK_INT(own->id, file->status, own->status);
+        CHECK_INT(own->id, file->end_us, own->end_us);
+    }
+}
+
+/* Moves of all kinds after one another, so that what one leaves stays; some that are halted,
+ * one after the robot was put near its goal, one after it was put elsewhere, one before a wall.
+ */
+static void test_same_as_own(void)
+{
+    static const struct {
+        double turn_rad, way_m, halt_s;
+    } moves[] = {{0.0, 0.5, 0.0},  {1.2, 0.4, 0.0},   {-1.6, 0.3, 0.0}, {0.05, 0.6, 0.0},
+                 {0.0, 0.04, 0.0}, {2.9, 0.5, 0.0},   {0.3, 0.0, 0.0},  {0.0, 0.8, 1.5},
+                 {-0.7, 0.4, 0.3}, {-2.2, 0.35, 0.0}, {0.0, 0.2, 0.0}};
+    static const struct world_obstacle wall = {
+        .name = "pole", .shape = WORLD_CIRCLE, .radius_m = 0.2};
+    struct both b = {.file = create_rig(SHIPPED "l0main.yaml", NULL),
+                     .own = create_rig(SHIPPED "l0main.yaml", NULL)};
+    start_robot(b.own, NULL);
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "g%zu", i);
+        tell_both(&b, id, "go", moves[i].turn_rad, moves[i].way_m);
+        run_both(&b, moves[i].halt_s > 0.0 ? moves[i].halt_s : 6.0);
+        if (moves[i].halt_s > 0.0) {
+            tell_both(&b, "h", "halt", 0.0, 0.0);
+            run_both(&b, 1.0);
+        }
+    }
+    const double *at = b.own->robot.plant.pose;
+    const struct world_point before = {at[0] + 0.7 * cos(at[2]), at[1] + 0.7 * sin(at[2])};
+    CHECK_INT("wall", world_add(&b.own->world, &wall, &before, 1), STATUS_OK);
+    CHECK_INT("wall", world_add(&b.file->world, &wall, &before, 1), STATUS_OK);
+    tell_both(&b, "w", "go", 0.0, 1.0);
+    run_both(&b, 12.0);
+    tell_both(&b, "end", "go", 3.0, 0.0);
+    run_both(&b, 5.0);
+    CHECK("together", b.apart_m < 1e-9 && b.apart_rad < 1e-9 && b.control < 1e-6);
+    put_aside(&b, 0.03);
+    tell_both(&b, "p0", "go", 0.0, 0.3);
+    run_both(&b, 6.0);
+    put_aside(&b, 0.6);
+    tell_both(&b, "p1", "go", 0.4, 0.3);
+    run_both(&b, 6.0);
+    check_replies(&b);
+    /* Put elsewhere, its own knows where it will come to rest, the other one where it has. */
+    CHECK("put", b.apart_m < 1e-3 && b.apart_rad < 2e-3 && b.control < 3.0);
+    free_rig(b.file);
+    free_rig(b.own);
+}
+
 /* ---- commands that end otherwise ---- */
 
 static void test_halt(void)
@@ -351,6 +450,7 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("robots driven by machines of files", NULL, NULL);
     CU_ADD_TEST(suite, test_drives);
+    CU_ADD_TEST(suite, test_same_as_own);
     CU_ADD_TEST(suite, test_halt);
     CU_ADD_TEST(suite, test_sweep);
     CU_ADD_TEST(suite, test_blocked);
