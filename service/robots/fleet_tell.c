@@ -250,6 +250,9 @@ static void write_machine(const struct fleet *f, const struct fleet_robot *r,
     json_write_object(w, table->name);
     json_write_text(w, "state", efsm_state_name(table, machine->m->state));
     json_write_seconds(w, "since", clock_of(f, r, lab_time_of(f, machine->m->entered_us)));
+    if (machine->m->fired_arc < table->arc_count) {
+        json_write_int(w, "arc", machine->m->fired_arc);
+    }
     for (size_t k = 0; k < table->cell_count; k++) {
         const bool there = (machine->m->defined >> k & 1U) != 0;
         json_write_real(w, table->cells[k], there ? machine->m->cell[k] : nan(""));

@@ -189,18 +189,21 @@ def check_machines(browser):
         left |= set(browser.value("[...document.querySelectorAll('.diagram .node.recent')].map(n => n.id)"))
         time.sleep(0.05)
     assert len(lit) >= 2 and len(left) >= 2 and all(name.startswith("link.") for name in lit | left), (lit, left)
+    browser.wait("document.querySelector('.diagram .edge.last')?.id.startsWith('link.arc.')", "the last arc is lit")
     browser.click("l0main")
     browser.wait("document.querySelector('.diagram .node.now')?.id.startsWith('l0main.')", "the robot's machine is lit")
     assert browser.value("location.hash").endswith("machine=real.l0main")
+    browser.wait("document.querySelector('.diagram .edge.last')?.id.startsWith('l0main.arc.')", "and its last arc")
 
 
 def check_drawn(browser, lab):
     """A robot's own machine, as somebody drew it."""
-    for state in ("LISTEN", "TURN"):
-        lab.publish("tandem/v1/r1/real/machines", {"Drive": {"state": state, "A": 0.5}})
+    for state, arc in (("LISTEN", 1), ("TURN", 0)):
+        lab.publish("tandem/v1/r1/real/machines", {"Drive": {"state": state, "A": 0.5, "arc": arc}})
         browser.open("#/pair/r1/machines?machine=real.Drive")
         browser.wait(f"document.querySelector('.diagram .drawn .state.now')?.id === 'Drive.{state}'", f"{state} is lit")
         assert browser.value("document.querySelectorAll('.diagram .state.now').length") == 1
+        assert browser.value("[...document.querySelectorAll('.diagram .arc.last')].map(a => a.dataset.arcs)") == [str(arc)]
 
 
 # ---- a team ----

@@ -113,10 +113,10 @@ static void test_dot(void)
         "fillcolor=\"#ffd75e\", class=\"lit\"];\n"
         "  s1 [id=\"Small.END\", label=\"END\", shape=doublecircle];\n"
         "  start -> s0;\n"
-        "  s0 -> s0 [label=\"x < 1 \\\\ y\", style=dashed];\n"
+        "  s0 -> s0 [id=\"Small.arc.0\", label=\"x < 1 \\\\ y\", style=dashed];\n"
         "  pop1 [shape=hexagon, label=\"\", width=0.25, height=0.2];\n"
-        "  s0 -> pop1 [label=\"go\\npop 2\\npush END, A \\\"1\\\"\"];\n"
-        "  s0 -> s1 [label=\"end\\nempty the stack\"];\n"
+        "  s0 -> pop1 [id=\"Small.arc.1\", label=\"go\\npop 2\\npush END, A \\\"1\\\"\"];\n"
+        "  s0 -> s1 [id=\"Small.arc.2\", label=\"end\\nempty the stack\"];\n"
         "}\n";
     char text[2048];
 

@@ -141,7 +141,9 @@ static void put_arc(struct text *text, const struct efsm_table *table, size_t i)
     if (pop) {
         put_text(text, "  pop%zu [shape=hexagon, label=\"\", width=0.25, height=0.2];\n", i);
     }
-    put_text(text, "  s%u -> %s%zu [label=\"", arc->from, pop ? "pop" : "s", pop ? i : arc->to);
+    put_text(text, "  s%u -> %s%zu [id=\"", arc->from, pop ? "pop" : "s", pop ? i : arc->to);
+    put_escaped(text, table->name);
+    put_text(text, ".arc.%zu\", label=\"", i);
     put_escaped(text, arc->label ? arc->label : "");
     put_stack_words(text, table, arc);
     put_text(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");

@@ -257,6 +257,9 @@ static void write_machine(struct json_writer *w, const char *key,
     json_write_object(w, key);
     json_write_text(w, "state", efsm_state_name(table, m->state));
     json_write_seconds(w, "since", m->entered_us);
+    if (m->fired_arc < table->arc_count) {
+        json_write_int(w, "arc", m->fired_arc);
+    }
     for (size_t k = 0; k < table->cell_count; k++) {
         if (m->defined & 1U << k) {
             json_write_real(w, table->cells[k], m->cell[k]);

@@ -77,9 +77,14 @@ export function drawing(diagram) {
     // A state that is drawn twice is lit twice.
     const nodes = new Map(diagram.states.map(state => [state,
         [...picture.querySelectorAll(`[id="${CSS.escape(`${diagram.name}.${state}`)}"]`)]]));
+    const arcs = [...picture.querySelectorAll(".edge[id]")].map(edge => [[edge.id.split(".").pop()], edge]).concat(
+        [...picture.querySelectorAll("[data-arcs]")].map(edge => [edge.dataset.arcs.split(" "), edge]));
     let shown = "";
-    // now, recent: sets of names of states
-    const light = (now, recent) => {
+    // now, recent: sets of names of states; last: numbers of arcs
+    const light = (now, recent, last = new Set()) => {
+        for (const [numbers, edge] of arcs) {
+            edge.classList.toggle("last", numbers.some(n => n !== "" && last.has(Number(n))));
+        }
         for (const [state, places] of nodes) {
             for (const node of places) {
                 node.classList.toggle("now", now.has(state));

@@ -68,7 +68,7 @@ function drawList(root, rows, chosen, choose) {
 
 // ---- the chosen one ----
 
-const HIDDEN = new Set(["label", "state", "since", "visits", "stay_s", "faults"]);
+const HIDDEN = new Set(["label", "state", "since", "arc", "visits", "stay_s", "faults"]);
 
 function value(name, v) {
     if (v === null) {
@@ -125,12 +125,13 @@ class Picture {
         this.drawing.frame.classList.toggle("fit", this.fit);
         this.entering = true;
         show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), muted(diagram.purpose),
-            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. ",
+            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. Bold: the arc that it took last. ",
                 "Dashed: arcs after which it waits."), this.facts);
     }
 
     draw(row, trace) {
-        const node = this.drawing?.light(new Set(row.tokens.map(t => t.state)), recentOf(row, trace));
+        const node = this.drawing?.light(new Set(row.tokens.map(t => t.state)), recentOf(row, trace),
+            new Set(row.tokens.map(t => t.arc).filter(Number.isInteger)));
         if (node && this.entering) {
             this.entering = false;
             centre(this.drawing.frame, node);
