@@ -788,13 +788,13 @@ void data_set_velocity(const struct data_set *set, size_t k, double *nu)
     }
 }
 
-const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose)
+const double *data_set_pose(const struct data_set *set, size_t k, double *pose)
 {
     bool any = false;
     for (size_t a = 0; a < set->axes; a++) {
         const double *x = set->pose[a];
         any = any || x;
-        pose[a] = !x ? 0.0 : share > 0.0 ? interpolate_column(x, k, k + 1, share) : x[k];
+        pose[a] = x ? x[k] : 0.0;
     }
     return any ? pose : NULL;
 }

@@ -114,9 +114,7 @@ bool data_set_suits(const struct data_set *set, const struct model *model);
 /* The measured velocities of sample k into nu [axes]. */
 void data_set_velocity(const struct data_set *set, size_t k, double *nu);
 
-/* The recorded pose a share 0 .. 1 of the way from sample k to the next one of its run, which
- * there must be for a share above 0. Returns pose [axes], filled, or NULL where the set has
- * none. */
-const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose);
+/* The recorded pose of sample k: pose [axes], filled, or NULL where the set has none. */
+const double *data_set_pose(const struct data_set *set, size_t k, double *pose);
 
 #endif

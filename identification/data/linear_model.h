@@ -175,6 +175,11 @@ struct model {
      * rows_under, and may be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
                   const double *nu, const double *tau, double *jacobian);
+    /* forward, slope and phi under tau at once, all out, where that takes less. NULL: one by
+     * one. */
+    void (*respond)(const struct model *model, const double *theta, const double *pose,
+                    const double *nu, const double *tau, double *nu_dot, double *jacobian,
+                    double *phi);
     /* Friction that holds: entries of phi as they are under these efforts, phi in/out, and what
      * share of a rate passes, [axis_count x axis_count] by rows, out: nu_dot changes by passes
      * times what it would change by without friction. NULL: friction is what rows says. */

@@ -60,8 +60,8 @@ static bool begin_walk(struct walk *w)
         w->steps = n < SUBSTEPS_MAX ? (int)n : SUBSTEPS_MAX;
         return true;
     }
-    w->steps = count_substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose),
-                              w->fastest, w->set->dt_s);
+    w->steps = count_substeps(w->model, w->theta, data_set_pose(w->set, 0, pose), w->fastest,
+                              w->set->dt_s);
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
     double pose[MODEL_AXES_MAX];
     double push[MODEL_AXES_MAX];
     struct data_efforts acting = {.count = 1, .share = {1.0}};
-    (void)data_set_pose(w->set, k, 0.0, pose);
+    (void)data_set_pose(w->set, k, pose);
     for (size_t a = 0; a < w->set->axes; a++) {
         acting.tau[0][a] = w->set->tau[a][k];
         push[a] = -(a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);

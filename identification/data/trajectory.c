@@ -8,6 +8,16 @@
 
 enum { PIECE_STEPS_MAX = 10000 };
 
+/* Steps of a joint that sticks, as long as its motion there allows: of a step times the rate at
+ * which it changes, and at which friction turns over under way; the velocities over which that
+ * one does, beside the width, as a share of the velocity; what a step may leave of the width;
+ * and a step times the rate at most, where it creeps. */
+static const double LOCAL_RATE_MAX = 0.5;
+static const double LOCAL_SCALE = 0.3;
+static const double LOCAL_LEFT = 1e-5;
+static const double CREEP_RATE_MAX = 1.5;
+static const double LOCAL_SHARE_MIN = 1.0 / 1024.0; /* of the sample time */
+
 /* Of a step times the fastest rate: the error of one Runge-Kutta step is then below 3e-4 of
  * what changes in it. */
 static const double STEP_RATE_MAX = 0.5;
@@ -55,45 +65,70 @@ static void accelerate_drive(const struct trajectory *walk, const double *pose,
     }
 }
 
-/* The recorded pose so much later than where the walk is; NULL where nobody asks for it. */
+/* The second divided difference of a column around sample k. */
+static double find_bend(const double *t_s, const double *x, size_t k)
+{
+    const double before_s = t_s[k] - t_s[k - 1];
+    const double after_s = t_s[k + 1] - t_s[k];
+    return ((x[k + 1] - x[k]) / after_s - (x[k] - x[k - 1]) / before_s) / (before_s + after_s);
+}
+
+/* On the way from a sample to the next one, on the cubic through these and their neighbours; at
+ * the edges of a run, where one of them is missing, on the parabola. */
+static double interpolate_pose(const struct trajectory *walk, const double *x, double t_s)
+{
+    const double *t = walk->rules->set->t_s;
+    const size_t k = walk->at;
+    const size_t first = k > walk->from ? k : k + 1;
+    const size_t last = k + 2 < walk->end ? k + 1 : k;
+    const double line = x[k] + (t_s - t[k]) / (t[k + 1] - t[k]) * (x[k + 1] - x[k]);
+    if (first > last) {
+        return line;
+    }
+    double bend = find_bend(t, x, first);
+    if (first < last) {
+        bend += (t_s - t[k - 1]) / (t[k + 2] - t[k - 1]) * (find_bend(t, x, last) - bend);
+    }
+    return line + (t_s - t[k]) * (t_s - t[k + 1]) * bend;
+}
+
+/* The recorded pose so much later than where the walk is; NULL where nobody asks for it. A
+ * straight line from sample to sample would cut off what it bends, always to the same side: a
+ * twelfth of the acceleration times the sample time squared, in the mean. */
 static const double *pose_at(const struct trajectory *walk, double h_s, double *memory)
 {
     const struct data_set *set = walk->rules->set;
     const size_t k = walk->at;
-    if (!walk->rules->model->needs_pose) {
-        return NULL;
+    if (!walk->rules->model->needs_pose || k + 1 >= walk->end) {
+        return walk->rules->model->needs_pose ? data_set_pose(set, k, memory) : NULL;
     }
-    if (k + 1 >= walk->end) {
-        return data_set_pose(set, k, 0.0, memory);
+    const double t_s = fmin(walk->t_s + h_s, set->t_s[k + 1]);
+    for (size_t a = 0; a < set->axes; a++) {
+        memory[a] = set->pose[a] ? interpolate_pose(walk, set->pose[a], t_s) : 0.0;
     }
-    const double share = (walk->t_s + h_s - set->t_s[k]) / (set->t_s[k + 1] - set->t_s[k]);
-    return data_set_pose(set, k, fmin(share, 1.0), memory);
+    return memory;
 }
 
-/* Rates of the sensitivities at nu, where nu_dot is the rate of nu (eq. 2). */
-static void derive_sensitivities(const struct trajectory *walk, const double *pose,
-                                 const double *nu, const double *nu_dot, const double *tau,
-                                 const double *by, double *by_dot)
+/* One stage of Runge-Kutta: the rates at a state that lies h along the former stage's rates. */
+struct stage {
+    double nu[MODEL_AXES_MAX];
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX]; /* where sensitivities are wanted */
+    double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
+};
+
+/* Rates of the sensitivities at a state whose rate and slope the stage has (eq. 2). */
+static void derive_sensitivities(const struct trajectory *walk, const double *phi,
+                                 const double *inverse, const double *by, struct stage *rate)
 {
-    const struct model *model = walk->rules->model;
-    const size_t n = model->axis_count;
+    const size_t n = walk->rules->model->axis_count;
     const size_t p = count_parameters(walk->rules);
     const size_t m = trajectory_columns(walk->rules);
-    double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
-    double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
-    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->slope(model, walk->theta, pose, nu, tau, a);
-    if (p > 0) {
-        model_regressor(model, pose, nu, nu_dot, tau, phi);
-    }
-    model_mobility(model, walk->theta, pose, nu, inverse);
-    model_hold_back(model, walk->theta, nu, tau, phi, inverse);
     for (size_t i = 0; i < n; i++) {
-        double *row = by_dot + i * m;
+        double *row = rate->by + i * m;
         memset(row, 0, m * sizeof *row);
         for (size_t j = 0; j < n; j++) {
             const double *from = by + j * m;
-            const double slope = a[i * n + j];
+            const double slope = rate->slope[i * n + j];
             for (size_t c = 0; c < m; c++) {
                 row[c] += slope * from[c];
             }
@@ -107,70 +142,128 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
     }
 }
 
-/* One stage of Runge-Kutta: the rates at a state that lies h along the former stage's rates. */
-struct stage {
-    double nu[MODEL_AXES_MAX];
-    double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
-};
+/* The rate at nu, and with sensitivities its slope, what multiplies the parameters, and what a
+ * push gives. */
+static void find_response(const struct trajectory *walk, const double *pose, const double *nu,
+                          struct stage *rate, double *phi, double *inverse)
+{
+    const struct model *model = walk->rules->model;
+    struct drive drive;
+    set_drive(walk, &drive);
+    if (walk->rules->sensitive && model->respond) {
+        model->respond(model, walk->theta, pose, nu, drive.tau, rate->nu, rate->slope, phi);
+    } else {
+        accelerate_drive(walk, pose, nu, &drive, rate->nu);
+    }
+    if (!walk->rules->sensitive) {
+        return;
+    }
+    if (!model->respond) {
+        model->slope(model, walk->theta, pose, nu, drive.tau, rate->slope);
+        if (count_parameters(walk->rules) > 0) {
+            model_regressor(model, pose, nu, rate->nu, drive.tau, phi);
+        }
+    }
+    model_mobility(model, walk->theta, pose, nu, inverse);
+    model_hold_back(model, walk->theta, nu, drive.tau, phi, inverse);
+}
 
 static void run_stage(const struct trajectory *walk, const struct stage *former, double h_s,
                       struct stage *rate)
 {
-    const struct model *model = walk->rules->model;
-    const size_t n = model->axis_count;
+    const size_t n = walk->rules->model->axis_count;
     const size_t all = n * trajectory_columns(walk->rules);
     double nu[MODEL_AXES_MAX];
-    struct drive drive;
     double memory[MODEL_AXES_MAX];
-    const double *pose = pose_at(walk, h_s, memory);
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     for (size_t i = 0; i < n; i++) {
         nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
     }
-    set_drive(walk, &drive);
-    accelerate_drive(walk, pose, nu, &drive, rate->nu);
+    find_response(walk, pose_at(walk, h_s, memory), nu, rate, phi, inverse);
     if (!walk->rules->sensitive) {
         return;
     }
     if (!former) {
-        derive_sensitivities(walk, pose, nu, rate->nu, drive.tau, walk->by, rate->by);
+        derive_sensitivities(walk, phi, inverse, walk->by, rate);
         return;
     }
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
     for (size_t i = 0; i < all; i++) {
         by[i] = walk->by[i] + h_s * former->by[i];
     }
-    derive_sensitivities(walk, pose, nu, rate->nu, drive.tau, by, rate->by);
+    derive_sensitivities(walk, phi, inverse, by, rate);
 }
 
-static void take_step(struct trajectory *walk, double h_s)
+/* A step whose first stage is known. */
+static void take_step(struct trajectory *walk, const struct stage *k1, double h_s)
 {
     const size_t n = walk->rules->model->axis_count;
     const size_t all = n * trajectory_columns(walk->rules);
-    struct stage k1;
     struct stage k2;
     struct stage k3;
     struct stage k4;
-    run_stage(walk, NULL, 0.0, &k1);
-    run_stage(walk, &k1, 0.5 * h_s, &k2);
+    run_stage(walk, k1, 0.5 * h_s, &k2);
     run_stage(walk, &k2, 0.5 * h_s, &k3);
     run_stage(walk, &k3, h_s, &k4);
     const double w = h_s / 6.0;
     for (size_t i = 0; i < n; i++) {
-        walk->nu[i] += w * (k1.nu[i] + 2.0 * (k2.nu[i] + k3.nu[i]) + k4.nu[i]);
+        walk->nu[i] += w * (k1->nu[i] + 2.0 * (k2.nu[i] + k3.nu[i]) + k4.nu[i]);
     }
     for (size_t i = 0; walk->rules->sensitive && i < all; i++) {
-        walk->by[i] += w * (k1.by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
+        walk->by[i] += w * (k1->by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
     }
     walk->t_s += h_s;
 }
 
 /* Steps of equal length over a stretch with one effort. */
-static void advance_stretch(struct trajectory *walk, double h_s)
+static void advance_evenly(struct trajectory *walk, double h_s)
 {
     const double count = ceil(h_s / walk->rules->step_s - 1e-9);
     const int steps = count < PIECE_STEPS_MAX ? (int)fmax(count, 1.0) : PIECE_STEPS_MAX;
     for (int i = 0; i < steps; i++) {
-        take_step(walk, h_s / steps);
+        struct stage k1;
+        run_stage(walk, NULL, 0.0, &k1);
+        take_step(walk, &k1, h_s / steps);
+    }
+}
+
+/* Dry friction that turns over within a width of rest makes steps short there, and nowhere
+ * else. */
+static bool steps_locally(const struct model *model)
+{
+    return model->sticks && model->width > 0.0 && model->axis_count == 1;
+}
+
+/* The longest step from here, where the rate is known (docs/model/output_error.md, eq. 1a). */
+static double local_step_s(const struct trajectory *walk, const struct stage *here)
+{
+    const struct model *model = walk->rules->model;
+    const double rate = fabs(here->nu[0]);
+    const double scale = model->width + LOCAL_SCALE * fabs(walk->nu[0]);
+    double slope = here->slope[0];
+    if (!walk->rules->sensitive) {
+        struct drive drive;
+        double memory[MODEL_AXES_MAX];
+        set_drive(walk, &drive);
+        model->slope(model, walk->theta, pose_at(walk, 0.0, memory), walk->nu, drive.tau,
+                     &slope);
+    }
+    const double fastest = fabs(slope) + rate / scale;
+    const double left = 120.0 * LOCAL_LEFT * model->width * fastest / rate;
+    const double most = fmin(fmax(sqrt(sqrt(left)), LOCAL_RATE_MAX), CREEP_RATE_MAX);
+    return fmax(most / fastest, LOCAL_SHARE_MIN * walk->rules->set->dt_s);
+}
+
+static void advance_locally(struct trajectory *walk, double end_s)
+{
+    while (walk->t_s < end_s) {
+        struct stage k1;
+        run_stage(walk, NULL, 0.0, &k1);
+        const double h_s = local_step_s(walk, &k1);
+        const double left_s = end_s - walk->t_s;
+        take_step(walk, &k1, h_s < left_s ? h_s : left_s);
+        walk->t_s = h_s < left_s ? walk->t_s : end_s;
     }
 }
 
@@ -245,16 +338,34 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     }
 }
 
+/* Rows whose efforts are those of the row before make no edge. */
+static void skip_same(struct trajectory *walk, double end_s)
+{
+    const double *tau = walk->rules->set->tau[0];
+    while (!walk->silent && next_edge_s(walk) < end_s &&
+           !(fabs(tau[walk->effort + 1] - tau[walk->effort]) > 0.0)) {
+        walk->effort++;
+    }
+}
+
 bool trajectory_next(struct trajectory *walk)
 {
+    const bool locally = steps_locally(walk->rules->model);
     assert(walk->at + 1 < walk->end);
     const double end_s = walk->rules->set->t_s[walk->at + 1];
     while (walk->t_s < end_s) {
         while (next_edge_s(walk) <= walk->t_s) {
             pass_edge(walk);
         }
+        if (locally) {
+            skip_same(walk, end_s);
+        }
         const double stop_s = fmin(next_edge_s(walk), end_s);
-        advance_stretch(walk, stop_s - walk->t_s);
+        if (locally) {
+            advance_locally(walk, stop_s);
+        } else {
+            advance_evenly(walk, stop_s - walk->t_s);
+        }
         walk->t_s = stop_s;
     }
     walk->at++;
@@ -278,7 +389,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
         double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
         data_set_velocity(set, k, nu);
         data_view_effort(set, k, tau);
-        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu,
+        model->slope(model, theta, data_set_pose(set, k, pose), nu,
                      model->rows_under ? tau : NULL, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;

@@ -359,7 +359,7 @@ static double push_at(const struct model *model, const double *theta,
     }
     data_set_velocity(set, k, nu);
     data_view_effort(set, k, tau);
-    model_push(model, theta, data_set_pose(set, k, 0.0, pose), nu, tau, push);
+    model_push(model, theta, data_set_pose(set, k, pose), nu, tau, push);
     return push[axis];
 }
 

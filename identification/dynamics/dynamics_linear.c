@@ -498,7 +498,7 @@ static enum status ask_run(const struct model *model, const struct data_set *set
             nu_dot[a] = dot_product(slope, set->nu[a] + at - reach, 2 * reach + 1) / set->dt_s;
             size[a] = load[a][k];
         }
-        model_regressor(model, data_set_pose(set, k, 0.0, pose), nu, nu_dot, size, phi);
+        model_regressor(model, data_set_pose(set, k, pose), nu, nu_dot, size, phi);
         for (size_t a = 0; a < set->axes; a++) {
             load[a][k] =
                 dot_product(&phi[a * model->parameter_count], theta, model->parameter_count);

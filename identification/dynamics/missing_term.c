@@ -63,8 +63,8 @@ static void smooth_leftover(const struct model *model, const double *theta,
         for (size_t j = 0; j <= 2 * SLOPE_HALF; j++) {
             nu_dot += w->rate[j] / set->dt_s * set->nu[0][at - SLOPE_HALF + j];
         }
-        model->inverse(model, theta, data_set_pose(set, at, 0.0, memory), &set->nu[0][at],
-                       &nu_dot, &computed);
+        model->inverse(model, theta, data_set_pose(set, at, memory), &set->nu[0][at], &nu_dot,
+                       &computed);
         *effort += w->smooth[m] * set->tau[0][at];
         *left += w->smooth[m] * (set->tau[0][at] - computed);
     }
@@ -184,7 +184,7 @@ static double find_size(const struct missing_friction *term, const struct data_s
         double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         const double size = fabs(set->tau[0][k]);
         data_set_velocity(set, k, nu);
-        model_regressor(term->model, data_set_pose(set, k, 0.0, pose), nu, still, &size, phi);
+        model_regressor(term->model, data_set_pose(set, k, pose), nu, still, &size, phi);
         most = fmax(most, fabs(phi[term->at]));
         squares += size * size;
     }

@@ -34,7 +34,7 @@ static double left_over(const struct model *model, const struct data_set *set,
         double pose[MODEL_AXES_MAX];
         data_set_velocity(set, k, nu);
         data_view_effort(set, k, tau);
-        model_push(model, fit->estimate.value, data_set_pose(set, k, 0.0, pose), nu, tau, push);
+        model_push(model, fit->estimate.value, data_set_pose(set, k, pose), nu, tau, push);
         for (size_t a = 0; a < model->axis_count; a++) {
             squares[a] += push[a] * push[a] / (double)set->n;
         }
@@ -58,7 +58,7 @@ static bool can_follow(const struct model *model, const struct data_set *set,
         return true; /* and nothing can be simulated in any case */
     }
     data_view_effort(set, 0, tau);
-    model->slope(model, fit->estimate.value, data_set_pose(set, 0, 0.0, pose), rest,
+    model->slope(model, fit->estimate.value, data_set_pose(set, 0, pose), rest,
                  model->rows_under ? tau : NULL, slope);
     for (size_t a = 0; a < model->axis_count; a++) {
         fastest = fmax(fastest, fabs(slope[a * model->axis_count + a]));

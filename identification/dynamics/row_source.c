@@ -300,7 +300,7 @@ static const double *smooth_pose(const struct row_source *rows, size_t k, double
         return NULL;
     }
     if (rows->method == DYNAMICS_OLS_CENTRAL || !set->pose[0]) {
-        return data_set_pose(set, k, 0.0, pose);
+        return data_set_pose(set, k, pose);
     }
     for (size_t a = 0; a < set->axes; a++) {
         pose[a] = 0.0;
@@ -474,8 +474,7 @@ static void still_row(const struct row_source *rows, size_t k, const double *tau
     static const double none[MODEL_AXES_MAX];
     double nu[MODEL_AXES_MAX];
     double memory[MODEL_AXES_MAX];
-    const double *pose =
-        rows->model->needs_pose ? data_set_pose(rows->set, k, 0.0, memory) : NULL;
+    const double *pose = rows->model->needs_pose ? data_set_pose(rows->set, k, memory) : NULL;
     data_set_velocity(rows->set, k, nu);
     fill_whole(rows->model, pose, nu, none, tau, row);
 }
@@ -540,8 +539,8 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
             size[a] = effort_size(rows, a, k + i);
         }
         model_regressor(rows->model,
-                        rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
-                        nu, none[0], size, row);
+                        rows->model->needs_pose ? data_set_pose(set, k + i, pose) : NULL, nu,
+                        none[0], size, row);
         for (size_t s = 0; s < rows->static_count; s++) {
             phi[rows->still[s].from][i] = row[rows->still[s].from];
         }

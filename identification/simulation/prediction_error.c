@@ -151,8 +151,8 @@ static void guess_noise(struct pe_work *work, double *force)
             double pose[MODEL_AXES_MAX];
             data_set_velocity(set, k, nu);
             data_view_effort(set, k, tau);
-            model_demand(filter->model, work->here.theta, data_set_pose(set, k, 0.0, pose), nu,
-                         rest, tau, demand);
+            model_demand(filter->model, work->here.theta, data_set_pose(set, k, pose), nu, rest,
+                         tau, demand);
             force[i] += demand[i] * demand[i] / (double)set->n;
             spread += nu[i] * nu[i] / (double)set->n;
         }

@@ -12,8 +12,9 @@
 #include "service/identify/selftest_arm.h"
 
 enum {
-    FINE = 20,       /* steps of the simulated robot between two rows */
-    FINE_MORE = 200, /* where efforts change anywhere between them, or all is over soon */
+    FINE = 20,         /* steps of the simulated robot between two rows */
+    FINE_STICKS = 100, /* where friction turns over between them */
+    FINE_MORE = 200,   /* where efforts change anywhere between them, or all is over soon */
     MOVES = 40
 };
 
@@ -150,7 +151,8 @@ static void drive_robot(struct recording *r)
     const struct model *model = r->row->model;
     const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 || r->world->falls > 0.0
                             ? FINE_MORE
-                            : FINE;
+                        : model->sticks ? FINE_STICKS
+                                        : FINE;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     double force[MODEL_AXES_MAX] = {0.0};

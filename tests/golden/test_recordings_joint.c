@@ -114,8 +114,7 @@ static double compute_at(const struct model *model, const double *theta,
     for (size_t m = 0; m <= 2 * SLOPE_HALF; m++) {
         nu_dot += by->rate[m] / set->dt_s * set->nu[0][k - SLOPE_HALF + m];
     }
-    model->inverse(model, theta, data_set_pose(set, k, 0.0, memory), &set->nu[0][k], &nu_dot,
-                   &tau);
+    model->inverse(model, theta, data_set_pose(set, k, memory), &set->nu[0][k], &nu_dot, &tau);
     return tau;
 }
 

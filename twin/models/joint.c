@@ -20,11 +20,6 @@ static const double EXP_UNDERFLOW = 746.0;
 
 /* ---- the equations ---- */
 
-static double dry_share(const struct model *model, double w)
-{
-    return tanh(w / model->width);
-}
-
 /* The parameter of friction that falls with the velocity, after all others; 0: none. */
 static size_t stribeck_at(const struct model *model)
 {
@@ -33,82 +28,142 @@ static size_t stribeck_at(const struct model *model)
     return model->parameter_count > others ? others : 0;
 }
 
-static double stribeck_share(const struct model *model, double w)
+/* What dry friction, that which falls with the velocity, and the load are worth; the library
+ * takes long over each. */
+struct joint_shares {
+    double dry, falling, load; /* falling beside dry */
+};
+
+static struct joint_shares find_shares(const struct model *model, const double *pose, double w)
 {
-    const double ratio = w / (STRIBECK_WIDTHS * model->width);
-    /* The same number, but the library takes five times as long over an underflow. */
-    return ratio * ratio > EXP_UNDERFLOW ? 0.0 : exp(-ratio * ratio);
+    struct joint_shares shares = {.dry = tanh(w / model->width)};
+    if (stribeck_at(model)) {
+        const double ratio = w / (STRIBECK_WIDTHS * model->width);
+        /* The same number, but the library takes five times as long over an underflow. */
+        shares.falling = ratio * ratio > EXP_UNDERFLOW ? 0.0 : exp(-ratio * ratio);
+    }
+    if (model->needs_pose && pose) {
+        shares.load = sin(pose[0]);
+    }
+    return shares;
+}
+
+static void put_rows(const struct model *model, const struct joint_shares *shares, double nu,
+                     double nu_dot, double *phi)
+{
+    phi[JOINT_INERTIA] = nu_dot;
+    phi[JOINT_VISCOUS] = nu;
+    phi[JOINT_COULOMB] = shares->dry;
+    phi[JOINT_OFFSET] = 1.0;
+    if (model->needs_pose) {
+        phi[JOINT_LOAD] = shares->load;
+    }
+    if (model->by_effort) {
+        phi[model->by_effort] = shares->dry;
+    }
+    if (stribeck_at(model)) {
+        phi[stribeck_at(model)] = shares->dry * shares->falling;
+    }
 }
 
 static void fill_joint_rows(const struct model *model, const double *pose, const double *nu,
                             const double *nu_dot, double *phi)
 {
-    const double dry = dry_share(model, nu[0]);
-    phi[JOINT_INERTIA] = nu_dot[0];
-    phi[JOINT_VISCOUS] = nu[0];
-    phi[JOINT_COULOMB] = dry;
-    phi[JOINT_OFFSET] = 1.0;
-    if (model->needs_pose) {
-        phi[JOINT_LOAD] = sin(pose[0]);
-    }
-    if (model->by_effort) {
-        phi[model->by_effort] = dry;
-    }
-    if (stribeck_at(model)) {
-        phi[stribeck_at(model)] = dry * stribeck_share(model, nu[0]);
-    }
+    const struct joint_shares shares = find_shares(model, pose, nu[0]);
+    put_rows(model, &shares, nu[0], nu_dot[0], phi);
 }
 
 /* Without the friction that an effort brings. */
+static double find_resistance(const struct model *model, const double *theta,
+                              const struct joint_shares *shares, double nu)
+{
+    const size_t stribeck = stribeck_at(model);
+    const double dry =
+        theta[JOINT_COULOMB] + (stribeck ? theta[stribeck] * shares->falling : 0.0);
+    const double resisted = theta[JOINT_VISCOUS] * nu + dry * shares->dry + theta[JOINT_OFFSET];
+    return model->needs_pose ? resisted + theta[JOINT_LOAD] * shares->load : resisted;
+}
+
 static void resist_joint(const struct model *model, const double *theta, const double *pose,
                          const double *nu, double *tau)
 {
-    const size_t stribeck = stribeck_at(model);
-    const double dry = theta[JOINT_COULOMB] +
-                       (stribeck ? theta[stribeck] * stribeck_share(model, nu[0]) : 0.0);
-    tau[0] = theta[JOINT_VISCOUS] * nu[0] + dry * dry_share(model, nu[0]) + theta[JOINT_OFFSET];
-    if (model->needs_pose) {
-        tau[0] += theta[JOINT_LOAD] * sin(pose[0]);
-    }
+    const struct joint_shares shares = find_shares(model, pose, nu[0]);
+    tau[0] = find_resistance(model, theta, &shares, nu[0]);
 }
 
 /* The share of a push along the motion that its own friction takes. */
-static double taken_share(const struct model *model, const double *theta, double w)
+static double taken_share(const struct model *model, const double *theta,
+                          const struct joint_shares *shares)
 {
-    return model->by_effort ? theta[model->by_effort] * dry_share(model, w) : 0.0;
+    return model->by_effort ? theta[model->by_effort] * shares->dry : 0.0;
+}
+
+static double find_rate(const struct model *model, const double *theta,
+                        const struct joint_shares *shares, double nu, double tau)
+{
+    const double passed = tau - taken_share(model, theta, shares) * fabs(tau);
+    return (passed - find_resistance(model, theta, shares, nu)) / theta[JOINT_INERTIA];
 }
 
 static void accelerate_joint(const struct model *model, const double *theta, const double *pose,
                              const double *nu, const double *tau, double *nu_dot)
 {
-    const double passed = tau[0] - taken_share(model, theta, nu[0]) * fabs(tau[0]);
-    model_forward(model, theta, pose, nu, &passed, nu_dot);
+    const struct joint_shares shares = find_shares(model, pose, nu[0]);
+    nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
 }
 
 /* Of either sign the effort has that of what passes, unless friction locks the joint. */
 static void invert_joint(const struct model *model, const double *theta, const double *pose,
                          const double *nu, const double *nu_dot, double *tau)
 {
-    double passed = 0.0;
-    model_inverse(model, theta, pose, nu, nu_dot, &passed);
-    const double taken = taken_share(model, theta, nu[0]);
+    const struct joint_shares shares = find_shares(model, pose, nu[0]);
+    const double passed =
+        theta[JOINT_INERTIA] * nu_dot[0] + find_resistance(model, theta, &shares, nu[0]);
+    const double taken = taken_share(model, theta, &shares);
     tau[0] = passed / fmax(passed > 0.0 ? 1.0 - taken : 1.0 + taken, PASSED_MIN);
+}
+
+static void invert_joint_inertia(const struct model *model, const double *theta,
+                                 const double *pose, const double *nu, double *inverse)
+{
+    (void)model;
+    (void)pose;
+    (void)nu;
+    inverse[0] = 1.0 / theta[JOINT_INERTIA];
+}
+
+static double find_slope(const struct model *model, const double *theta,
+                         const struct joint_shares *shares, double nu, const double *tau)
+{
+    const size_t stribeck = stribeck_at(model);
+    const double t = shares->dry;
+    const double v = STRIBECK_WIDTHS * model->width;
+    const double more = stribeck ? theta[stribeck] * shares->falling : 0.0;
+    const double pushed =
+        model->by_effort && tau ? theta[model->by_effort] * fabs(tau[0]) : 0.0;
+    const double dry = theta[JOINT_COULOMB] + more + pushed;
+    return -(theta[JOINT_VISCOUS] + dry * (1.0 - t * t) / model->width -
+             more * t * 2.0 * nu / (v * v)) /
+           theta[JOINT_INERTIA];
 }
 
 static void fill_joint_slope(const struct model *model, const double *theta, const double *pose,
                              const double *nu, const double *tau, double *jacobian)
 {
     (void)pose;
-    const size_t stribeck = stribeck_at(model);
-    const double t = dry_share(model, nu[0]);
-    const double v = STRIBECK_WIDTHS * model->width;
-    const double more = stribeck ? theta[stribeck] * stribeck_share(model, nu[0]) : 0.0;
-    const double pushed =
-        model->by_effort && tau ? theta[model->by_effort] * fabs(tau[0]) : 0.0;
-    const double dry = theta[JOINT_COULOMB] + more + pushed;
-    jacobian[0] = -(theta[JOINT_VISCOUS] + dry * (1.0 - t * t) / model->width -
-                    more * t * 2.0 * nu[0] / (v * v)) /
-                  theta[JOINT_INERTIA];
+    const struct joint_shares shares = find_shares(model, NULL, nu[0]);
+    jacobian[0] = find_slope(model, theta, &shares, nu[0], tau);
+}
+
+static void respond_joint(const struct model *model, const double *theta, const double *pose,
+                          const double *nu, const double *tau, double *nu_dot, double *jacobian,
+                          double *phi)
+{
+    const struct joint_shares shares = find_shares(model, pose, nu[0]);
+    nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
+    jacobian[0] = find_slope(model, theta, &shares, nu[0], tau);
+    put_rows(model, &shares, nu[0], nu_dot[0], phi);
+    model_load_rows(model, tau, phi);
 }
 
 static void move_joint(const struct model *model, const double *pose, const double *nu,
@@ -173,8 +228,9 @@ static const struct model_derived derived[] = {
         .by_effort = BIT(form, GEAR) * (JOINT_LOAD + BIT(form, PENDULUM)),                     \
         .richer = {RICHER(form, GEAR, w), RICHER(form, FALLING, w),                            \
                    RICHER(form, PENDULUM, w)},                                                 \
-        .rows = fill_joint_rows, .forward = accelerate_joint, .inverse = invert_joint,         \
-        .resist = resist_joint, .slope = fill_joint_slope, .kinematics = move_joint,           \
+        .rows = fill_joint_rows, .mobility = invert_joint_inertia,                             \
+        .forward = accelerate_joint, .inverse = invert_joint, .resist = resist_joint,          \
+        .slope = fill_joint_slope, .respond = respond_joint, .kinematics = move_joint,         \
     }
 
 #define JOINT_MODELS(title, form)                                                              \
