@@ -23,7 +23,10 @@ static const double NULL_SHARE = 1e-3; /* of a column in what the data leave fre
 static const double MEMORY = 0.1;
 static const double MEMORY_S_MAX = 5.0;
 static const double REACH_SHARE = 0.02;
-static const double RATE_S = 0.2; /* angles are held against speeds over so long */
+/* A move takes seconds: columns hardly change over so long. */
+static const double SHORT_S = 0.25;
+static const double RATIO_MIN = 0.5; /* of a variance by what it is mended from */
+static const double RATE_S = 0.2;    /* angles are held against speeds over so long */
 
 /* ---- the terms ---- */
 
@@ -266,8 +269,14 @@ static double left_at(const struct work *w, const double beta[P], size_t k)
     return left;
 }
 
-/* Four times the samples over which what is left hangs together, for Bartlett's weights fall
- * over them and less makes errors too small; twice where that is much of the recording. */
+static bool is_short(const struct work *w, size_t reach)
+{
+    return (double)reach <= SHORT_S * w->set->rate_hz;
+}
+
+/* Twice the samples over which what is left hangs together, where that is short beside a move.
+ * Else four times, for Bartlett's weights fall over them and less makes errors too small; twice
+ * where that is much of the recording. */
 static size_t find_reach(const struct work *w, double *rho)
 {
     const size_t most = (size_t)(MEMORY_S_MAX * w->set->rate_hz);
@@ -293,20 +302,17 @@ static size_t find_reach(const struct work *w, double *rho)
     }
     const size_t much = (size_t)(REACH_SHARE * (double)w->used);
     const size_t most_reach = much > 2 * lag ? much : 2 * lag;
-    return most_reach < 4 * lag ? most_reach : 4 * lag;
+    return is_short(w, 2 * lag) ? 2 * lag : most_reach < 4 * lag ? most_reach : 4 * lag;
 }
 
-/* Covariance of the parameters from rows lo .. hi - 1, whose residuals are in place; the
- * freedom with which it is known. */
-static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
-                              const struct svd *svd, double covariance[P * P])
+/* Newey and West's covariance of the moments of rows lo .. hi - 1, whose residuals are in
+ * place.
+ */
+static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach,
+                        struct hac_covariance *hac)
 {
-    struct hac_covariance hac;
-    double bread[P * P];
     size_t at = 0;
-    const size_t rows = hi - lo;
-    reach = reach < rows ? reach : rows;
-    hac_start(&hac, w->p, reach, false);
+    hac_start(hac, w->p, reach, false);
     for (size_t r = 0; r < w->set->run_count; r++) {
         for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
             double g[P];
@@ -314,14 +320,85 @@ static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t
                 g[i] = w->x[i][k] * w->left[k];
             }
             if (at >= lo && at < hi) {
-                hac_add(&hac, g);
+                hac_add(hac, g);
             }
         }
-        hac_break(&hac);
+        hac_break(hac);
     }
+}
+
+/* By what share variances come out too small because the fit follows the noise where its
+ * columns are large: the leverage of a row, in the mean of rows as they count for a parameter,
+ * times the rows that are summed with it, over which columns hardly change. */
+static void find_followed(const struct work *w, size_t lo, size_t hi, double summed,
+                          const double bread[P * P], double followed[P])
+{
+    double weight[P] = {0.0};
+    size_t at = 0;
+    memset(followed, 0, P * sizeof *followed);
+    for (size_t r = 0; r < w->set->run_count; r++) {
+        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
+            double by[P] = {0.0};
+            double leverage = 0.0;
+            for (size_t i = 0; i < w->p && at >= lo && at < hi; i++) {
+                for (size_t j = 0; j < w->p; j++) {
+                    by[i] += bread[i * w->p + j] * w->x[j][k];
+                }
+                leverage += by[i] * w->x[i][k];
+            }
+            for (size_t i = 0; i < w->p; i++) {
+                weight[i] += by[i] * by[i];
+                followed[i] += by[i] * by[i] * leverage * summed;
+            }
+        }
+    }
+    for (size_t i = 0; i < w->p; i++) {
+        followed[i] = weight[i] > 0.0 ? followed[i] / weight[i] : 0.0;
+    }
+}
+
+/* Bartlett's weights fall from the first lag on, and variances come out too small by what they
+ * take. Weights of one up to half the reach, and falling from there, are twice those of the
+ * reach less those of its half (Politis and Romano 1995); variances are theirs, correlations
+ * Bartlett's, so that the whole stays a covariance (docs/model/arm.md). */
+static void mend_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
+                            const double bread[P * P], double covariance[P * P])
+{
+    struct hac_covariance hac;
+    double half[P * P];
+    double followed[P];
+    double widening[P];
+    sum_moments(w, lo, hi, reach / 2, &hac);
+    square_sandwich(bread, hac.robust, w->p, half);
+    find_followed(w, lo, hi, 1.5 * (double)reach, bread, followed);
+    for (size_t i = 0; i < w->p; i++) {
+        const double flat = 2.0 - half[i * w->p + i] / covariance[i * w->p + i];
+        const double left = 1.0 - followed[i];
+        widening[i] =
+            sqrt((flat > RATIO_MIN ? flat : RATIO_MIN) / (left > RATIO_MIN ? left : RATIO_MIN));
+    }
+    for (size_t i = 0; i < w->p * w->p; i++) {
+        covariance[i] *= widening[i / w->p] * widening[i % w->p];
+    }
+}
+
+/* Covariance of the parameters from rows lo .. hi - 1; the freedom with which it is known: flat
+ * weights scatter twice as much. */
+static double find_covariance(const struct work *w, size_t lo, size_t hi, size_t reach,
+                              const struct svd *svd, double covariance[P * P])
+{
+    struct hac_covariance hac;
+    double bread[P * P];
+    const size_t rows = hi - lo;
+    const bool flat = is_short(w, reach);
+    reach = reach < rows ? reach : rows;
+    sum_moments(w, lo, hi, reach, &hac);
     square_multiply(svd->inverse, svd->inverse, true, w->p, bread);
     square_sandwich(bread, hac.robust, w->p, covariance);
-    return hac_freedom(fmin((double)reach / (double)rows, 1.0));
+    if (flat) {
+        mend_covariance(w, lo, hi, reach, bread, covariance);
+    }
+    return hac_freedom(fmin((flat ? 2.0 : 1.0) * (double)reach / (double)rows, 1.0));
 }
 
 static void set_left(struct work *w)
