@@ -1,6 +1,7 @@
 #include "logger/message/json_write.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,18 +328,42 @@ size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
     return n;
 }
 
+/* False where no number of so many significant digits reads back to the value: the nearest is
+ * further away than half a unit of the value's last place, rounding here allowed for. */
+static bool may_suffice(double value, int digits)
+{
+    enum { SHIFT_MAX = 40 }; /* as many roundings at most */
+    const int exponent = ilogb(value);
+    /* Behind the point, or one more: log10(2) is 0.30103. */
+    const double shift = digits - 1 - floor(exponent * 0.30103);
+    if (!(shift >= 0.0 && shift <= SHIFT_MAX)) {
+        return true;
+    }
+    long double ten = 1.0L;
+    for (int i = (int)shift; i > 0; i--) {
+        ten *= 10.0L;
+    }
+    if (fabsl(value * ten) >= (digits < 16 ? 1e15L : 1e16L)) {
+        ten /= 10.0L;
+    }
+    const long double scaled = fabsl(value * ten);
+    const long double half_unit = (long double)ldexp(1.0, exponent - DBL_MANT_DIG) * ten;
+    return fabsl(scaled - rintl(scaled)) <= half_unit + SHIFT_MAX * LDBL_EPSILON * scaled;
+}
+
 /* The shortest of 15, 16 and 17 significant digits that reads back to the same value. */
 static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
 {
-    int n = 0;
-    for (int precision = 15; precision <= 17; precision++) {
-        n = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", precision, value);
-        const double back = precision < 17 ? strtod(out, NULL) : value; /* 17 always do */
-        if (!(back < value) && !(back > value)) {
-            break;
+    for (int digits = 15; digits < 17; digits++) {
+        if (may_suffice(value, digits)) {
+            const int n = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", digits, value);
+            const double back = strtod(out, NULL);
+            if (!(back < value) && !(back > value)) {
+                return (size_t)n;
+            }
         }
     }
-    return (size_t)n;
+    return (size_t)snprintf(out, JSON_WRITE_NUMBER_MAX, "%.17g", value);
 }
 
 size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX])

@@ -1,5 +1,8 @@
 #include "tests/support/check.h"
 
+#include <float.h>
+#include <math.h>
+
 #include <jansson.h>
 
 #include "base/lab_time.h"
@@ -54,24 +57,51 @@ static void test_seconds(void)
     }
 }
 
-/* A random double's text reads back to the same bits. */
+static double draw_real(int kind)
+{
+    uint64_t bits = 0;
+    for (int k = 0; k < 5; k++) {
+        bits = bits << 15 ^ (uint64_t)rand();
+    }
+    double value = 0.0;
+    memcpy(&value, &bits, sizeof value);
+    char text[JSON_WRITE_NUMBER_MAX];
+    switch (kind) {
+    case 0: /* any */
+        return value;
+    case 1: /* as fits have them */
+        return ldexp((double)(bits >> 11), -53 - (int)(bits % 32));
+    case 2: /* beside a power of two, where the doubles below lie closer */
+        return ldexp(1.0 + DBL_EPSILON * (double)(bits % 3), (int)(bits % 121) - 60) -
+               (bits % 2 > 0 ? 0.0 : ldexp(DBL_EPSILON, (int)(bits % 121) - 61));
+    default: /* of 14 to 17 digits */
+        (void)snprintf(text, sizeof text, "%.*e", 13 + (int)(bits % 4),
+                       ldexp((double)(bits >> 11), -53) * pow(10.0, (int)(bits % 40) - 25));
+        return strtod(text, NULL);
+    }
+}
+
+/* A random double's text reads back to the same bits, and no fewer digits from 15 on do. */
 static void test_round_trip(void)
 {
     srand(check_seed(1));
-    for (int i = 0; i < 20000; i++) {
-        uint64_t bits = 0;
-        for (int k = 0; k < 5; k++) {
-            bits = bits << 15 ^ (uint64_t)rand();
-        }
-        double value = 0.0;
-        memcpy(&value, &bits, sizeof value);
+    for (int i = 0; i < 40000; i++) {
+        const double value = draw_real(i % 4);
         if (!isfinite(value)) {
             continue;
         }
         char text[JSON_WRITE_NUMBER_MAX];
+        char shortest[JSON_WRITE_NUMBER_MAX];
+        int digits = 15;
         (void)json_format_real(value, text);
         const double back = strtod(text, NULL);
         CU_ASSERT_EQUAL_FATAL(memcmp(&back, &value, sizeof back), 0);
+        do {
+            (void)snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+        } while (fabs(strtod(shortest, NULL) - value) > 0.0 && digits++ < 17);
+        if (fabs(value) < 1e-6 || fabs(value) >= 9e9) { /* others may be plain decimals */
+            CHECK_TEXT("shortest", text, shortest);
+        }
     }
 }
 
