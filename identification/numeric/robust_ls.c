@@ -56,13 +56,6 @@ struct work {
     double *q;   /* room of span */
 };
 
-/* One weighted solution. */
-struct solution {
-    double beta[ROBUST_LS_P_MAX];
-    double norm[ROBUST_LS_P_MAX]; /* of the columns; 0: empty */
-    struct svd svd;               /* of the triangle with columns of length one */
-};
-
 /* Triangle of [sqrt(w) X, sqrt(w) y]; weights NULL: all are one. */
 static void reduce_rows(const struct robust_ls_problem *problem, const double *weights,
                         struct qr_accumulator *qr)
@@ -83,9 +76,9 @@ static void reduce_rows(const struct robust_ls_problem *problem, const double *w
     qr_flush(qr);
 }
 
-/* Weighted least squares, of minimum norm in scaled columns. */
+/* Weighted least squares, as plain ones. */
 static enum status decompose_weighted(const struct robust_ls_problem *problem,
-                                      const double *weights, struct solution *out)
+                                      const double *weights, struct robust_ls_plain *out)
 {
     const size_t p = problem->p;
     struct qr_accumulator qr;
@@ -142,7 +135,7 @@ static enum status solve_weighted(const struct robust_ls_problem *problem, struc
         *lost = false;
         return STATUS_OK;
     }
-    struct solution at;
+    struct robust_ls_plain at;
     const enum status st = decompose_weighted(problem, work->w, &at);
     if (st == STATUS_OK) {
         *lost = at.svd.rank < work->rank;
@@ -318,7 +311,7 @@ static double noise_variance(const struct robust_ls_fit *fit, const double *e)
 }
 
 /* What follows from the plain design: rank, null directions, and later the covariance. */
-static void describe_design(const struct solution *plain, struct robust_ls_fit *fit)
+static void describe_design(const struct robust_ls_plain *plain, struct robust_ls_fit *fit)
 {
     const struct svd *svd = &plain->svd;
     fit->rank = svd->rank;
@@ -336,7 +329,7 @@ static void describe_design(const struct solution *plain, struct robust_ls_fit *
     }
 }
 
-static void set_covariance(const struct solution *plain, double variance,
+static void set_covariance(const struct robust_ls_plain *plain, double variance,
                            struct robust_ls_fit *fit)
 {
     double gram[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
@@ -496,19 +489,32 @@ static enum status fit_robust(const struct robust_ls_problem *problem, struct wo
     return st;
 }
 
+static bool is_within_bounds(const struct robust_ls_problem *problem)
+{
+    return problem->n >= 1 && problem->p >= 1 && problem->p <= ROBUST_LS_P_MAX &&
+           problem->floor > 0.0;
+}
+
+enum status robust_ls_solve(const struct robust_ls_problem *problem,
+                            struct robust_ls_plain *plain)
+{
+    return is_within_bounds(problem) ? decompose_weighted(problem, NULL, plain) : STATUS_E_ARG;
+}
+
 static enum status run_method(const struct robust_ls_problem *problem,
                               enum robust_ls_method method, struct work *work,
                               struct robust_ls_fit *fit)
 {
-    struct solution plain;
+    struct robust_ls_plain solved;
+    const struct robust_ls_plain *plain = problem->plain ? problem->plain : &solved;
     *fit = (struct robust_ls_fit){
         .n = problem->n, .p = problem->p, .method = method, .iterations = 1, .converged = true};
 
-    enum status st = decompose_weighted(problem, NULL, &plain);
+    enum status st = problem->plain ? STATUS_OK : robust_ls_solve(problem, &solved);
     if (st != STATUS_OK) {
         return st;
     }
-    describe_design(&plain, fit);
+    describe_design(plain, fit);
     set_residuals(problem, fit->beta, work->e);
     fit->sd = plain_sd(work->e, fit->n, fit->rank);
     /* Nothing is left over to weigh when every row has a parameter of its own. */
@@ -521,7 +527,7 @@ static enum status run_method(const struct robust_ls_problem *problem,
         st = fit_robust(problem, work, fit);
     }
     if (st == STATUS_OK) {
-        set_covariance(&plain, noise_variance(fit, work->e), fit);
+        set_covariance(plain, noise_variance(fit, work->e), fit);
     }
     return st;
 }
@@ -530,8 +536,7 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
                           double *residual, double *weight, struct robust_ls_fit *fit)
 {
     assert(problem && fit);
-    if (problem->n < 1 || problem->p < 1 || problem->p > ROBUST_LS_P_MAX ||
-        !(problem->floor > 0.0)) {
+    if (!is_within_bounds(problem)) {
         return STATUS_E_ARG;
     }
     struct robust_ls_fit out;

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "identification/numeric/svd.h"
 
 enum { ROBUST_LS_P_MAX = 8 };
 
@@ -24,12 +25,20 @@ enum robust_ls_method {
     ROBUST_LS_TUKEY, /* biweight, c = 4.685; starts from a majority of rows that keep close */
 };
 
+/* Plain least squares, from which every method starts; of minimum norm in scaled columns. */
+struct robust_ls_plain {
+    double beta[ROBUST_LS_P_MAX];
+    double norm[ROBUST_LS_P_MAX]; /* of the columns; 0: empty */
+    struct svd svd;               /* of the triangle with columns of length one */
+};
+
 struct robust_ls_problem {
     const double *x; /* [n x p] by rows, finite */
     const double *y; /* [n] finite */
     size_t n;        /* >= 1 */
     size_t p;        /* 1 .. ROBUST_LS_P_MAX */
     double floor;    /* > 0, unit of y: residuals below it are as good as none */
+    const struct robust_ls_plain *plain; /* NULL: nobody has asked for it yet */
 };
 
 struct robust_ls_fit {
@@ -57,6 +66,11 @@ struct robust_ls_fit {
 MUST_USE enum status robust_ls_run(const struct robust_ls_problem *problem,
                                    enum robust_ls_method method, double *residual,
                                    double *weight, struct robust_ls_fit *fit);
+
+/* What robust_ls_run() needs of plain least squares, for several runs of one problem. Returns
+ * as that does. */
+MUST_USE enum status robust_ls_solve(const struct robust_ls_problem *problem,
+                                     struct robust_ls_plain *plain);
 
 /* Whether the data determine c . beta; c is [p]. */
 bool robust_ls_estimable(const struct robust_ls_fit *fit, const double *c);

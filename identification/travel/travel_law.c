@@ -72,6 +72,7 @@ enum status law_fit_plain(struct law_rows *w)
             w->y[counted.n++] = all->y[i];
         }
     }
+    counted.plain = counted.n == all->n ? all->plain : NULL;
     const enum status st = robust_ls_run(&counted, ROBUST_LS_OLS, NULL, NULL, &plain);
     if (st != STATUS_OK) {
         return st;
@@ -115,15 +116,25 @@ double law_chance(const struct law_rows *w, double gain, double rss, double adde
     return added > 0.0 && left >= DOF_TESTED ? gsl_cdf_fdist_Q(fmax(f, 0.0), added, left) : 1.0;
 }
 
-/* F of these columns, the chance of as much, and their coefficients. */
-static double test_added(const struct law_rows *w, const struct span_added *added, double *f,
-                         double coefficient[TRAVEL_SIZES])
+/* What columns more explain, F of it. */
+struct gain {
+    double squares, rank, f;
+};
+
+static struct gain test_added(const struct law_rows *w, const struct span_added *added,
+                              double coefficient[TRAVEL_SIZES])
 {
     size_t rank;
-    const double gain = span_gain(&w->span, added, &rank, coefficient);
-    const double rss = w->plain_rss - gain;
-    *f = rank > 0 ? gain / (double)rank / mean_square(w, rss, (double)rank) : 0.0;
-    return law_chance(w, gain, rss, (double)rank);
+    const double squares = span_gain(&w->span, added, &rank, coefficient);
+    const double each = squares / (double)rank;
+    const double f =
+        rank > 0 ? each / mean_square(w, w->plain_rss - squares, (double)rank) : 0.0;
+    return (struct gain){squares, (double)rank, f};
+}
+
+static double chance_of_gain(const struct law_rows *w, const struct gain *gain)
+{
+    return law_chance(w, gain->squares, w->plain_rss - gain->squares, gain->rank);
 }
 
 static void set_shares(const struct law_rows *w, const double coefficient[TRAVEL_SIZES],
@@ -142,11 +153,11 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
     struct span_added trend = {.count = TRAVEL_SIZES};
     struct span_added after = {.count = TRAVEL_SIZES};
     double coefficient[TRAVEL_SIZES];
-    double f;
     for (size_t i = 0; i < n; i++) {
         add_sizes(w, i, (double)i / (double)(n - 1) - 0.5, &trend);
     }
-    law->trend_p = test_added(w, &trend, &f, coefficient);
+    struct gain gain = test_added(w, &trend, coefficient);
+    law->trend_p = chance_of_gain(w, &gain);
     set_shares(w, coefficient, law->trend);
     double most = -1.0;
     double tested = 0.0;
@@ -159,11 +170,11 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
         if (at < SIDE_MIN || n - at < SIDE_MIN) {
             continue;
         }
-        const double p = test_added(w, &after, &f, coefficient);
+        gain = test_added(w, &after, coefficient);
         tested += 1.0;
-        if (f >= most) {
-            most = f;
-            law->step_p = p;
+        if (gain.f >= most) {
+            most = gain.f;
+            law->step_p = chance_of_gain(w, &gain);
             law->step_at = at;
             set_shares(w, coefficient, law->step);
         }

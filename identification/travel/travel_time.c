@@ -416,9 +416,12 @@ static enum status fit_design(enum travel_method method, struct room *room,
     struct robust_ls_fit ls;
     struct travel_evidence evidence = {
         .x = room->x, .ls = &ls, .plain = {NAN, NAN, NAN, NAN, NAN}};
-    const struct robust_ls_problem problem = {
+    struct robust_ls_plain plain;
+    struct robust_ls_problem problem = {
         .x = room->x, .y = room->y, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
-    enum status st = choose_estimator(&problem, method, room, fit, &ls, &evidence);
+    enum status st = robust_ls_solve(&problem, &plain);
+    problem.plain = &plain;
+    st = st == STATUS_OK ? choose_estimator(&problem, method, room, fit, &ls, &evidence) : st;
     st = st == STATUS_OK ? travel_law_test(&problem, room->residual, ls.sd, &evidence.law,
                                            &fit->accelerating)
                          : st;

@@ -53,7 +53,7 @@ static void test_longley(void)
             x[i * LONGLEY_P + j] = longley[i][j];
         }
     }
-    const struct robust_ls_problem problem = {x, y, LONGLEY_N, LONGLEY_P, 1e-6};
+    const struct robust_ls_problem problem = {x, y, LONGLEY_N, LONGLEY_P, 1e-6, NULL};
     struct robust_ls_fit fit;
     CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit), STATUS_OK);
     CHECK_INT("longley", fit.rank, 7);
@@ -81,7 +81,7 @@ static void test_rank(void)
         memcpy(x + i * P, row, sizeof row);
         y[i] = 2.0 + 3.0 * a + (i % 2 ? 0.01 : -0.01);
     }
-    const struct robust_ls_problem problem = {x, y, N, P, 1e-9};
+    const struct robust_ls_problem problem = {x, y, N, P, 1e-9, NULL};
     static const struct {
         const char *row;
         double c[P];
@@ -117,8 +117,8 @@ static void test_arguments(void)
     const double y[1] = {1.0};
     struct robust_ls_fit fit = {.n = 77};
     const struct robust_ls_problem rows[] = {
-        {x, y, 0, 1, 1e-9}, {x, y, 1, 0, 1e-9}, {x, y, 1, 9, 1e-9},
-        {x, y, 1, 1, 0.0},  {x, y, 1, 1, -1.0},
+        {x, y, 0, 1, 1e-9, NULL}, {x, y, 1, 0, 1e-9, NULL}, {x, y, 1, 9, 1e-9, NULL},
+        {x, y, 1, 1, 0.0, NULL},  {x, y, 1, 1, -1.0, NULL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK_INT("arguments", robust_ls_run(&rows[i], ROBUST_LS_OLS, NULL, NULL, &fit),
@@ -126,7 +126,7 @@ static void test_arguments(void)
         CHECK_INT("arguments", fit.n, 77);
     }
     const double huge[2] = {DBL_MAX, DBL_MAX};
-    const struct robust_ls_problem overflow = {huge, huge, 2, 1, 1e-9};
+    const struct robust_ls_problem overflow = {huge, huge, 2, 1, 1e-9, NULL};
     CHECK_INT("overflow", robust_ls_run(&overflow, ROBUST_LS_OLS, NULL, NULL, &fit),
               STATUS_E_MATH);
     CHECK_INT("overflow", fit.n, 77);
@@ -147,7 +147,7 @@ static void test_weights(void)
         y[i] = 1.0 + 0.5 * (double)i + 0.01 * truth_normal(&state);
     }
     y[40] += 100.0;
-    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9};
+    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9, NULL};
     struct robust_ls_fit fit;
     CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, e, w, &fit), STATUS_OK);
     CHECK("tukey", fit.converged);
@@ -177,7 +177,7 @@ static void test_lost_column(void)
     }
     y[0] += 50.0;
     y[1] -= 50.0;
-    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9};
+    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9, NULL};
     struct robust_ls_fit fit;
     CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, NULL, NULL, &fit),
                           STATUS_OK);
@@ -207,7 +207,7 @@ static void test_blocks(void)
             sxy += t * y[i];
         }
         const double count = (double)n;
-        const struct robust_ls_problem problem = {x, y, n, 2, 1e-9};
+        const struct robust_ls_problem problem = {x, y, n, 2, 1e-9, NULL};
         struct robust_ls_fit fit;
         CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit),
                               STATUS_OK);

@@ -57,7 +57,7 @@ static void fit_counted(const double *x, const double *z, const double *y, const
         left[n] = y[i];
         n += use[i] > 0.0;
     }
-    const struct robust_ls_problem problem = {wide, left, n, columns, 1e-12};
+    const struct robust_ls_problem problem = {wide, left, n, columns, 1e-12, NULL};
     CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, fit), STATUS_OK);
 }
 
