@@ -147,12 +147,14 @@ static enum status solve_weighted(const struct robust_ls_problem *problem, struc
 static void set_residuals(const struct robust_ls_problem *problem, const double *beta,
                           double *e)
 {
-    for (size_t i = 0; i < problem->n; i++) {
-        double sum = problem->y[i];
-        for (size_t j = 0; j < problem->p; j++) {
-            sum -= problem->x[i * problem->p + j] * beta[j];
+    const size_t n = problem->n;
+    const size_t p = problem->p;
+    memcpy(e, problem->y, n * sizeof *e);
+    for (size_t j = 0; j < p; j++) { /* no sum waits for the one before */
+        const double *x = problem->x + j;
+        for (size_t i = 0; i < n; i++) {
+            e[i] -= x[i * p] * beta[j];
         }
-        e[i] = sum;
     }
 }
 
@@ -228,7 +230,7 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
         for (size_t i = 0; i < problem->n; i++) {
             const double size = fabs(work->e[i]);
             sum += size;
-            work->w[i] = problem->floor / fmax(size, problem->floor);
+            work->w[i] = size > problem->floor ? problem->floor / size : 1.0;
         }
         if (!(before - sum > LAD_TOLERANCE * sum) && round > 1) {
             break;

@@ -98,6 +98,9 @@ void span_add_row(const struct span *span, size_t i, const double *z, double e,
                   struct span_added *added)
 {
     for (size_t j = 0; j < added->count; j++) {
+        if (!(fabs(z[j]) > 0.0)) {
+            continue; /* many moves only turn, or only drive */
+        }
         for (size_t k = 0; k < span->rank; k++) {
             added->qz[j][k] += z[j] * span->q[k * span->n + i];
         }

@@ -127,6 +127,9 @@ static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX
         const double weight = w->counts[i] * w->counts[i];
         for (size_t j = 0; j < p; j++) {
             const double product = weight * row[j];
+            if (!(fabs(product) > 0.0)) {
+                continue; /* many moves only turn, or only drive */
+            }
             for (size_t k = j; k < p; k++) {
                 m[j][k] += product * row[k];
             }
