@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/utf8.h"
+#include "logger/message/json_plain.h"
 
 void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsigned depth_max)
 {
@@ -208,30 +209,11 @@ static bool skip_escape(struct json_scan *s)
     return true;
 }
 
-/* Do eight bytes stand in a string as they are? Not all that do: who asks looks at them one by
- * one then. A byte's upper bit gets set by what it must not be, or by its lower neighbour. */
-static bool are_plain(const char *at)
-{
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t word = 0;
-    memcpy(&word, at, sizeof word);
-    const uint64_t odd = (word - 0x20 * ones) | ((word ^ '"' * ones) - ones) |
-                         ((word ^ '\\' * ones) - ones) | (word + ones) | word;
-    return (odd & 0x80 * ones) == 0;
-}
-
 /* Step over what stands in a string as it is; false: at the end. */
 static bool skip_plain_text(struct json_scan *s)
 {
-    const char *at = s->at;
-    while (s->end - at >= 8 && are_plain(at)) {
-        at += 8;
-    }
-    while (at < s->end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
-        at++;
-    }
-    s->at = at;
-    return at < s->end;
+    s->at = json_skip_plain(s->at, s->end);
+    return s->at < s->end;
 }
 
 bool json_scan_text(struct json_scan *s, struct json_text *text)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
+#include "logger/message/json_plain.h"
 
 static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
 {
@@ -56,8 +57,17 @@ static void put_quoted(struct json_writer *w, const char *value, size_t bytes,
     static const char hex[] = "0123456789abcdef";
     const char *const end = value + bytes;
     const char *from = value;
+    const char *p = json_skip_plain(value, end);
+    if (p == end && bytes + 2 <= w->capacity - w->used) { /* as most are */
+        char *const to = w->text + w->used;
+        to[0] = '"';
+        memcpy(to + 1, value, bytes);
+        to[bytes + 1] = '"';
+        w->used += bytes + 2;
+        return;
+    }
     put_char(w, '"');
-    for (const char *p = value; p < end; p++) {
+    for (; p < end; p = json_skip_plain(p + 1, end)) {
         const unsigned char c = (unsigned char)*p;
         if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x7f || c > escaped_max)) {
             continue;

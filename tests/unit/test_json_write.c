@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/lab_time.h"
+#include "logger/message/json_plain.h"
 #include "logger/message/json_write.h"
 
 static void test_numbers(void)
@@ -147,6 +148,21 @@ static void test_floats(void)
     }
 }
 
+/* Each byte, before and behind others that are like it or not, at each place of a word. */
+static void test_plain(void)
+{
+    for (int byte = 0; byte < 256; byte++) {
+        const bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+        for (size_t at = 0; at < 17; at++) {
+            char text[17];
+            memset(text, byte % 2 > 0 ? '~' : ' ', sizeof text);
+            memset(text + at, byte, sizeof text - at);
+            CHECK_INT("as it is", json_skip_plain(text, text + sizeof text) - text,
+                      plain ? sizeof text : at);
+        }
+    }
+}
+
 struct sink {
     char text[4096];
     size_t used;
@@ -261,6 +277,7 @@ int main(void)
     CU_add_test(suite, "seconds", test_seconds);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "floats", test_floats);
+    CU_add_test(suite, "what stands as it is", test_plain);
     CU_add_test(suite, "document", test_document);
     CU_add_test(suite, "members", test_members);
     CU_add_test(suite, "overflow", test_overflow);

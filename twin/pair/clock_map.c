@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_statistics_double.h>
+
 #include "base/lab_time.h"
 #include "identification/estimate.h"
 
@@ -22,8 +24,9 @@ enum {
 #define SHAPE_INV_MIN 0.2
 
 struct residuals {
-    double r_us[CLOCK_MAP_BUCKETS];      /* in order of time, >= 0 */
-    double sorted_us[CLOCK_MAP_BUCKETS]; /* the same, ascending */
+    double r_us[CLOCK_MAP_BUCKETS];    /* in order of time, >= 0 */
+    double rest_us[CLOCK_MAP_BUCKETS]; /* the same, those below the median first */
+    double median_us;
 };
 
 /* The lower envelope of a clock (docs/model/clock.md). A stamp that arrives shows the offset of
@@ -62,22 +65,6 @@ static void hull_edge(const struct clock_line_points *p, size_t from, double mid
     *right = hull[k];
 }
 
-/* Shell's sort: some dozens of numbers, at every bucket's end. */
-static void sort_ascending(double *values, size_t n)
-{
-    static const size_t gaps[] = {23, 10, 4, 1};
-    for (size_t g = 0; g < COUNT(gaps); g++) {
-        for (size_t i = gaps[g]; i < n; i++) {
-            const double value = values[i];
-            size_t k = i;
-            for (; k >= gaps[g] && values[k - gaps[g]] > value; k -= gaps[g]) {
-                values[k] = values[k - gaps[g]];
-            }
-            values[k] = value;
-        }
-    }
-}
-
 /* Envelope of the points from..n-1, at least two, with |slope| <= slope_max. */
 static void fit_line(const struct clock_line_points *p, size_t from, double slope_max,
                      struct clock_line *line, struct residuals *res)
@@ -100,9 +87,9 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
     }
     for (size_t i = 0; i < n; i++) {
         res->r_us[i] -= line->level_us;
-        res->sorted_us[i] = res->r_us[i];
+        res->rest_us[i] = res->r_us[i];
     }
-    sort_ascending(res->sorted_us, n);
+    res->median_us = gsl_stats_select(res->rest_us, 1, n, n / 2);
 }
 
 /* All residuals but those of the oldest points exceed half the median: a handful of points from
@@ -110,7 +97,7 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
 static bool hangs_on_oldest(const struct residuals *res, size_t n)
 {
     for (size_t i = OLDEST; i < n; i++) {
-        if (res->r_us[i] < 0.5 * res->sorted_us[n / 2]) {
+        if (res->r_us[i] < 0.5 * res->median_us) {
             return false;
         }
     }
@@ -122,7 +109,7 @@ static bool hangs_on_oldest(const struct residuals *res, size_t n)
  * the window still holds the line while the clock has gone elsewhere. */
 static bool looks_random(const struct residuals *res, size_t n)
 {
-    const double median = res->sorted_us[n / 2];
+    const double median = res->median_us;
     double high = 0.0;
     double runs = 0.0;
     int last = -1;
@@ -214,8 +201,8 @@ void clock_line_fit(const struct clock_line_points *p, double slope_max,
     line->from = from;
     line->n = p->n - from;
     line->span_us = p->x_us[p->n - 1] - p->x_us[from];
-    line->quartile_us = res.sorted_us[line->n / 4];
-    line->median_us = res.sorted_us[line->n / 2];
+    line->median_us = res.median_us;
+    line->quartile_us = gsl_stats_select(res.rest_us, 1, line->n / 2, line->n / 4);
 }
 
 /* ---- the map ------------------------------------------------------------------------------

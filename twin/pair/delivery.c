@@ -23,10 +23,11 @@ enum {
     AHEAD_MAX = PACKET_IDS / 2 /* further ahead is behind */
 };
 
+/* So many that most chains are empty: what is new is looked for at each message. */
 static size_t heads_for(uint32_t max)
 {
     size_t heads = 1;
-    while (heads < max) {
+    while (heads < (size_t)4 * max) {
         heads *= 2;
     }
     return heads;
