@@ -58,7 +58,7 @@ static const struct option_row lab_rows[] = {
      "How long commands and replies are known again that the broker delivers again after it was killed; longer than "
      "its autosave_interval."},
     LAB(broker.remember_messages, WHOLE("", "65536", DELIVERY_MIN, DELIVERY_MAX),
-     "And how many of the whole lab at most, 36 bytes each; a command with an id counts twice in link mode. Falling "
+     "And how many of the whole lab at most, 48 bytes each; a command with an id counts twice in link mode. Falling "
      "short of that time is told."),
 
     LAB(http.enabled, TRUTH("true"), "Serve the HTTP interface and the page."),

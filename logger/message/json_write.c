@@ -159,12 +159,6 @@ void json_write_bytes(struct json_writer *w, const char *key, const char *text, 
     put_quoted(w, text, bytes, latin1 ? 0xff : 0x7f);
 }
 
-void json_write_real(struct json_writer *w, const char *key, double value)
-{
-    char number[JSON_WRITE_NUMBER_MAX] = "null";
-    json_write_raw(w, key, number, isfinite(value) ? json_format_real(value, number) : 4);
-}
-
 void json_write_float(struct json_writer *w, const char *key, float value)
 {
     char text[JSON_WRITE_NUMBER_MAX];
@@ -376,10 +370,10 @@ static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
     return (size_t)snprintf(out, JSON_WRITE_NUMBER_MAX, "%.17g", value);
 }
 
-size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX])
+/* Most numbers here have at most six decimals: exact integers of millionths are formatted
+ * without printf, which otherwise dominates a replay. 0: this one has more. */
+static size_t format_millionths(double value, char out[JSON_WRITE_NUMBER_MAX])
 {
-    /* Most numbers here have at most six decimals: exact integers of millionths are formatted
-     * without printf, which otherwise dominates a replay. */
     const double millionths = value * 1e6;
     if (fabs(millionths) < 9e15) {
         const double whole = nearbyint(millionths);
@@ -389,5 +383,33 @@ size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX])
             return json_format_seconds((int64_t)whole, out);
         }
     }
-    return format_shortest(value, out);
+    return 0;
+}
+
+size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX])
+{
+    const size_t n = format_millionths(value, out);
+    return n > 0 ? n : format_shortest(value, out);
+}
+
+void json_write_real(struct json_writer *w, const char *key, double value)
+{
+    char number[JSON_WRITE_NUMBER_MAX];
+    uint64_t bits = 0;
+    if (!isfinite(value)) {
+        json_write_null(w, key);
+        return;
+    }
+    const size_t n = format_millionths(value, number);
+    if (n > 0) {
+        json_write_raw(w, key, number, n);
+        return;
+    }
+    memcpy(&bits, &value, sizeof bits);
+    const size_t at = (bits ^ bits >> 32 ^ bits >> 47) % JSON_WRITE_RECENT;
+    if (w->recent[at].bytes == 0 || memcmp(&w->recent[at].value, &value, sizeof value) != 0) {
+        w->recent[at].value = value;
+        w->recent[at].bytes = format_shortest(value, w->recent[at].text);
+    }
+    json_write_raw(w, key, w->recent[at].text, w->recent[at].bytes);
 }

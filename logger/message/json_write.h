@@ -15,7 +15,7 @@
 
 #include "base/names.h"
 
-enum { JSON_WRITE_DEPTH_MAX = 16, JSON_WRITE_NUMBER_MAX = 32 };
+enum { JSON_WRITE_DEPTH_MAX = 16, JSON_WRITE_NUMBER_MAX = 32, JSON_WRITE_RECENT = 32 };
 
 /* Takes the text when the buffer is full. */
 typedef void json_write_flush(void *context, const char *text, size_t bytes);
@@ -30,6 +30,13 @@ struct json_writer {
     unsigned depth;
     bool comma[JSON_WRITE_DEPTH_MAX + 1]; /* a member stands before the next one */
     char close[JSON_WRITE_DEPTH_MAX + 1];
+    /* Numbers with many digits and their texts, by their bits: fits say many of theirs twice,
+     * correlations first of all. */
+    struct {
+        double value;
+        size_t bytes; /* 0: none */
+        char text[JSON_WRITE_NUMBER_MAX];
+    } recent[JSON_WRITE_RECENT];
 };
 
 /* Write to text[capacity]; with a flush function the length is unlimited. */

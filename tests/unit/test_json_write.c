@@ -106,6 +106,30 @@ static void test_round_trip(void)
     }
 }
 
+/* One writer remembers texts of numbers: many that come again, among others that take their
+ * places, are each written as alone. */
+static void test_numbers_again(void)
+{
+    struct json_writer w;
+    char text[64];
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    srand(check_seed(1));
+    double values[100] = {0.1 + 0.2, -0.0};
+    for (size_t i = 2; i < COUNT(values); i++) {
+        values[i] = draw_real(1) * (i % 2 > 0 ? 1.0 : -1.0);
+    }
+    for (int i = 0; i < 5000; i++) {
+        const double value = values[(size_t)rand() % COUNT(values)];
+        char alone[JSON_WRITE_NUMBER_MAX];
+        (void)json_format_real(value, alone);
+        w.used = 0;
+        w.comma[0] = false;
+        json_write_real(&w, NULL, value);
+        text[w.used] = '\0';
+        CHECK_TEXT("again", text, alone);
+    }
+}
+
 /* A float reads back to the same bits, by the fewest digits. */
 static void test_floats(void)
 {
@@ -276,6 +300,7 @@ int main(void)
     CU_add_test(suite, "numbers", test_numbers);
     CU_add_test(suite, "seconds", test_seconds);
     CU_add_test(suite, "round trip", test_round_trip);
+    CU_add_test(suite, "numbers again", test_numbers_again);
     CU_add_test(suite, "floats", test_floats);
     CU_add_test(suite, "what stands as it is", test_plain);
     CU_add_test(suite, "document", test_document);

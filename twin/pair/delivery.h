@@ -19,8 +19,8 @@
 
 enum {
     DELIVERY_MIN = 4096,          /* four times the messages a broker keeps in flight to us */
-    DELIVERY_MAX = 1 << 22,       /* 128 MiB */
-    DELIVERY_USUAL = 1 << 16,     /* 2 MiB: 15 minutes of 72 messages a second */
+    DELIVERY_MAX = 1 << 22,       /* 192 MiB */
+    DELIVERY_USUAL = 1 << 16,     /* 3 MiB: 15 minutes of 72 messages a second */
     DELIVERY_REMEMBER_S = 15 * 60 /* usual; the broker's autosave_interval must be shorter */
 };
 
