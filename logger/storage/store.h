@@ -167,6 +167,11 @@ MUST_USE enum status store_query(struct store_reader *reader, const struct store
 MUST_USE enum status store_holds(struct store_reader *reader, const struct store_row *row,
                                  bool *holds, struct err *err);
 
+/* on: what is read from here on is all of one moment, and takes no locks each time; what others
+ * write meanwhile waits in the file's log. off: each by itself again. Where that fails, it does
+ * not matter. */
+void store_reader_hold(struct store_reader *reader, bool on);
+
 /* Rows of a kind in the order of storing, those with seq > after, up to limit. STATUS_E_IO,
  * STATUS_E_PARSE as above. */
 MUST_USE enum status store_since(struct store_reader *reader, enum store_kind kind,

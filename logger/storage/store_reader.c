@@ -277,6 +277,16 @@ enum status store_holds(struct store_reader *reader, const struct store_row *row
     return end_reading(&reader->c, code, *statement, err);
 }
 
+void store_reader_hold(struct store_reader *reader, bool on)
+{
+    const bool held = sqlite3_get_autocommit(reader->c.db) == 0;
+    if (held != on) {
+        const enum status status =
+            store_run_sql(&reader->c, "read", NULL, "%s", on ? "BEGIN" : "COMMIT");
+        (void)status;
+    }
+}
+
 enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
                         int limit, store_row_fn *row, void *context, struct err *err)
 {

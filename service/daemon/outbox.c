@@ -47,6 +47,7 @@ void outbox_open(struct daemon *d)
                                                &d->outbox.newest_us[kind], cursor, NULL);
         (void)status;
     }
+    store_reader_hold(d->outbox.reader, true);
 }
 
 /* In the place of a pair's id. */
@@ -154,7 +155,11 @@ void outbox_send(void *context, const char *pair, const char *topic, const char 
 static bool is_known(struct daemon *d, const struct store_row *row)
 {
     bool holds = false;
-    if (d->outbox.live || !d->outbox.reader || row->t_us > d->outbox.newest_us[row->kind]) {
+    if (d->outbox.live || !d->outbox.reader) {
+        return false;
+    }
+    if (row->t_us > d->outbox.newest_us[row->kind]) {
+        store_reader_hold(d->outbox.reader, false); /* many may be written from here on */
         return false;
     }
     const enum status status = store_holds(d->outbox.reader, row, &holds, NULL);

@@ -100,6 +100,36 @@ static void pages_while_writing(void)
     }
 }
 
+static bool holds(struct store_reader *r, uint64_t n)
+{
+    const struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
+    bool found = false;
+    CHECK_INT("looked", store_holds(r, &row, &found, NULL), STATUS_OK);
+    return found;
+}
+
+/* Held, it knows what was there; let go, and held again, what has come since. */
+static void held_reader(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    add_one(s, STORE_ENTRIES, "a", 1, 10, "SYNC");
+    struct store_reader *r = open_reader();
+    for (uint64_t n = 2; n <= 3; n++) {
+        store_reader_hold(r, true);
+        store_reader_hold(r, true);
+        CHECK("what is there", holds(r, n - 1));
+        add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
+        CHECK("of another moment", !holds(r, n));
+        store_reader_hold(r, false);
+        store_reader_hold(r, false);
+        CHECK("what is there now", holds(r, n));
+    }
+    store_reader_hold(r, true);
+    store_reader_close(r);
+    store_close(s);
+}
+
 static void foreign_cursors(void)
 {
     fresh_path();
@@ -202,6 +232,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("store reader", NULL, NULL);
     CU_add_test(suite, "pages", pages);
     CU_add_test(suite, "pages while writing", pages_while_writing);
+    CU_add_test(suite, "held reader", held_reader);
     CU_add_test(suite, "foreign cursors", foreign_cursors);
     CU_add_test(suite, "plans", plans);
     const int result = check_run();
