@@ -37,17 +37,10 @@ enum { KIND_MIN = 4 };
 /* A speed that differs by less is nobody's concern. */
 static const double MATTERS = 0.03;
 
-static const enum travel_term sizes[TRAVEL_SIZES] = {TRAVEL_INV_W, TRAVEL_INV_V};
-
 bool travel_law_many(size_t out, size_t n)
 {
     return (double)out > MANY_RATIO * (double)n &&
            gsl_cdf_binomial_Q((unsigned)out - 1, LATE_RATIO, (unsigned)n) < LATE_CHANCE;
-}
-
-double law_size(const struct robust_ls_problem *problem, size_t i, size_t k)
-{
-    return problem->x[i * problem->p + sizes[k]];
 }
 
 void law_count_all_of_many(struct law_rows *w)
@@ -80,8 +73,9 @@ enum status law_fit_plain(struct law_rows *w)
     w->t0_s = plain.beta[TRAVEL_T0];
     for (size_t k = 0; k < TRAVEL_SIZES; k++) {
         double unit[ROBUST_LS_P_MAX] = {0.0};
-        unit[sizes[k]] = 1.0;
-        w->inverse[k] = robust_ls_estimable(&plain, unit) ? plain.beta[sizes[k]] : (double)NAN;
+        unit[law_size_term(k)] = 1.0;
+        w->inverse[k] =
+            robust_ls_estimable(&plain, unit) ? plain.beta[law_size_term(k)] : (double)NAN;
     }
     w->plain_rss = 0.0;
     for (size_t i = 0; i < all->n; i++) {

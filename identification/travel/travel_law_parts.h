@@ -27,8 +27,17 @@ struct law_rows {
 
 enum { TRAVEL_LAW_COLUMNS = TRAVEL_P + TRAVEL_SIZES };
 
+/* The term of rotations or displacements: 0, 1. */
+static inline enum travel_term law_size_term(size_t k)
+{
+    return k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V;
+}
+
 /* Rotation or displacement of a move. */
-double law_size(const struct robust_ls_problem *problem, size_t i, size_t k);
+static inline double law_size(const struct robust_ls_problem *problem, size_t i, size_t k)
+{
+    return problem->x[i * problem->p + law_size_term(k)];
+}
 
 /* More moves than a few are a part of the law: then all count. */
 void law_count_all_of_many(struct law_rows *w);
