@@ -126,7 +126,7 @@ int store_bind(sqlite3_stmt *statement, const char *types, ...)
     return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int step_once(sqlite3_stmt *statement)
+int store_step_once(sqlite3_stmt *statement)
 {
     const int code = sqlite3_step(statement);
     const int reset = sqlite3_reset(statement);
@@ -338,6 +338,8 @@ static enum status open_file(struct store *s, const struct file_place *gone, str
         s->wal = file_place_at(wal);
         status = load_mark(s, err);
     }
+    s->buckets.reader.c = &s->c;
+    s->due = true; /* as far as anybody knows */
     return status == STATUS_OK ? prepare_adding(s, err) : status;
 }
 
@@ -498,7 +500,7 @@ bool store_row_is_valid(const struct store_row *row)
 static int count_one(struct store *store, const struct store_row *row, const char *type)
 {
     const int code = store_bind(store->count, "itt", (int64_t)row->kind, row->pair, type);
-    return code == SQLITE_OK ? step_once(store->count) : code;
+    return code == SQLITE_OK ? store_step_once(store->count) : code;
 }
 
 /* The lowest places that rows had before this attempt to make some again. */
@@ -552,7 +554,7 @@ static int insert_row(struct store *store, const struct store_row *row, int64_t 
     int code = store_bind(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id,
                           row->type, seq, row->lag_s, (int64_t)row->inconsistent);
     code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
-    return code == SQLITE_OK ? step_once(add) : SQLITE_NOMEM;
+    return code == SQLITE_OK ? store_step_once(add) : SQLITE_NOMEM;
 }
 
 enum status store_add(struct store *store, const struct store_row *row, bool *is_new,
@@ -575,6 +577,9 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
     if (added && row->inconsistent && code == SQLITE_OK) {
         code = count_one(store, row, COUNTED_INCONSISTENT);
     }
+    if (added && row->kind == STORE_ENTRIES && code == SQLITE_OK) {
+        code = bucket_add(&store->buckets, row, &store->due);
+    }
     if (code != SQLITE_OK) {
         return store_fail(&store->c, code, "write", err);
     }
@@ -596,7 +601,7 @@ static enum status remove_some(struct store *s, enum store_kind kind, int64_t be
     if (code == SQLITE_OK) {
         code = store_bind(statement, "ii", before_us, (int64_t)limit);
     }
-    code = code == SQLITE_OK ? step_once(statement) : code;
+    code = code == SQLITE_OK ? store_step_once(statement) : code;
     (void)sqlite3_finalize(statement);
     if (code != SQLITE_OK) {
         return store_fail(&s->c, code, "shorten", err);
@@ -612,6 +617,10 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
     enum status status = store_begin(store, err);
     for (int kind = 0; kind < STORE_KIND_COUNT && status == STATUS_OK; kind++) {
         status = remove_some(store, (enum store_kind)kind, before_us, limit, &sum, err);
+        const int code = status == STATUS_OK && kind == STORE_ENTRIES && sum > 0
+                             ? bucket_remove(&store->c)
+                             : SQLITE_OK;
+        status = code == SQLITE_OK ? status : store_fail(&store->c, code, "shorten", err);
     }
     if (status == STATUS_OK) {
         status = store_commit(store, err);
@@ -621,5 +630,31 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
         return status;
     }
     *removed = sum;
+    return STATUS_OK;
+}
+
+/* --- for charts ----------------------------------------------------------------------- */
+
+bool store_is_due(const struct store *store)
+{
+    return store->due;
+}
+
+enum status store_fold(struct store *store, bool *more, struct err *err)
+{
+    bool due = false;
+    enum status status = store_run_sql(&store->c, "write", err, "BEGIN IMMEDIATE");
+    if (status == STATUS_OK) {
+        const int code = bucket_fold(&store->buckets, &due);
+        status = code == SQLITE_OK ? STATUS_OK : store_fail(&store->c, code, "write", err);
+    }
+    if (status == STATUS_OK) {
+        status = store_run_sql(&store->c, "write", err, "COMMIT");
+    }
+    if (status != STATUS_OK) {
+        roll_back(&store->c);
+        return status;
+    }
+    *more = store->due = due;
     return STATUS_OK;
 }

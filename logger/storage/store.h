@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "logger/message/event.h"
+#include "logger/message/record.h"
 
 enum {
     STORE_TYPE_MAX = 24,        /* bytes of a verdict's or alarm type's name with its NUL */
@@ -134,6 +135,13 @@ bool store_row_is_valid(const struct store_row *row);
 MUST_USE enum status store_remove_before(struct store *store, int64_t before_us, int limit,
                                          uint64_t *removed, struct err *err);
 
+/* Add up some thousands of entries for charts, in a batch of its own: those that came before
+ * this version of the store, or faster than they could be added up. *more: there are others. */
+MUST_USE enum status store_fold(struct store *store, bool *more, struct err *err);
+
+/* Is there anything to do for store_fold(), as far as known? */
+bool store_is_due(const struct store *store);
+
 /* A row in a callback, which does not use the store or reader it comes from; return false to
  * stop. row and its texts are valid during the call. */
 typedef bool store_row_fn(void *context, const struct store_row *row);
@@ -187,22 +195,31 @@ MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind
 MUST_USE enum status store_version(struct store_reader *reader, int64_t *version,
                                    struct err *err);
 
-/* Of an entry, what a chart needs. lag_s NaN: none. verdict is valid during the call. */
-struct store_point {
-    int64_t t_us;
-    double lag_s;
-    const char *verdict;
-    bool inconsistent;
+/* Entries of some time, added up. */
+struct store_bucket {
+    int64_t first_us; /* of its oldest entry */
+    uint64_t count;   /* entries, >= 1 */
+    uint64_t values;  /* those of them that have a lag; 0: min and max are not known */
+    double min, max, sum;
+    uint64_t inconsistent;
+    uint64_t verdicts[VERDICT_COUNT];
 };
 
-/* Return false to stop. */
-typedef bool store_point_fn(void *context, const struct store_point *point);
+/* to: all 0 at first. */
+void store_bucket_add(struct store_bucket *to, const struct store_bucket *from);
 
-/* The entries of a pair with since_us <= t < until_us, newest first, out of an index: a million
- * in some tenths of a second. Statuses as above. */
-MUST_USE enum status store_points(struct store_reader *reader, const char *pair,
-                                  int64_t since_us, int64_t until_us, store_point_fn *point,
-                                  void *context, struct err *err);
+/* Return false to stop. */
+typedef bool store_bucket_fn(void *context, const struct store_bucket *bucket);
+
+/* The widest of the widths of kept buckets that is not above; at least 1 us. */
+int64_t store_width_below(int64_t width_us);
+
+/* The entries of a pair with since_us <= t < until_us, newest first, added up so that none
+ * reaches over a multiple of width_us, which store_width_below() returned. Reads some rows for
+ * each such multiple, however many entries there are. Statuses as above. */
+MUST_USE enum status store_series(struct store_reader *reader, const char *pair,
+                                  int64_t since_us, int64_t until_us, int64_t width_us,
+                                  store_bucket_fn *take, void *context, struct err *err);
 
 /* When the oldest and the newest of them were; *any false: there are none, and the times are
  * untouched. */

@@ -24,7 +24,7 @@ int64_t store_outdated_entries(const char *path)
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
         const int64_t version =
             query_number(db, "SELECT value FROM meta WHERE key = 'schema_version'");
-        if (version > 0 && version < STORE_SCHEMA_VERSION) {
+        if (version > 0 && version < STORE_SCHEMA_REWRITTEN) {
             entries = query_number(db, "SELECT max(seq) - min(seq) + 1 FROM entries");
         }
     }

@@ -11,7 +11,8 @@
 enum {
     REMOVE_LIMIT = 1000, /* rows of a retention step: short enough not to delay a batch */
     REMOVE_EVERY_S = 60, /* of lab time */
-    IDLE_MS = 3600 * 1000
+    IDLE_MS = 3600 * 1000,
+    FOLD_SHARE = 4 /* adding up for charts rests so many times as long as it took */
 };
 
 /* A row that waits, and what it borrows. */
@@ -44,7 +45,8 @@ struct store_queue {
     /* The thread's. */
     int64_t newest_us; /* of all rows committed */
     int64_t removed_us;
-    bool open; /* the store is */
+    bool open;          /* the store is */
+    int64_t fold_at_ms; /* when to add up for charts what waits for it */
 };
 
 void store_queue_params_init(struct store_queue_params *params)
@@ -316,6 +318,32 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
     return note_failure(q, &err, retry_ms);
 }
 
+/* Under the lock, which is released meanwhile: a slice of what is to be added up for charts. */
+static void do_fold(struct store_queue *q)
+{
+    struct err err = {0};
+    bool more = false;
+    const int64_t from_ms = monotonic_ms();
+    lock_give(&q->lock);
+    enum status status = look_at_file(q, &err);
+    if (status == STATUS_OK) {
+        status = store_fold(q->store, &more, &err);
+    }
+    lock_take(&q->lock);
+    const int64_t now_ms = monotonic_ms();
+    q->fold_at_ms = now_ms + FOLD_SHARE * (now_ms - from_ms) + 1;
+    if (status != STATUS_OK) {
+        q->stats.last_error = err;
+        q->fold_at_ms = now_ms + q->params.retry_ms_max;
+    }
+}
+
+/* Not while a batch fails: it says what is the matter. */
+static bool fold_is_due(const struct store_queue *q)
+{
+    return !q->stop && !q->stats.failing && q->open && store_is_due(q->store);
+}
+
 static void *run_store_thread(void *context)
 {
     struct store_queue *q = context;
@@ -334,6 +362,11 @@ static void *run_store_thread(void *context)
             continue;
         }
         int64_t at_ms = due || q->look ? retry_at_ms : due_ms;
+        if (fold_is_due(q) && now_ms >= q->fold_at_ms) {
+            do_fold(q);
+            continue;
+        }
+        at_ms = fold_is_due(q) && q->fold_at_ms < at_ms ? q->fold_at_ms : at_ms;
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
         lock_wait(&q->work, &q->lock, at_ms * 1000);
     }

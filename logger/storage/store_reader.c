@@ -18,7 +18,8 @@ enum {
 struct store_reader {
     struct store_connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
-    sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *points, *span, *version;
+    sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *span, *version;
+    struct bucket_reader buckets;
 };
 
 enum status store_reader_open(const char *path, struct store_reader **out, struct err *err)
@@ -43,6 +44,7 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
         store_reader_close(r);
         return status;
     }
+    r->buckets.c = &r->c;
     *out = r;
     return STATUS_OK;
 }
@@ -71,7 +73,7 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return text ? text : "";
 }
 
-static double lag_at(sqlite3_stmt *statement, int column)
+double store_lag_at(sqlite3_stmt *statement, int column)
 {
     return sqlite3_column_type(statement, column) == SQLITE_NULL
                ? nan("")
@@ -93,7 +95,7 @@ static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn 
             .t_us = sqlite3_column_int64(statement, 2),
             .id = text_at(statement, 3),
             .type = text_at(statement, 4),
-            .lag_s = lag_at(statement, 5),
+            .lag_s = store_lag_at(statement, 5),
             .inconsistent = sqlite3_column_int(statement, 6) != 0,
             .json = json,
             .json_bytes = (size_t)sqlite3_column_bytes(statement, 7),
@@ -333,26 +335,24 @@ enum status store_version(struct store_reader *reader, int64_t *version, struct 
     "FROM entries INDEXED BY entries_lags WHERE pair = ?1 AND t_us >= ?2 AND t_us < ?3 ORDER " \
     "BY t_us"
 
-enum status store_points(struct store_reader *reader, const char *pair, int64_t since_us,
-                         int64_t until_us, store_point_fn *point, void *context,
-                         struct err *err)
+enum status store_series(struct store_reader *reader, const char *pair, int64_t since_us,
+                         int64_t until_us, int64_t width_us, store_bucket_fn *take,
+                         void *context, struct err *err)
 {
-    int code = store_prepare(&reader->c, &reader->points,
-                             "SELECT t_us, lag_s, verdict, inconsistent " POINTS " DESC");
-    sqlite3_stmt *const statement = reader->points;
-    if (code == SQLITE_OK) {
-        code = store_bind(statement, "tii", pair, since_us, until_us);
+    int level = STORE_WIDTHS - 1;
+    while (level >= 0 && store_widths_us[level] > width_us) {
+        level--;
     }
-    bool more = code == SQLITE_OK;
-    while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const struct store_point found = {.t_us = sqlite3_column_int64(statement, 0),
-                                          .lag_s = lag_at(statement, 1),
-                                          .verdict = text_at(statement, 2),
-                                          .inconsistent =
-                                              sqlite3_column_int(statement, 3) != 0};
-        more = point(context, &found);
+    /* What is kept and what is not, as of one commit. */
+    enum status status = store_run_sql(&reader->c, "read", err, "BEGIN");
+    if (status == STATUS_OK) {
+        const int code =
+            bucket_read(&reader->buckets, level, pair, since_us, until_us, take, context);
+        status = code == SQLITE_OK ? STATUS_OK : store_fail(&reader->c, code, "read", err);
+        const enum status ended = store_run_sql(&reader->c, "read", err, "COMMIT");
+        status = status == STATUS_OK ? ended : status;
     }
-    return end_reading(&reader->c, code, statement, err);
+    return status;
 }
 
 enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,

@@ -70,6 +70,14 @@ static const char *const store_released_steps[] = {
     "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX bars_by_time ON bars(t_us, pair, n);",
+
+    "ALTER TABLE entries ADD COLUMN team TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.team') END) VIRTUAL;"
+    "ALTER TABLE entries ADD COLUMN job TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.job') END) VIRTUAL;"
+    "ALTER TABLE entries ADD COLUMN task TEXT GENERATED ALWAYS AS"
+    "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.task') END) VIRTUAL;"
+    "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
 };
 
 #endif

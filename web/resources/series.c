@@ -1,5 +1,5 @@
-/* A pair's lags as a chart draws them: the time is cut into as many equal pieces as there are
- * points, and each tells its least, greatest and mean lag and its verdicts. */
+/* A pair's lags as a chart draws them: the time is cut into equal pieces, at most as many as
+ * there are points, and each tells its least, greatest and mean lag and its verdicts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,86 +17,65 @@ enum {
     ROWS_PER_LOOK = 4096 /* between two looks at the clock */
 };
 
-struct bucket {
-    int64_t first_us;
-    uint32_t count;
-    uint32_t values; /* of them that have a lag */
-    double min, max, sum;
-    uint32_t verdicts[VERDICT_COUNT];
-    uint32_t inconsistent;
-};
-
 struct series {
     const struct query *query;
     int64_t since_us, until_us, width_us;
-    struct bucket *bucket; /* [query->points]; NULL: no entries */
-    size_t oldest;         /* the bucket reached so far */
+    int64_t step_us;             /* of the store: width_us is a multiple of it */
+    struct store_bucket *bucket; /* [query->points]; NULL: no entries */
+    size_t oldest;               /* the bucket reached so far */
     uint64_t rows;
     int64_t work_until_ms, until_ms;
     bool complete;
 };
 
-/* The whole of what is asked for, or of what there is, in buckets of whole microseconds. */
+/* The whole of what is asked for, or of what there is. Edges lie where those of buckets do that
+ * the store keeps, of which each of these takes in two or more. */
 static bool make_buckets(struct series *s, int64_t oldest_us, int64_t newest_us)
 {
     const struct query *q = s->query;
     const int64_t points = (int64_t)q->points;
-    s->since_us = q->since_us == LAB_TIME_NONE ? oldest_us : q->since_us;
+    const int64_t since_us = q->since_us == LAB_TIME_NONE ? oldest_us : q->since_us;
     s->until_us = q->until_us == LAB_TIME_MAX ? newest_us + 1 : q->until_us;
-    s->width_us = (s->until_us - s->since_us + points - 1) / points;
+    s->step_us = store_width_below((s->until_us - since_us) / points / 2);
+    s->since_us = since_us - since_us % s->step_us;
+    s->width_us = (s->until_us - s->since_us + points * s->step_us - 1) /
+                  (points * s->step_us) * s->step_us;
     s->bucket = calloc(q->points, sizeof *s->bucket);
     s->work_until_ms = ticks_work_ms() + WORK_MAX_MS;
     s->until_ms = ticks_ms() + TIME_MAX_MS;
     return s->bucket != NULL;
 }
 
-static void count_verdict(struct bucket *b, const char *name)
-{
-    const size_t verdict = names_value(&verdict_names, name);
-    if (verdict < VERDICT_COUNT) {
-        b->verdicts[verdict]++;
-    }
-}
-
-static bool take_point(void *context, const struct store_point *point)
+static bool take_bucket(void *context, const struct store_bucket *bucket)
 {
     struct series *s = context;
-    s->oldest = (size_t)((point->t_us - s->since_us) / s->width_us);
-    struct bucket *b = &s->bucket[s->oldest];
-    b->first_us = point->t_us; /* they come newest first */
-    b->count++;
-    count_verdict(b, point->verdict);
-    b->inconsistent += point->inconsistent;
-    if (isfinite(point->lag_s)) {
-        b->min = b->values == 0 ? point->lag_s : fmin(b->min, point->lag_s);
-        b->max = b->values == 0 ? point->lag_s : fmax(b->max, point->lag_s);
-        b->sum += point->lag_s;
-        b->values++;
-    }
+    /* They come newest first. */
+    s->oldest = (size_t)((bucket->first_us - s->since_us) / s->width_us);
+    store_bucket_add(&s->bucket[s->oldest], bucket);
     s->rows++;
     s->complete = s->rows % ROWS_PER_LOOK != 0 ||
                   (ticks_work_ms() < s->work_until_ms && ticks_ms() < s->until_ms);
     return s->complete;
 }
 
-static void write_bucket(struct json_writer *w, const struct bucket *b)
+static void write_bucket(struct json_writer *w, const struct store_bucket *b)
 {
     const bool any = b->values > 0;
     json_write_object(w, NULL);
     json_write_seconds(w, "t", b->first_us);
-    json_write_int(w, "count", b->count);
-    json_write_int(w, "values", b->values);
+    json_write_int(w, "count", (int64_t)b->count);
+    json_write_int(w, "values", (int64_t)b->values);
     json_write_seconds(w, "min", any ? llround(b->min * 1e6) : LAB_TIME_NONE);
     json_write_seconds(w, "max", any ? llround(b->max * 1e6) : LAB_TIME_NONE);
-    json_write_real(w, "mean", any ? b->sum / b->values : nan(""));
+    json_write_real(w, "mean", any ? b->sum / (double)b->values : nan(""));
     json_write_object(w, "verdicts");
     for (int v = 0; v < VERDICT_COUNT; v++) {
         if (b->verdicts[v] > 0) {
-            json_write_int(w, verdict_name((enum verdict)v), b->verdicts[v]);
+            json_write_int(w, verdict_name((enum verdict)v), (int64_t)b->verdicts[v]);
         }
     }
     json_write_close(w);
-    json_write_int(w, "inconsistent", b->inconsistent);
+    json_write_int(w, "inconsistent", (int64_t)b->inconsistent);
     json_write_close(w);
 }
 
@@ -138,7 +117,8 @@ static enum status read_series(struct history *history, const char *pair, struct
     const bool made = status != STATUS_OK || !any || make_buckets(s, oldest_us, newest_us);
     if (s->bucket) {
         /* Not what has come in between. */
-        status = store_points(reader, pair, oldest_us, newest_us + 1, take_point, s, err);
+        status = store_series(reader, pair, oldest_us, newest_us + 1, s->step_us, take_bucket,
+                              s, err);
     }
     status = history_give(history, reader, status);
     return made ? status : STATUS_E_NOMEM;
