@@ -103,7 +103,7 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
         (void)snprintf(pair->params.speaks.pair, sizeof pair->params.speaks.pair, "%s", to);
         check_mapping(r, node, pair);
         if (list->count == LAB_PAIRS_MAX) {
-            fault_at_key(r, node, "the lab has more than 10000 pairs");
+            fault_at_key(r, node, "the lab has more than 100000 pairs");
             return STATUS_E_FULL;
         }
         if (!append_pair(list, &pair->params, node)) {

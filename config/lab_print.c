@@ -163,7 +163,7 @@ static const char intro[] =
     "- Anchors, aliases, merge keys, tags and a second document are refused, and so is a key "
     "given\n"
     "  twice. What pairs have in common stands under `defaults`.\n"
-    "- UTF-8, at most 4 MiB, at most 10 000 pairs. Indent with spaces.\n"
+    "- UTF-8, at most 8 MiB, at most 100 000 pairs. Indent with spaces.\n"
     "- A relative path starts at the directory the daemon runs in. A password or a token never "
     "stands\n"
     "  in the lab file: the file that holds it does, closed to others (`chmod 600`).\n";

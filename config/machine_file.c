@@ -159,7 +159,7 @@ static void read_text(struct machine_file *file, const char *text, size_t bytes,
 {
     const bool drawing = drawing_is_one(text, bytes);
     if (!drawing && bytes > TREE_BYTES_MAX) {
-        tell_file(file, "E-FILE", "it is larger than 4 MiB");
+        tell_file(file, "E-FILE", "it is larger than 8 MiB");
     } else if (drawing || !read_list(file, text, bytes, name)) {
         read_machines(file, text, bytes, name);
     }

@@ -18,7 +18,7 @@
 #include "twin/following/pair_following.h"
 #include "twin/team/team_params.h"
 
-enum { LAB_PAIRS_MAX = 10000 };
+enum { LAB_PAIRS_MAX = 100000 };
 
 struct lab_params {
     size_t pair_count; /* 1..LAB_PAIRS_MAX */

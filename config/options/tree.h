@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 
-enum { TREE_DEPTH_MAX = 16, TREE_BYTES_MAX = 4 << 20, TREE_NODES_MAX = 500000 };
+enum { TREE_DEPTH_MAX = 16, TREE_BYTES_MAX = 8 << 20, TREE_NODES_MAX = 1000000 };
 
 enum tree_kind {
     TREE_SCALAR,

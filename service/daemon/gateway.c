@@ -53,16 +53,16 @@ static bool take_robot(struct daemon *d, const char *topic, const char *payload,
     if (!split_topic(d->file->broker.prefix, topic, id, &side)) {
         return false;
     }
-    const struct pair_params *pair = lab_find_params(d->params.pairs, d->params.pair_count, id);
+    const long pair = lab_find(d->lab, id);
     const bool good =
-        pair && bytes <= WEB_MACHINES_MAX && (bytes == 0 || is_object(payload, bytes));
+        pair >= 0 && bytes <= WEB_MACHINES_MAX && (bytes == 0 || is_object(payload, bytes));
     char *text = good && bytes > 0 ? malloc(bytes) : NULL;
     if (text) {
         memcpy(text, payload, bytes);
     }
     (void)pthread_mutex_lock(&d->lock);
     if (good && (text || bytes == 0)) {
-        struct robot_state *state = &d->gateway.robots[pair - d->params.pairs][side];
+        struct robot_state *state = &d->gateway.robots[pair][side];
         char *old = state->text;
         *state = (struct robot_state){text, bytes};
         text = old;

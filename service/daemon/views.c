@@ -123,6 +123,11 @@ static void read_fits(const struct view *view, size_t pair, struct pair_fits *ou
     views_fits(snapshot_of(view)->views, pair, view->pairs[pair], out);
 }
 
+static long find_pair(const struct view *view, const char *id)
+{
+    return lab_find(snapshot_of(view)->views->lab, id);
+}
+
 /* State k in the copy of before, when it is of this version; else NULL. */
 static const void *keep_copy(struct snapshot *snapshot, const struct snapshot *before, size_t k,
                              uint64_t version)
@@ -264,7 +269,8 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .params = lab_pair_params(lab, 0),
                                 .team_count = lab_team_count(lab),
                                 .teams = lab_team_params(lab, 0),
-                                .fits = read_fits};
+                                .fits = read_fits,
+                                .find = find_pair};
     views->kept = calloc(views->base.pair_count, sizeof(void *));
     views->newest = views->kept ? begin_snapshot(views) : NULL;
     bool made = views->newest != NULL;

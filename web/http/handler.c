@@ -148,7 +148,13 @@ bool health_is_ready(const struct view_health *health)
 
 size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
 {
+    char text[EVENT_PAIR_MAX] = "";
     size_t i = 0;
+    if (view->find) {
+        memcpy(text, id, bytes < sizeof text ? bytes : 0); /* "" is nobody's */
+        const long found = view->find(view, text);
+        return found >= 0 ? (size_t)found : view->pair_count;
+    }
     while (i < view->pair_count &&
            (strncmp(view->params[i].id, id, bytes) != 0 || view->params[i].id[bytes] != '\0')) {
         i++;

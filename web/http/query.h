@@ -76,7 +76,8 @@ struct query {
     char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
     char team[QUERY_WORD_MAX];     /* of this team's commands; "" when absent: all */
     char job[EVENT_ID_MAX];        /* of this job; "" when absent: all */
-    char name[QUERY_NAME_MAX];     /* of the recording, without '/'; "" when absent */
+    char
+        name[QUERY_NAME_MAX]; /* of the recording, or part of a pair's, without '/'; "": none */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];

@@ -55,6 +55,8 @@ struct view {
      * change.
      */
     void (*fits)(const struct view *view, size_t pair, struct pair_fits *out);
+    /* The index of the pair of this id, -1: none. NULL: params are gone through. */
+    long (*find)(const struct view *view, const char *id);
     struct lab_counts counts;
     struct view_health health;
 };

@@ -80,17 +80,20 @@ export async function getBlob(address) {
     return (await reach(address, {headers: authorized()})).blob();
 }
 
-// All rows of a paged list: get("pairs") until there is no cursor. name: of the array.
-export async function getAll(address, name, signal) {
-    const rows = [];
-    let cursor = null;
-    do {
-        const sep = address.includes("?") ? "&" : "?";
-        const page = await get(cursor ? `${address}${sep}cursor=${encodeURIComponent(cursor)}` : address, signal);
-        rows.push(...page[name]);
-        cursor = page.next_cursor;
-    } while (cursor);
-    return rows;
+const PAIRS_PAGES_MAX = 10; // of 1000: what a page can hold, and fetch every some seconds
+
+// The pairs of the lab, those alone with this part in their names ("": all). cut: there are more of them; left: so many
+// pairs of the lab are not among them.
+export async function getPairs(part, signal) {
+    const address = `pairs?limit=1000${part ? `&name=${encodeURIComponent(part)}` : ""}`;
+    const pairs = [];
+    let page = await get(address, signal);
+    pairs.push(...page.pairs);
+    for (let k = 1; k < PAIRS_PAGES_MAX && page.next_cursor; k++) {
+        page = await get(`${address}&cursor=${encodeURIComponent(page.next_cursor)}`, signal);
+        pairs.push(...page.pairs);
+    }
+    return {pairs, part, cut: page.next_cursor !== null, left: page.pair_count - pairs.length};
 }
 
 // POST, PUT, DELETE. body: an object becomes JSON, a Blob or a text goes as it is.

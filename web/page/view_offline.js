@@ -1,6 +1,6 @@
 // Recordings: dropped on the page, run through the daemon's own code, shown as a live pair is.
 
-import {Problem, authorized, get, getAll, problemOf, send, setToken, token} from "./api.js";
+import {Problem, authorized, get, getPairs, problemOf, send, setToken, token} from "./api.js";
 import {dateTime, withUnit} from "./format.js";
 import {MODELS} from "./models.js";
 import {runJob} from "./offline_job.js";
@@ -203,11 +203,11 @@ function earlier(jobs) {
 async function mountEntry(root, signal) {
     const wish = el("div", {});
     const list = el("div", {}, el("p", {class: "wait"}, "Loading …"));
-    const pairs = getAll("pairs?limit=1000", "pairs", signal);
+    const pairs = getPairs("", signal);
     const status = get("status", signal);
     const take = async file => {
         try {
-            new Wish(wish, file, await sniff(file), await pairs, (await status).models, signal);
+            new Wish(wish, file, await sniff(file), (await pairs).pairs, (await status).models, signal);
             wish.querySelector("select").focus();
         } catch (error) {
             show(wish, failure(error));

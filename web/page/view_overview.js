@@ -1,6 +1,6 @@
 // All pairs of the lab, those in trouble first.
 
-import {getAll} from "./api.js";
+import {getPairs} from "./api.js";
 import {ago, count, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
     whatToDo, wordsOfAlarm} from "./pair_state.js";
@@ -70,7 +70,9 @@ class Overview {
         this.order = "trouble";
         this.level = null; // shown only; null: all
         this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name",
-            oninput: () => this.arrange()});
+            oninput: () => (this.left > 0 ? this.refetch() : this.arrange())});
+        this.left = 0; // pairs of the lab that were not fetched
+        this.cut = false; // among them are such as are asked for
         this.orderBox = el("select", {id: "order", onchange: () => {
             this.order = this.orderBox.value;
             this.arrange();
@@ -92,7 +94,13 @@ class Overview {
                 team.alarms > 0 && [" ", marked("⚠", "bad", count(team.alarms))])));
     }
 
-    take(pairs) {
+    // The whole of a lab that is not too large, else its first pairs, or those with a part of a name.
+    fetch(signal) {
+        return getPairs(this.left > 0 ? this.filter.value.trim() : "", signal);
+    }
+
+    take({pairs, cut, left}) {
+        Object.assign(this, {cut, left});
         const now = labNow();
         const seen = new Set();
         for (const pair of pairs) {
@@ -111,9 +119,9 @@ class Overview {
                 this.rows.delete(id);
             }
         }
-        this.bar.hidden = pairs.length < 2;
+        this.bar.hidden = pairs.length < 2 && left === 0;
         this.list.classList.toggle("dense", pairs.length >= DENSE_FROM);
-        show(this.message, pairs.length === 0 && empty("The lab has no pairs",
+        show(this.message, pairs.length === 0 && left === 0 && empty("The lab has no pairs",
             "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
         this.arrange();
     }
@@ -150,12 +158,13 @@ class Overview {
                 row.node.remove();
             }
         }
-        if (rows.length === 0 && this.rows.size > 0) {
+        if (rows.length === 0 && this.rows.size + this.left > 0) {
             show(this.message, empty("No pair fits", "Clear the name, or show all pairs."));
-        } else if (this.rows.size > 0) {
+        } else if (rows.length > 0) {
             show(this.message);
         }
-        show(this.more, hidden > 0 && `${count(hidden)} more are not shown: part of a name finds them.`);
+        const more = hidden + (this.cut ? this.left : 0);
+        show(this.more, more > 0 && `${count(more)} more are not shown: part of a name finds them.`);
         cancelAnimationFrame(this.frame);
         this.place(rows, 0);
     }
@@ -194,9 +203,9 @@ function prepare() {
 
 export function mount(root, {signal}) {
     const overview = new Overview(root, signal);
-    watch(signal, s => getAll("pairs?limit=1000", "pairs", s), {types: ["entry", "alarm", "fidelity"]},
-        pairs => {
-            overview.take(pairs);
+    overview.refetch = watch(signal, s => overview.fetch(s), {types: ["entry", "alarm", "fidelity"]},
+        fetched => {
+            overview.take(fetched);
             prepare();
         }, error => show(overview.message, failure(error)));
     // Where this fails the pairs say so.

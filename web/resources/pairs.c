@@ -55,12 +55,23 @@ static void write_pair(struct json_writer *w, const struct view *view, size_t i)
     pair_report_summary(w, NULL, view->pairs[i], view_following(view, i), &view->params[i]);
 }
 
+/* From this one on the first that is asked for; the number of pairs: none. */
+static size_t find_named(const struct web_request *request, size_t from)
+{
+    const char *part = request->query.name;
+    while (from < request->view->pair_count && part[0] &&
+           !strcasestr(request->view->params[from].id, part)) {
+        from++;
+    }
+    return from;
+}
+
 static void write_csv(const struct web_request *request, size_t from, size_t to,
                       struct web_response *response)
 {
     response->media_type = CSV_MEDIA_TYPE;
     csv_header(&response->body, COLUMNS, COUNT(COLUMNS));
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = find_named(request, from); i < to; i = find_named(request, i + 1)) {
         struct body summary = {0};
         struct json_writer w;
         char buffer[1024];
@@ -80,7 +91,7 @@ static void write_json(const struct web_request *request, size_t from, size_t to
     json_write_object(json, NULL);
     json_write_int(json, "pair_count", (int64_t)view->pair_count);
     json_write_array(json, "pairs");
-    for (size_t i = from; i < to; i++) {
+    for (size_t i = find_named(request, from); i < to; i = find_named(request, i + 1)) {
         write_pair(json, view, i);
     }
     json_write_close(json);
@@ -98,8 +109,10 @@ void get_pairs(const struct web_request *request, struct web_response *response)
                     "cursor: not one that this list handed out");
         return;
     }
-    const size_t left = view->pair_count - from;
-    const size_t to = from + (left < q->limit ? left : q->limit);
+    size_t to = find_named(request, from);
+    for (uint32_t k = 0; k < q->limit && to < view->pair_count; k++) {
+        to = find_named(request, to + 1);
+    }
     char next[QUERY_CURSOR_MAX] = "";
     if (to < view->pair_count) {
         write_cursor(view, to, next);

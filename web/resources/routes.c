@@ -5,6 +5,7 @@
 #define PAGE (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
 #define HISTORY                                                                                \
     (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
+#define NAMED   QUERY_BIT(QUERY_NAME)
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
 #define TEAM    (QUERY_BIT(QUERY_TEAM) | QUERY_BIT(QUERY_JOB))
