@@ -360,6 +360,9 @@ struct lab_thread {
     bool dirty;             /* stepped since the last snapshot */
     bool unsaved;           /* stepped since the last checkpoint */
     bool sampled;           /* this round saw lines that did not wake it */
+    bool many;              /* thousands a second of late */
+    int64_t counted_us;     /* since then */
+    uint64_t lines;         /* so many */
     int64_t started_us;     /* all on the monotonic clock */
     bool saves;             /* the last slice was of a checkpoint */
     bool viewing;           /* a snapshot is being made: */

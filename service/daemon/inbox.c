@@ -17,7 +17,8 @@ enum {
 /* What the lab thread is doing, as far as producers have to know. */
 enum consumer {
     CONSUMER_AWAKE, /* looks into the buffer before it sleeps: no need to wake it */
-    CONSUMER_NAPS,  /* comes back by itself within milliseconds */
+    CONSUMER_RESTS, /* comes back by itself, in less than one millisecond, */
+    CONSUMER_NAPS,  /* within some */
     CONSUMER_SLEEPS
 };
 
@@ -134,13 +135,20 @@ static void wake_lab(struct inbox *inbox)
     (void)pthread_cond_signal(&inbox->wake);
 }
 
+/* So much that the lab thread should not wait any longer. */
+static bool has_much(const struct inbox *inbox)
+{
+    return inbox->behind || inbox->filling.used > inbox->params.buffer_bytes / 4;
+}
+
 static void wake_for(struct inbox *inbox, enum inbox_kind kind)
 {
     if (inbox->consumer == CONSUMER_AWAKE) {
         return;
     }
-    if (kind != INBOX_SAMPLE || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
-        inbox->filling.used > inbox->params.buffer_bytes / 4) {
+    const bool by_kind = inbox->consumer == CONSUMER_SLEEPS ||
+                         (inbox->consumer == CONSUMER_NAPS && kind != INBOX_SAMPLE);
+    if (by_kind || has_much(inbox)) {
         wake_lab(inbox);
     }
 }
@@ -426,12 +434,15 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
     return next;
 }
 
-bool inbox_sleep(struct inbox *inbox, bool nap, int64_t until_us)
+bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us)
 {
+    static const enum consumer consumers[] = {[INBOX_SLEEPS] = CONSUMER_SLEEPS,
+                                              [INBOX_NAPS] = CONSUMER_NAPS,
+                                              [INBOX_RESTS] = CONSUMER_RESTS};
     (void)pthread_mutex_lock(&inbox->lock);
     const bool idle = inbox->filling.used == 0 && !inbox->behind;
-    if (idle) {
-        inbox->consumer = nap ? CONSUMER_NAPS : CONSUMER_SLEEPS;
+    if (idle || (pause == INBOX_RESTS && !has_much(inbox))) {
+        inbox->consumer = consumers[pause];
         if (!inbox->called) {
             lock_wait(&inbox->wake, &inbox->lock, until_us);
         }

@@ -122,10 +122,16 @@ struct inbox_line {
 
 enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct err *err);
 
-/* The lab thread sleeps until lab_clock_monotonic_us() is until_us, or it is woken; with nap
- * set that is within milliseconds, and samples need not wake it until a quarter of the buffer
- * is full. Returns false, at once, when there is something to do already. */
-bool inbox_sleep(struct inbox *inbox, bool nap, int64_t until_us);
+/* How the lab thread waits for what comes. */
+enum inbox_pause {
+    INBOX_SLEEPS, /* whatever comes wakes it */
+    INBOX_NAPS, /* for milliseconds: samples need not, until a quarter of the buffer is full */
+    INBOX_RESTS /* for a part of one: nothing need, until then, nor what is there already */
+};
+
+/* The lab thread waits until lab_clock_monotonic_us() is until_us, or it is woken. Returns
+ * false when there is something to do already, at once but for INBOX_RESTS. */
+bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us);
 void inbox_wake(struct inbox *inbox); /* any thread */
 
 /* The place in the journal up to which the lab has taken everything in. Lab thread. */

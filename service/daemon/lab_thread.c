@@ -17,7 +17,10 @@ enum {
     VIEW_MAX_US = 2000000, /* unless that makes them older than this */
     FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
     CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
-    LINES_BETWEEN_CHORES = 512
+    LINES_BETWEEN_CHORES = 512,
+    COUNT_US = 10000, /* within which lines are counted; */
+    MANY_HZ = 5000,   /* beyond this rate they are taken in together, */
+    REST_US = 300     /* those of so long */
 };
 
 static int64_t min_us(int64_t a, int64_t b)
@@ -206,12 +209,18 @@ static void tell_forgotten(struct daemon *d, int64_t mono_us)
     }
 }
 
+static bool is_checkpoint_due(const struct daemon *d, int64_t mono_us)
+{
+    const struct lab_thread *t = &d->thread;
+    return t->live &&
+           ((t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
+            atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed));
+}
+
 static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
-    const bool due = (t->unsaved && mono_us - t->saved_us >= d->file->checkpoint.interval_us) ||
-                     atomic_load_explicit(&d->keeper.save_now, memory_order_relaxed);
-    if (!t->live || !due || !keeper_begin_checkpoint(d)) {
+    if (!keeper_begin_checkpoint(d)) {
         return false;
     }
     atomic_store(&d->keeper.save_now, false);
@@ -225,22 +234,27 @@ static void do_slice(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
     const bool views = t->viewing || mono_us - t->viewed_us >= view_pause_us(t);
-    if (begin_checkpoint(d, mono_us)) {
+    const bool copies = keeper_copies(d);
+    const bool due = is_checkpoint_due(d, mono_us);
+    if (!views && !copies && !due) {
         return;
     }
-    t->saves = keeper_copies(d) && (!views || !t->saves);
-    if (t->saves) {
+    const int64_t began_ns = worked_ns();
+    t->saves = copies && (!views || !t->saves);
+    if (due && begin_checkpoint(d, mono_us)) {
+        t->saves = false;
+    } else if (t->saves) {
         keeper_copy_some(d, SLICE_US);
     } else if (views) {
         publish_view(d, SLICE_US);
     }
+    keep_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
 }
 
 /* At the end of a round, and now and then within a long one. Nothing is decided meanwhile. */
 static void do_chores(struct daemon *d)
 {
     struct lab_thread *t = &d->thread;
-    const int64_t began_ns = worked_ns();
     keeper_beat(d);
     const int64_t mono_us = lab_clock_monotonic_us();
     do_slice(d, mono_us);
@@ -250,7 +264,19 @@ static void do_chores(struct daemon *d)
         outbox_tell_alarms(d);
     }
     keep_max(&t->counts.chores_us_max, lab_clock_monotonic_us() - mono_us);
-    keep_max(&t->counts.chores_cpu_us_max, (worked_ns() - began_ns) / 1000);
+}
+
+/* Waking it for each of thousands a second would cost more than what it does for them. */
+static void count_lines(struct daemon *d, unsigned lines)
+{
+    struct lab_thread *t = &d->thread;
+    const int64_t mono_us = lab_clock_monotonic_us();
+    t->lines += lines;
+    if (mono_us - t->counted_us >= COUNT_US) {
+        t->many = (int64_t)t->lines * 1000000 > (mono_us - t->counted_us) * MANY_HZ;
+        t->counted_us = mono_us;
+        t->lines = 0;
+    }
 }
 
 static void drain_inbox(struct daemon *d)
@@ -274,6 +300,7 @@ static void drain_inbox(struct daemon *d)
         }
     }
     d->thread.sampled = lines > 0;
+    count_lines(d, lines);
     if (live && lines > 0) {
         inbox_tell_cost(d->inbox, lines, worked_ns() - began_ns);
     }
@@ -307,12 +334,20 @@ static void run_round(struct daemon *d)
     count_round(d, lab_clock_monotonic_us() - began_us);
 }
 
+static enum inbox_pause choose_pause(const struct lab_thread *t)
+{
+    return !t->sampled ? INBOX_SLEEPS : t->many ? INBOX_RESTS : INBOX_NAPS;
+}
+
 /* On the monotonic clock: when there is something to do though nothing comes. */
 static int64_t next_work_us(const struct daemon *d)
 {
     const struct lab_thread *t = &d->thread;
     const int64_t mono_us = lab_clock_monotonic_us();
     int64_t wait_us = t->sampled ? NAP_US : HEALTH_US;
+    if (choose_pause(t) == INBOX_RESTS) {
+        wait_us = REST_US;
+    }
     if (t->viewing || keeper_copies(d)) {
         wait_us = is_awaited(t) ? 0 : SLICE_US; /* half of the time is the lab's */
     } else if (t->dirty || is_awaited(t)) {
@@ -336,7 +371,7 @@ static void *run_lab_thread(void *context)
         /* Read before the round: what was put into the inbox before stop is in it. */
         last = atomic_load(&d->thread.stop);
         run_round(d);
-        idle = inbox_sleep(d->inbox, d->thread.sampled, last ? 0 : next_work_us(d));
+        idle = inbox_sleep(d->inbox, choose_pause(&d->thread), last ? 0 : next_work_us(d));
     }
     do {
         publish_view(d, INT64_MAX); /* one that was begun, and then the last one */

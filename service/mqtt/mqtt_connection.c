@@ -560,9 +560,10 @@ static void keep_once(struct mqtt_client *client)
     } else if (mqtt_sender_send_next(client)) {
         return;
     } else if (client->heartbeat_topic) {
-        next_us = client->heartbeat_due_us;
+        next_us = mqtt_sender_rest(client, client->heartbeat_due_us);
     }
     lock_wait(&client->wake, &client->mutex, next_us);
+    client->resting = false;
 }
 
 static void *run_keeper_thread(void *context)

@@ -73,6 +73,11 @@ struct mqtt_client {
     uint64_t pending;                      /* how many there are */
     size_t pending_bytes;
     uint64_t in_flight; /* of them, Paho's */
+    bool resting;       /* the keeper comes back by itself, mqtt_sender_rest() */
+    bool many;          /* so many were published of late, */
+    int64_t counted_us; /* since then, when it was so many: */
+    uint64_t counted;
+    uint64_t rested; /* published when it last rested */
     char tls_error[MQTT_CLIENT_ERROR_MAX / 2];
     struct mqtt_client_state state;
 
@@ -137,6 +142,12 @@ MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *top
 /* Hand the next message to Paho. Under mutex, which is released meanwhile. Returns false when
  * there is none that Paho can take. */
 bool mqtt_sender_send_next(struct mqtt_client *client);
+/* Nothing is left to be handed over; next_us: when something else is due. Handed over one by
+ * one as they come, messages cost several times as much, for Paho's threads then wake each
+ * other and wait for each other: where thousands a second come, some wait for half a
+ * millisecond, until the time returned, and resting is set. Not those that are worth nothing
+ * later, nor commands. Under mutex. */
+int64_t mqtt_sender_rest(struct mqtt_client *client, int64_t next_us);
 /* Everything not acknowledged is to be sent anew, but for what is fleeting; Paho has none of it
  * any more. Under mutex. */
 void mqtt_sender_rewind(struct mqtt_client *client);

@@ -11,12 +11,16 @@
 
 #include "base/utf8.h"
 #include "logger/storage/lock.h"
+#include "service/cli/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
 
 enum {
     PAYLOAD_MAX = 268435455,          /* MQTT's own limit */
     WINDOW = MQTT_CLIENT_RECEIVE_MAX, /* messages that Paho has at once */
-    HANDED_MAX = 5 /* a message that costs the connection each time is given up */
+    HANDED_MAX = 5,   /* a message that costs the connection each time is given up */
+    COUNT_US = 10000, /* within which those published are counted, */
+    MANY_HZ = 1000,   /* and beyond which rate they are many, */
+    REST_US = 500     /* and wait for so long */
 };
 
 struct mqtt_outgoing {
@@ -118,7 +122,9 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
         }
         client->state.published++;
         m = NULL;
-        (void)pthread_cond_signal(&client->wake);
+        if (!client->resting || way.urgent || way.fleeting || way.once) {
+            (void)pthread_cond_signal(&client->wake);
+        }
     }
     lock_give(&client->mutex);
     free(m);
@@ -130,10 +136,12 @@ static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
     struct mqtt_client *client = m->client;
     lock_take(&client->mutex);
-    client->in_flight--;
+    const bool opens = client->in_flight-- == WINDOW;
     (*counter)++;
     take_out(client, m);
-    (void)pthread_cond_signal(&client->wake); /* the window is open again */
+    if (opens && client->outgoing_unsent) {
+        (void)pthread_cond_signal(&client->wake);
+    }
     lock_give(&client->mutex);
     free(m);
 }
@@ -216,6 +224,21 @@ bool mqtt_sender_send_next(struct mqtt_client *client)
         mqtt_link_go_down(client);
     }
     return true;
+}
+
+int64_t mqtt_sender_rest(struct mqtt_client *client, int64_t next_us)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    const uint64_t published = client->state.published;
+    if (now_us - client->counted_us >= COUNT_US) {
+        client->many = (int64_t)(published - client->counted) * 1000000 >
+                       (now_us - client->counted_us) * MANY_HZ;
+        client->counted_us = now_us;
+        client->counted = published;
+    }
+    client->resting = client->many && published != client->rested;
+    client->rested = published;
+    return client->resting && now_us + REST_US < next_us ? now_us + REST_US : next_us;
 }
 
 void mqtt_sender_rewind(struct mqtt_client *client)

@@ -231,6 +231,40 @@ static void test_once(void)
     broker_finish(&b, NULL);
 }
 
+/* Thousands a second are handed over some at a time, more than Paho has at once: all come, each
+ * once, and a command among them does not wait. */
+static void test_many_a_second(void)
+{
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    const struct mqtt_client_options options = options_for(&b, "many", &in);
+    struct mqtt_client *client = make("many", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("subscribed", mqtt_client_wait_subscribed(client, UP_MS));
+    for (int n = 0; n < KEPT_MAX; n++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", n);
+        CHECK_INT("publish",
+                  n % 16 ? say(client, "t/x", text)
+                         : (int)mqtt_client_publish_once(client, "t/x", text, strlen(text)),
+                  STATUS_OK);
+        if (n % 64 == 0) {
+            broker_sleep_ms(1);
+        }
+    }
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    CHECK("received", inbox_wait(&in, KEPT_MAX, UP_MS));
+    end(client);
+    size_t others = 0;
+    for (size_t n = 0; n < KEPT_MAX; n++) {
+        others += in.seen[n] != 1;
+    }
+    CHECK_INT("each came once", others, 0);
+    broker_finish(&b, NULL);
+}
+
 static void test_buffer_is_bounded(void)
 {
     struct broker b;
@@ -748,6 +782,7 @@ int main(int argc, char **argv)
     (void)CU_add_test(suite, "broker comes late", test_broker_comes_late);
     (void)CU_add_test(suite, "now or never", test_now_or_never);
     (void)CU_add_test(suite, "once", test_once);
+    (void)CU_add_test(suite, "many a second", test_many_a_second);
     (void)CU_add_test(suite, "buffer is bounded", test_buffer_is_bounded);
     (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);

@@ -178,7 +178,8 @@ static void test_overflow(void)
         ahead += inbox_reached(b.inbox) > t.lines;
         idle = t.lines > before ? 0 : idle + 1;
         const bool nap = sleeps % 2 == 0;
-        sleeps += inbox_sleep(b.inbox, nap, lab_clock_monotonic_us() + (nap ? 5000 : 500000));
+        sleeps += inbox_sleep(b.inbox, nap ? INBOX_NAPS : INBOX_SLEEPS,
+                              lab_clock_monotonic_us() + (nap ? 5000 : 500000));
     }
     for (unsigned i = 0; i < WRITERS; i++) {
         (void)pthread_join(threads[i], NULL);
@@ -387,30 +388,32 @@ static void test_wakes(void)
 {
     static const struct {
         const char *name;
-        bool nap;
+        enum inbox_pause pause;
         enum inbox_kind kind;
         unsigned count;
         unsigned wakes;
-    } rows[] = {{"event wakes a sleeper", false, INBOX_EVENT, 1, 1},
-                {"once", false, INBOX_EVENT, 5, 1},
-                {"sample wakes a sleeper", false, INBOX_SAMPLE, 3, 1},
-                {"event ends a nap", true, INBOX_EVENT, 1, 1},
-                {"sample does not", true, INBOX_SAMPLE, 5, 0},
-                {"unless they fill the buffer", true, INBOX_SAMPLE, 30, 1}};
+    } rows[] = {{"event wakes a sleeper", INBOX_SLEEPS, INBOX_EVENT, 1, 1},
+                {"once", INBOX_SLEEPS, INBOX_EVENT, 5, 1},
+                {"sample wakes a sleeper", INBOX_SLEEPS, INBOX_SAMPLE, 3, 1},
+                {"event ends a nap", INBOX_NAPS, INBOX_EVENT, 1, 1},
+                {"sample does not", INBOX_NAPS, INBOX_SAMPLE, 5, 0},
+                {"unless they fill the buffer", INBOX_NAPS, INBOX_SAMPLE, 30, 1},
+                {"event does not end a rest", INBOX_RESTS, INBOX_EVENT, 5, 0},
+                {"unless they fill the buffer", INBOX_RESTS, INBOX_EVENT, 30, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct bench b = set_up();
         make_inbox(&b, 8192, true);
         struct inbox_line line;
         (void)inbox_begin(b.inbox);
         CHECK("nothing", inbox_next(b.inbox, &line, NULL) == INBOX_NONE);
-        CHECK("may sleep", inbox_sleep(b.inbox, rows[i].nap, 0));
+        CHECK("may sleep", inbox_sleep(b.inbox, rows[i].pause, 0));
         for (unsigned k = 0; k < rows[i].count; k++) {
             (void)take(b.inbox, 0, k, rows[i].kind);
         }
         struct inbox_counts counts;
         inbox_read_counts(b.inbox, &counts);
         CHECK_INT(rows[i].name, counts.wakes, rows[i].wakes);
-        CHECK("may not sleep now", !inbox_sleep(b.inbox, rows[i].nap, 0));
+        CHECK("may not sleep now", !inbox_sleep(b.inbox, rows[i].pause, 0));
         tear_down(&b);
     }
 }
