@@ -357,6 +357,8 @@ struct lab_thread {
     char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
 
     bool live;              /* the journal's tail is in */
+    bool follows;           /* some pair does */
+    bool raised;            /* before all others, as far as the system allows it */
     bool dirty;             /* stepped since the last snapshot */
     bool unsaved;           /* stepped since the last checkpoint */
     bool sampled;           /* this round saw lines that did not wake it */

@@ -19,7 +19,7 @@ enum {
     CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
     LINES_BETWEEN_CHORES = 512,
     COUNT_US = 10000, /* within which lines are counted; */
-    MANY_HZ = 5000,   /* beyond this rate they are taken in together, */
+    MANY_HZ = 10000,  /* beyond this rate they are taken in together, */
     REST_US = 300     /* those of so long */
 };
 
@@ -69,16 +69,28 @@ static void step_event(void *context, const struct event *event)
     }
 }
 
-/* Efforts are due a hundred times a second. */
-static void raise_if_following(const struct daemon *d)
+/* Before all others, so that replies are decided and slices of snapshots ended without them: in
+ * labs that follow, where efforts are due a hundred times a second, always; else unless there
+ * is so much to take in that the thread which receives it must not wait either. */
+static void set_priority(struct lab_thread *t)
 {
-    bool follows = false;
+    const bool wanted = t->follows || !t->many;
+    if (t->live && wanted != t->raised) {
+        t->raised = wanted;
+        if (!wanted) {
+            priority_lower();
+        } else if (!priority_raise() && t->follows) {
+            log_write(LOG_NOT_REAL_TIME, NULL, "CAP_SYS_NICE or RLIMIT_RTPRIO is needed");
+        }
+    }
+}
+
+static void begin_priority(struct daemon *d)
+{
     for (size_t i = 0; i < lab_pair_count(d->lab); i++) {
-        follows = follows || lab_following(d->lab, i);
+        d->thread.follows = d->thread.follows || lab_following(d->lab, i);
     }
-    if (follows && !priority_raise()) {
-        log_write(LOG_NOT_REAL_TIME, NULL, "CAP_SYS_NICE or RLIMIT_RTPRIO is needed");
-    }
+    set_priority(&d->thread);
 }
 
 static void go_live(struct daemon *d)
@@ -92,7 +104,7 @@ static void go_live(struct daemon *d)
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));
-    raise_if_following(d);
+    begin_priority(d);
 }
 
 static void take_line(struct daemon *d, const struct inbox_line *line)
@@ -276,6 +288,7 @@ static void count_lines(struct daemon *d, unsigned lines)
         t->many = (int64_t)t->lines * 1000000 > (mono_us - t->counted_us) * MANY_HZ;
         t->counted_us = mono_us;
         t->lines = 0;
+        set_priority(t);
     }
 }
 

@@ -12,5 +12,7 @@
 /* From now on this thread runs before all that have no such priority. False when the system
  * does not allow it; nothing has changed then. */
 bool priority_raise(void);
+/* It is one among others again. */
+void priority_lower(void);
 
 #endif
