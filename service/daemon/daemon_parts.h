@@ -281,8 +281,8 @@ void findings_offer(struct daemon *daemon, enum finding what, uint32_t pair);
 void findings_begin(struct daemon *daemon);
 void findings_show(struct daemon *daemon);
 
-/* Keeper, each round. */
-void findings_publish(struct daemon *daemon);
+/* Keeper, now and then: as many as its share allows. Returns whether others still wait. */
+bool findings_publish(struct daemon *daemon);
 void findings_read_counts(struct daemon *daemon, struct findings_counts *out); /* any thread */
 
 /* ---- mender.c: makes the records that the store lacks again, from the journal ----

@@ -10,7 +10,7 @@
 
 enum {
     SHARE = 4,           /* one part in so many of a core, */
-    SAVED_NS = 50000000, /* and of what was not used so much */
+    SAVED_NS = 5000000,  /* and of what was not used so much */
     BEHIND_US = 10000000 /* who waits longer than that is told of, */
 };
 
@@ -192,7 +192,7 @@ static void tell_waiting(struct daemon *d, uint64_t waiting, int64_t mono_us)
     }
 }
 
-void findings_publish(struct daemon *d)
+bool findings_publish(struct daemon *d)
 {
     struct findings *f = &d->findings;
     const int64_t mono_us = lab_clock_monotonic_us();
@@ -203,7 +203,9 @@ void findings_publish(struct daemon *d)
     while (atomic_load(&f->taken) < shown && f->left_ns > 0) {
         publish_first(d);
     }
-    tell_waiting(d, shown - atomic_load(&f->taken), lab_clock_monotonic_us());
+    const uint64_t waiting = shown - atomic_load(&f->taken);
+    tell_waiting(d, waiting, lab_clock_monotonic_us());
+    return waiting > 0;
 }
 
 void findings_read_counts(struct daemon *d, struct findings_counts *out)
