@@ -125,8 +125,8 @@ class Picture {
         this.drawing.frame.classList.toggle("fit", this.fit);
         this.entering = true;
         show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), muted(diagram.purpose),
-            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. Bold: the arc that it took last. ",
-                "Dashed: arcs after which it waits."), this.facts);
+            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. ",
+                "Bold: the arc that it took last. Dashed: arcs after which it waits."), this.facts);
     }
 
     draw(row, trace) {
