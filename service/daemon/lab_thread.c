@@ -20,7 +20,7 @@ enum {
     LINES_BETWEEN_CHORES = 512,
     COUNT_US = 10000, /* within which lines are counted; */
     MANY_HZ = 10000,  /* beyond this rate they are taken in together, */
-    REST_US = 300     /* those of so long */
+    REST_US = 500     /* those of so long */
 };
 
 static int64_t min_us(int64_t a, int64_t b)

@@ -20,7 +20,7 @@ enum {
     HANDED_MAX = 5,   /* a message that costs the connection each time is given up */
     COUNT_US = 10000, /* within which those published are counted, */
     MANY_HZ = 1000,   /* and beyond which rate they are many, */
-    REST_US = 500     /* and wait for so long */
+    REST_US = 1000    /* and wait for so long */
 };
 
 struct mqtt_outgoing {

@@ -2,7 +2,8 @@
  * same broker, the same load, one after the other. Then how long after a reply its entry can be
  * read over MQTT, in a row and after seconds of silence.
  *
- * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS]]]] */
+ * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS [MOVES]]]]]; MOVES: per cent of the
+ * messages that are commands and replies, of which entries and calibrations come. */
 #include "tests/bench/entry.h"
 #include "tests/bench/tools.h"
 #include "tests/support/broker.h"
@@ -13,7 +14,7 @@ enum { IN_A_ROW = 500, AFTER_IDLE = 12, IDLE_MS = 2500, ROUNDS_MAX = 9, PAIRS_MA
 static char lab_lines[PAIRS_MAX * 16];
 
 struct load {
-    char rate[16], seconds[16], pairs[16];
+    char rate[16], seconds[16], pairs[16], moves[16];
     double sent, took_s;
 };
 
@@ -45,8 +46,13 @@ static void run_flood(int port, struct load *load)
     char port_text[16];
     pid_t pid = 0;
     (void)snprintf(port_text, sizeof port_text, "%d", port);
-    const char *const argv[] = {tool_path("mqtt_flood"), port_text,   load->rate,
-                                load->seconds,           load->pairs, NULL};
+    const char *const argv[] = {tool_path("mqtt_flood"),
+                                port_text,
+                                load->rate,
+                                load->seconds,
+                                load->pairs,
+                                load->moves,
+                                NULL};
     FILE *out = start_tool(argv, &pid);
     if (!out || fscanf(out, "%lf %lf", &load->sent, &load->took_s) != 2) {
         bench_fail("the flood did not end well");
@@ -77,8 +83,7 @@ static void run_counter(const struct broker *broker, struct load *load, struct s
     pid_t pid = 0;
     double count = 0.0;
     (void)snprintf(port_text, sizeof port_text, "%d", broker->port);
-    const char *const argv[] = {tool_path("paho_counter"), port_text, "tandem/v1/+/+/telemetry",
-                                NULL};
+    const char *const argv[] = {tool_path("paho_counter"), port_text, "tandem/v1/#", NULL};
     FILE *out = start_tool(argv, &pid);
     if (!out || !fgets(line, sizeof line, out)) {
         bench_fail("the counter did not start");
@@ -104,12 +109,14 @@ static void run_daemon(const struct broker *broker, struct load *load, struct si
         !daemon_wait_ready(&d, 200, 10000)) {
         bench_fail("the daemon did not start");
     }
+    const double notes = daemon_metric(&d, "tandem_inbox_messages_total{kind=\"event\"}");
     const double before_s = tool_cpu_s(d.pid);
     run_flood(broker->port, load);
     wait_quiet(d.pid);
     side->cpu_us[round] = (tool_cpu_s(d.pid) - before_s) * 1e6 / load->sent;
     side->lost += load->sent -
-                  daemon_metric(&d, "tandem_inbox_messages_total{kind=\"sample\"}") +
+                  daemon_metric(&d, "tandem_inbox_messages_total{kind=\"sample\"}") -
+                  (daemon_metric(&d, "tandem_inbox_messages_total{kind=\"event\"}") - notes) +
                   daemon_metric(&d, "tandem_inbox_samples_dropped_total");
     (void)daemon_end(&d, SIGTERM);
     daemon_finish(&d);
@@ -175,11 +182,12 @@ static void bench_load(const struct broker *broker, struct load *load, int round
         ratio[i] = daemon.cpu_us[i] / counter.cpu_us[i];
     }
     const size_t n = (size_t)rounds;
-    (void)printf("{\"bench\":\"ingest\",\"pairs\":%s,\"messages_per_s\":%.0f,\"seconds\":%.1f,"
+    (void)printf("{\"bench\":\"ingest\",\"pairs\":%s,\"moves_percent\":%s,\"messages_per_s\":%."
+                 "0f,\"seconds\":%.1f,"
                  "\"rounds\":%d,"
                  "\"cpu_us\":%.2f,\"floor\":\"Paho subscriber that counts\",\"floor_us\":%.2f,"
                  "\"ratio\":%.2f,\"lost\":%.0f,\"floor_lost\":%.0f}\n",
-                 load->pairs, load->sent / load->took_s, load->took_s, rounds,
+                 load->pairs, load->moves, load->sent / load->took_s, load->took_s, rounds,
                  bench_median(daemon.cpu_us, n), bench_median(counter.cpu_us, n),
                  bench_median(ratio, n), daemon.lost, counter.lost);
     (void)fflush(stdout);
@@ -188,13 +196,16 @@ static void bench_load(const struct broker *broker, struct load *load, int round
 int main(int argc, char **argv)
 {
     struct broker broker;
-    struct load load = {"50000", "20", "4", 0.0, 0.0};
+    struct load load = {"50000", "20", "4", "0", 0.0, 0.0};
     const long rounds = argc > 3 ? strtol(argv[3], NULL, 10) : 1;
     if (argc > 1) {
         (void)snprintf(load.rate, sizeof load.rate, "%s", argv[1]);
     }
     if (argc > 2) {
         (void)snprintf(load.seconds, sizeof load.seconds, "%s", argv[2]);
+    }
+    if (argc > 5) {
+        (void)snprintf(load.moves, sizeof load.moves, "%s", argv[5]);
     }
     if (argc > 4) {
         (void)snprintf(load.pairs, sizeof load.pairs, "%s", argv[4]);

@@ -14,7 +14,9 @@ static int take(void *context, char *topic, int topic_bytes, MQTTAsync_message *
 {
     (void)context;
     (void)topic_bytes;
-    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+    if (!message->retained) { /* of a daemon that ran before */
+        atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+    }
     MQTTAsync_freeMessage(&message);
     MQTTAsync_free(topic);
     return 1;
