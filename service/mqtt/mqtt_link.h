@@ -144,7 +144,7 @@ MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *top
 bool mqtt_sender_send_next(struct mqtt_client *client);
 /* Nothing is left to be handed over; next_us: when something else is due. Handed over one by
  * one as they come, messages cost several times as much, for Paho's threads then wake each
- * other and wait for each other: where thousands a second come, some wait for half a
+ * other and wait for each other: where thousands a second come, some wait for a
  * millisecond, until the time returned, and resting is set. Not those that are worth nothing
  * later, nor commands. Under mutex. */
 int64_t mqtt_sender_rest(struct mqtt_client *client, int64_t next_us);
