@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
-[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page
+[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page fleet_bursts team_grants
 # A peer of bench_replay in C++, where compiler and library are (Debian: g++, libsimdjson-dev).
 c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
     echo "bench_replay goes without simdjson" >&2
@@ -13,8 +13,12 @@ bench() {
     if [ "$1" = page ]; then
         TANDEM=build/release/tandem SOURCE=$PWD BUILD=$PWD/build/release PYTHONPATH=tests/support:tests/browser \
             "$(. tests/browser/python.sh; echo "$python")" tests/bench/page.py
+    elif [ -f tests/bench/"$1".py ]; then
+        TANDEM=build/release/tandem SOURCE=$PWD PYTHONPATH=tests/support python3 tests/bench/"$1".py
     else
         build/release/tests/bench/bench_"$1"
+        # Commands and replies among the telemetry, of many pairs: entries and calibrations come of them.
+        [ "$1" != ingest ] || build/release/tests/bench/bench_ingest 20000 4 3 100 15
     fi
 }
 : >build/bench.jsonl

@@ -1,0 +1,56 @@
+"""fleet.py - fleets of simulated robots over a real broker: as many as `--count` says, each heard at its rate, and not all
+of them in one moment; so many are told to be too many."""
+import collections
+import time
+
+from mqtt import Client
+from rig import Rig
+
+ROBOTS = 500
+SLOT_S = 0.02
+LISTEN_S = 4
+
+
+def spread():
+    """Telemetry once a second, of both sides."""
+    slots, heard = collections.Counter(), collections.Counter()
+
+    def take(topic, _payload):
+        slots[int(time.time() / SLOT_S)] += 1
+        heard[topic] += 1
+
+    with Rig() as rig:
+        listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"], take=take)
+        assert listener.subscribed.wait(10)
+        fleet = rig.start("robot", "--kind", "kinematic", "--count", ROBOTS, "--telemetry-rate", 1)
+        rig.wait(lambda: len(heard) == 2 * ROBOTS, "all robots", 60)
+        time.sleep(1)
+        slots.clear()
+        heard.clear()
+        time.sleep(LISTEN_S)
+        listener.ended = True
+        messages = sum(slots.values())
+        assert fleet.poll() is None
+        assert len(heard) == 2 * ROBOTS, f"{len(heard)} of {2 * ROBOTS} are heard"
+        assert max(heard.values()) <= LISTEN_S + 2, f"one spoke {max(heard.values())} times"
+        share = max(slots.values()) / messages
+        assert share < 0.12, f"{share:.2f} of what {LISTEN_S} s brought came within {SLOT_S} s"
+        print(f"{messages} messages in {len(slots)} of {LISTEN_S / SLOT_S:.0f} slots, at most {max(slots.values())} in one")
+
+
+def most():
+    """10 000 are as many as there may be, and all of them speak."""
+    heard = set()
+    with Rig() as rig:
+        refused = rig.start("robot", "--count", 10001)
+        assert refused.wait(20) == 2, "10001 robots"
+        listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"],
+                          take=lambda topic, _payload: heard.add(topic))
+        assert listener.subscribed.wait(10)
+        rig.start("robot", "--kind", "kinematic", "--count", 10000, "--telemetry-rate", 0.1)
+        rig.wait(lambda: len(heard) == 20000, "all robots", 120)
+        listener.ended = True
+
+
+spread()
+most()
