@@ -327,6 +327,21 @@ static void sum_moments(const struct work *w, size_t lo, size_t hi, size_t reach
     }
 }
 
+/* What a row adds to the parameters for a residual of one, and its leverage. */
+static double find_leverage(const struct work *w, size_t k, const double bread[P * P],
+                            double by[P])
+{
+    double leverage = 0.0;
+    for (size_t i = 0; i < w->p; i++) {
+        by[i] = 0.0;
+        for (size_t j = 0; j < w->p; j++) {
+            by[i] += bread[i * w->p + j] * w->x[j][k];
+        }
+        leverage += by[i] * w->x[i][k];
+    }
+    return leverage;
+}
+
 /* By what share variances come out too small because the fit follows the noise where its
  * columns are large: the leverage of a row, in the mean of rows as they count for a parameter,
  * times the rows that are summed with it, over which columns hardly change. */
@@ -337,15 +352,10 @@ static void find_followed(const struct work *w, size_t lo, size_t hi, double sum
     size_t at = 0;
     memset(followed, 0, P * sizeof *followed);
     for (size_t r = 0; r < w->set->run_count; r++) {
-        for (size_t k = begin_run(w->set, r); k < end_run(w->set, r); k++, at++) {
+        const size_t end = end_run(w->set, r);
+        for (size_t k = begin_run(w->set, r); k < end && at < hi; k++, at++) {
             double by[P] = {0.0};
-            double leverage = 0.0;
-            for (size_t i = 0; i < w->p && at >= lo && at < hi; i++) {
-                for (size_t j = 0; j < w->p; j++) {
-                    by[i] += bread[i * w->p + j] * w->x[j][k];
-                }
-                leverage += by[i] * w->x[i][k];
-            }
+            const double leverage = at < lo ? 0.0 : find_leverage(w, k, bread, by);
             for (size_t i = 0; i < w->p; i++) {
                 weight[i] += by[i] * by[i];
                 followed[i] += by[i] * by[i] * leverage * summed;

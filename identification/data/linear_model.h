@@ -96,6 +96,11 @@ enum model_entry { MODEL_ENTRY = 1, MODEL_ENTRY_STILL = 2, MODEL_ENTRY_EFFORT = 
 
 struct model_program;
 
+/* Where a rate [axis_count], its slope [axis_count x axis_count] and phi are put. */
+struct model_response {
+    double *nu_dot, *slope, *phi;
+};
+
 struct model {
     const char *name;
     const struct model_axis *axes;
@@ -175,11 +180,9 @@ struct model {
      * rows_under, and may be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
                   const double *nu, const double *tau, double *jacobian);
-    /* forward, slope and phi under tau at once, all out, where that takes less. NULL: one by
-     * one. */
+    /* forward, slope and phi under tau at once, where that takes less. NULL: one by one. */
     void (*respond)(const struct model *model, const double *theta, const double *pose,
-                    const double *nu, const double *tau, double *nu_dot, double *jacobian,
-                    double *phi);
+                    const double *nu, const double *tau, const struct model_response *out);
     /* Friction that holds: entries of phi as they are under these efforts, phi in/out, and what
      * share of a rate passes, [axis_count x axis_count] by rows, out: nu_dot changes by passes
      * times what it would change by without friction. NULL: friction is what rows says. */

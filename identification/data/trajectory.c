@@ -151,7 +151,8 @@ static void find_response(const struct trajectory *walk, const double *pose, con
     struct drive drive;
     set_drive(walk, &drive);
     if (walk->rules->sensitive && model->respond) {
-        model->respond(model, walk->theta, pose, nu, drive.tau, rate->nu, rate->slope, phi);
+        model->respond(model, walk->theta, pose, nu, drive.tau,
+                       &(struct model_response){rate->nu, rate->slope, phi});
     } else {
         accelerate_drive(walk, pose, nu, &drive, rate->nu);
     }

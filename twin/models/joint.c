@@ -156,14 +156,13 @@ static void fill_joint_slope(const struct model *model, const double *theta, con
 }
 
 static void respond_joint(const struct model *model, const double *theta, const double *pose,
-                          const double *nu, const double *tau, double *nu_dot, double *jacobian,
-                          double *phi)
+                          const double *nu, const double *tau, const struct model_response *out)
 {
     const struct joint_shares shares = find_shares(model, pose, nu[0]);
-    nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
-    jacobian[0] = find_slope(model, theta, &shares, nu[0], tau);
-    put_rows(model, &shares, nu[0], nu_dot[0], phi);
-    model_load_rows(model, tau, phi);
+    out->nu_dot[0] = find_rate(model, theta, &shares, nu[0], tau[0]);
+    out->slope[0] = find_slope(model, theta, &shares, nu[0], tau);
+    put_rows(model, &shares, nu[0], out->nu_dot[0], out->phi);
+    model_load_rows(model, tau, out->phi);
 }
 
 static void move_joint(const struct model *model, const double *pose, const double *nu,
