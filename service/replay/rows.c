@@ -78,15 +78,19 @@ bool row_of_travel_fit(struct large_row *out, const struct effect *effect, enum 
                        const struct pair_fits *fits, const char *pair)
 {
     const struct travel_fit *fit = &fits->fit[side];
+    const struct profile_fit *profile = &fits->profile[side];
+    const bool commanded = fits->commanded;
     if (fits->known[side]) {
-        write_fit_row(out, &(struct fit_record){.pair = pair,
-                                                .n = effect->n + side,
-                                                .t_us = effect->t_us,
-                                                .side = side,
-                                                .model = ROW_TRAVEL_TIME,
-                                                .method = travel_method_name(fit->method),
-                                                .samples = fit->n,
-                                                .estimate = &fit->estimate});
+        write_fit_row(
+            out, &(struct fit_record){
+                     .pair = pair,
+                     .n = effect->n + side,
+                     .t_us = effect->t_us,
+                     .side = side,
+                     .model = ROW_TRAVEL_TIME,
+                     .method = travel_method_name(commanded ? profile->method : fit->method),
+                     .samples = commanded ? profile->n : fit->n,
+                     .estimate = commanded ? &profile->estimate : &fit->estimate});
     }
     return fits->known[side];
 }

@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "service/replay/rows.h"
 #include "tests/support/travel_truth.h"
 #include "twin/arm/arm_move.h"
 #include "twin/robots/robot_kinds.h"
@@ -385,6 +386,19 @@ static bool speaks_of(const struct estimate *e, const char *word)
     return any;
 }
 
+/* The row of the history is of what was fitted. */
+static void check_row(const struct pair_fits *fits, enum side side)
+{
+    static struct large_row row;
+    const struct estimate *e = &fits->profile[side].estimate;
+    const struct effect effect = {.n = 7, .t_us = AT(1)};
+    char want[128];
+    CHECK("a row", row_of_travel_fit(&row, &effect, side, fits, "ur"));
+    (void)snprintf(want, sizeof want, "\"samples\":60,\"values\":{\"%s\":", e->name[0]);
+    CHECK(row.json, strstr(row.json, want) != NULL);
+    CHECK(row.json, strstr(row.json, "\"verdict\":\"PASS\"") != NULL);
+}
+
 /* What the window tells after many moves, and after few. */
 static void test_calibration(void)
 {
@@ -419,6 +433,7 @@ static void test_calibration(void)
         CHECK(side_name(s), isnan(e->value[PROFILE_LINE_SPEED]));
         CHECK_INT(side_name(s), e->verdict, ESTIMATE_PASS);
         CHECK(side_name(s), !speaks_of(e, "drive") && !speaks_of(e, "lines"));
+        check_row(&fits, s);
     }
     /* The filter sees no change where there is none, whatever the sizes are. */
     CHECK_INT("drift", lab_pair(lab.s.lab, 0)->counts.alarm[ALARM_DRIFT], 0);
