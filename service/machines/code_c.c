@@ -499,11 +499,11 @@ static void write_names(const struct code *c)
 /* ---- the test: inputs as CSV on standard input, the step table on standard output ---- */
 
 const char code_c_test[] =
-    "static void put(bool defined, double x)\n{\n"
+    "static void print_number(bool defined, double x)\n{\n"
     "    if (!defined) {\n        fputs(\",-\", stdout);\n    } else if (isnan(x)) {\n"
     "        fputs(\",nan\", stdout);\n    } else {\n        printf(\",%.17g\", x);\n    "
     "}\n}\n\n"
-    "static inline bool take(char **rest, double *x)\n{\n"
+    "static inline bool read_number(char **rest, double *x)\n{\n"
     "    const size_t n = strcspn(*rest, \",\\r\\n\");\n"
     "    const bool defined = n > 0 && !(n == 1 && **rest == '-');\n"
     "    *x = defined ? strtod(*rest, NULL) : 0.0;\n"
@@ -514,25 +514,26 @@ static void test_cycle(const struct code *c)
     const char *id = id_of(c);
     for (size_t i = 0; i < c->inputs.count; i++) {
         const char *name = c->inputs.names[i];
-        code_say(c, "        m.in.%s.defined = take(&rest, &m.in.%s.now);\n", name, name);
+        code_say(c, "        m.in.%s.defined = read_number(&rest, &m.in.%s.now);\n", name,
+                 name);
     }
     code_say(c,
              "        %s_write_outputs(&m, t_s);\n        printf(\"%%ld\", k);\n"
-             "        put(true, t_s);\n",
+             "        print_number(true, t_s);\n",
              id);
     for (size_t i = 0; i < c->inputs.count; i++) {
         const char *name = c->inputs.names[i];
-        code_say(c, "        put(m.in.%s.defined, m.in.%s.now);\n", name, name);
+        code_say(c, "        print_number(m.in.%s.defined, m.in.%s.now);\n", name, name);
     }
     code_say(c, "        printf(\",%%s\", %s_state_name(m.state));\n", id);
     for (size_t i = 0; i < c->variables.count; i++) {
         const char *name = c->variables.names[i];
-        code_say(c, "        put(m.v.%s.defined, m.v.%s.now);\n", name, name);
+        code_say(c, "        print_number(m.v.%s.defined, m.v.%s.now);\n", name, name);
     }
     for (size_t i = 0; i < c->outputs.count; i++) {
         const char *name = c->outputs.names[i];
         if (code_is_own(c, i)) {
-            code_say(c, "        put(m.out.%s.defined, m.out.%s.now);\n", name, name);
+            code_say(c, "        print_number(m.out.%s.defined, m.out.%s.now);\n", name, name);
         }
     }
     code_say(c, "        putchar(',');\n");

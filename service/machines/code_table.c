@@ -277,18 +277,18 @@ static void write_test(const struct code *c)
         "        const struct efsm_view v = {.now = &m, .in = &in, .t_us = t_us, .undefined "
         "= &undefined};\n        char *rest = line;\n"
         "        for (size_t i = 0; i < %zu; i++) {\n"
-        "            in.there |= (uint64_t)take(&rest, &in.value[i]) << i;\n        }\n"
+        "            in.there |= (uint64_t)read_number(&rest, &in.value[i]) << i;\n        }\n"
         "        efsm_act(table, &m, &in, &out, t_us);\n        printf(\"%%ld\", k);\n"
-        "        put(true, (double)t_us / 1e6);\n"
+        "        print_number(true, (double)t_us / 1e6);\n"
         "        for (size_t i = 0; i < %zu; i++) {\n"
-        "            put(in.there >> i & 1U, in.value[i]);\n        }\n"
+        "            print_number(in.there >> i & 1U, in.value[i]);\n        }\n"
         "        printf(\",%%s\", efsm_state_name(table, m.state));\n"
         "        for (size_t i = 0; i < table->cell_count; i++) {\n"
-        "            put(m.defined >> i & 1U, m.cell[i]);\n        }\n",
+        "            print_number(m.defined >> i & 1U, m.cell[i]);\n        }\n",
         (long long)c->period_us, id, id, m->input_count, m->input_count);
     for (size_t i = 0; i < m->output_count; i++) {
         if (code_is_own(c, i)) {
-            code_say(c, "        put(out.there >> %zu & 1U, out.value[%zu]);\n", i, i);
+            code_say(c, "        print_number(out.there >> %zu & 1U, out.value[%zu]);\n", i, i);
         }
     }
     code_say(c, "        putchar(',');\n        for (int i = 0; i < m.depth; i++) {\n"

@@ -73,7 +73,7 @@ static void start_zones(struct zone_rig *z)
               "sequences: {j: [Wait]}, robots: {R1: {pair: p}, R2: {pair: q}}}}");
 }
 
-static void wish(struct zone_rig *z, double s, const char *text)
+static void ask_zone(struct zone_rig *z, double s, const char *text)
 {
     struct message m = {.t_us = lab_us(s),
                         .payload = text,
@@ -118,8 +118,9 @@ static void test_zones(void)
     list_zones(&z, 'a', 8, ZONE("1", "A", "GRANTED"));
     list_zones(&z, 'c', 9, ZONE("1", "B", "REQUESTED"));
     CHECK_TEXT("and gives it back", z.told, "B#2 GRANTED\n");
-    wish(&z, 10,
-         "{\"team\":\"cell\",\"op\":\"release\",\"id\":\"h1\",\"resource\":\"A\",\"fence\":1}");
+    ask_zone(
+        &z, 10,
+        "{\"team\":\"cell\",\"op\":\"release\",\"id\":\"h1\",\"resource\":\"A\",\"fence\":1}");
     CHECK("a person frees it",
           strstr(z.answers, "/a/responses") &&
               strstr(z.answers, "{\"requestId\":\"1\",\"grantType\":\"REVOKED\"}"));

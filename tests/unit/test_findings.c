@@ -105,7 +105,7 @@ static void tear_down(struct bench *b)
 }
 
 /* A snapshot from its beginning to its end. */
-static void show(struct bench *b)
+static void take_snapshot(struct bench *b)
 {
     const struct view_health health = {.restored = true};
     findings_begin(&b->d);
@@ -170,10 +170,10 @@ static void test_waits_for_its_snapshot(void)
     findings_show(&b->d);
     CHECK("all", publish_all(b));
     CHECK_TEXT("what was there when it began", hear(b), "r3 ");
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("the rest", hear(b), "r5 ");
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("once", hear(b), "");
     tear_down(b);
@@ -186,17 +186,17 @@ static void test_of_a_pair_one_waits(void)
         offer(b, 9);
         offer(b, 2);
     }
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("the longest waiting first", hear(b), "r9 r2 ");
     /* What was new while they waited was in that snapshot, but they might have been made
      * before: once more, then never. */
-    show(b);
-    show(b);
+    take_snapshot(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     const char *again = hear(b);
     CHECK("at most once more", strcmp(again, "") == 0 || strcmp(again, "r9 r2 ") == 0);
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("then never", hear(b), "");
     tear_down(b);
@@ -207,15 +207,15 @@ static void test_new_while_it_waits(void)
 {
     struct bench *b = set_up();
     offer(b, 4);
-    show(b);
+    take_snapshot(b);
     offer(b, 4);
     CHECK("all", publish_all(b));
     CHECK_TEXT("the old", hear(b), "r4 ");
-    show(b); /* has what is new, */
-    show(b); /* and puts it behind what came before this one began */
+    take_snapshot(b); /* has what is new, */
+    take_snapshot(b); /* and puts it behind what came before this one began */
     CHECK("all", publish_all(b));
     CHECK_TEXT("and the new", hear(b), "r4 ");
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("once", hear(b), "");
     tear_down(b);
@@ -233,7 +233,7 @@ static void test_share_of_a_core(void)
     for (int i = 1; i <= PAIRS; i++) {
         offer(b, i);
     }
-    show(b);
+    take_snapshot(b);
     waited = findings_publish(&b->d) || waited;
     findings_read_counts(&b->d, &c);
     CHECK("not all at once", waited && c.waiting > 0 && c.waiting < PAIRS);
@@ -253,7 +253,7 @@ static void test_client_that_takes_nothing(void)
     struct findings_counts c;
     mqtt_client_stop(b->d.gateway.client, 0);
     offer(b, 1);
-    show(b);
+    take_snapshot(b);
     CHECK("all", publish_all(b));
     findings_read_counts(&b->d, &c);
     CHECK_INT("counted", c.dropped, 1);

@@ -410,7 +410,7 @@ const char *L0Firmware_state_name(int state)
 #include <stdio.h>
 #include <stdlib.h>
 
-static void put(bool defined, double x)
+static void print_number(bool defined, double x)
 {
     if (!defined) {
         fputs(",-", stdout);
@@ -421,7 +421,7 @@ static void put(bool defined, double x)
     }
 }
 
-static inline bool take(char **rest, double *x)
+static inline bool read_number(char **rest, double *x)
 {
     const size_t n = strcspn(*rest, ",\r\n");
     const bool defined = n > 0 && !(n == 1 && **rest == '-');
@@ -444,27 +444,27 @@ int main(void)
         const double t_s = (double)k * 25000.0 / 1e6;
         char *rest = line;
         (void)rest;
-        m.in.go.defined = take(&rest, &m.in.go.now);
-        m.in.halt.defined = take(&rest, &m.in.halt.now);
-        m.in.angle.defined = take(&rest, &m.in.angle.now);
-        m.in.distance.defined = take(&rest, &m.in.distance.now);
-        m.in.dx.defined = take(&rest, &m.in.dx.now);
-        m.in.dtheta.defined = take(&rest, &m.in.dtheta.now);
+        m.in.go.defined = read_number(&rest, &m.in.go.now);
+        m.in.halt.defined = read_number(&rest, &m.in.halt.now);
+        m.in.angle.defined = read_number(&rest, &m.in.angle.now);
+        m.in.distance.defined = read_number(&rest, &m.in.distance.now);
+        m.in.dx.defined = read_number(&rest, &m.in.dx.now);
+        m.in.dtheta.defined = read_number(&rest, &m.in.dtheta.now);
         L0Firmware_write_outputs(&m, t_s);
         printf("%ld", k);
-        put(true, t_s);
-        put(m.in.go.defined, m.in.go.now);
-        put(m.in.halt.defined, m.in.halt.now);
-        put(m.in.angle.defined, m.in.angle.now);
-        put(m.in.distance.defined, m.in.distance.now);
-        put(m.in.dx.defined, m.in.dx.now);
-        put(m.in.dtheta.defined, m.in.dtheta.now);
+        print_number(true, t_s);
+        print_number(m.in.go.defined, m.in.go.now);
+        print_number(m.in.halt.defined, m.in.halt.now);
+        print_number(m.in.angle.defined, m.in.angle.now);
+        print_number(m.in.distance.defined, m.in.distance.now);
+        print_number(m.in.dx.defined, m.in.dx.now);
+        print_number(m.in.dtheta.defined, m.in.dtheta.now);
         printf(",%s", L0Firmware_state_name(m.state));
-        put(m.v.A.defined, m.v.A.now);
-        put(m.v.D.defined, m.v.D.now);
-        put(m.v.done.defined, m.v.done.now);
-        put(m.out.ahead.defined, m.out.ahead.now);
-        put(m.out.turn.defined, m.out.turn.now);
+        print_number(m.v.A.defined, m.v.A.now);
+        print_number(m.v.D.defined, m.v.D.now);
+        print_number(m.v.done.defined, m.v.done.now);
+        print_number(m.out.ahead.defined, m.out.ahead.now);
+        print_number(m.out.turn.defined, m.out.turn.now);
         putchar(',');
         L0Firmware_plan(&m, t_s);
         putchar(',');

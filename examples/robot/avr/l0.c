@@ -112,13 +112,13 @@ static void step_world(float *ahead_m, float *turned_rad)
     *turned_rad = turned;
 }
 
-static struct efsm_value give(float value)
+static struct efsm_value defined_number(float value)
 {
     return (struct efsm_value){.now = value, .defined = true};
 }
 
 /* At a fault its outputs have no value, and the robot stands. */
-static float take(const struct efsm_value *output)
+static float output_number(const struct efsm_value *output)
 {
     return output->defined ? (float)output->now : 0;
 }
@@ -127,15 +127,15 @@ static float take(const struct efsm_value *output)
  * tell milliseconds apart after some hours. */
 static void run_cycle(bool go, bool halt, float ahead_m, float turned_rad)
 {
-    machine.in.go = give(go);
-    machine.in.halt = give(halt);
-    machine.in.dx = give(ahead_m);
-    machine.in.dtheta = give(turned_rad);
+    machine.in.go = defined_number(go);
+    machine.in.halt = defined_number(halt);
+    machine.in.dx = defined_number(ahead_m);
+    machine.in.dtheta = defined_number(turned_rad);
     L0Firmware_plan(&machine, 0);
     L0Firmware_update(&machine, 0);
     L0Firmware_write_outputs(&machine, 0);
-    l0.tau[0] = take(&machine.out.ahead);
-    l0.tau[1] = take(&machine.out.turn);
+    l0.tau[0] = output_number(&machine.out.ahead);
+    l0.tau[1] = output_number(&machine.out.turn);
 }
 
 /* A period; true when a move has just ended. */
@@ -144,13 +144,13 @@ static bool decide_next(void)
     float ahead_m, turned_rad;
     step_world(&ahead_m, &turned_rad);
     run_cycle(false, false, ahead_m, turned_rad);
-    return take(&machine.out.done) > 0;
+    return output_number(&machine.out.done) > 0;
 }
 
 static void begin_way(float turn_rad, float way_m)
 {
-    machine.in.angle = give(turn_rad);
-    machine.in.distance = give(way_m);
+    machine.in.angle = defined_number(turn_rad);
+    machine.in.distance = defined_number(way_m);
     l0.began_ms = read_ms();
     run_cycle(true, false, 0, 0);
 }
