@@ -1,6 +1,7 @@
-/* What a message costs `tandem serve`, against a bare Paho subscriber that only counts: the
- * same broker, the same load, one after the other. Then how long after a reply its entry can be
- * read over MQTT, in a row and after seconds of silence.
+/* What a message costs `tandem serve`, against a bare Paho subscriber that only counts, and one
+ * of Node's that pairs moves and stores them (tests/bench/peers/pairs.js), where its packages
+ * are: the same broker, the same load, one after the other. Before, how long after a reply its
+ * entry can be read over MQTT, in a row and after seconds of silence.
  *
  * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS [MOVES]]]]]; MOVES: per cent of the
  * messages that are commands and replies, of which entries and calibrations come. */
@@ -75,18 +76,16 @@ static void wait_quiet(pid_t pid)
     }
 }
 
-static void run_counter(const struct broker *broker, struct load *load, struct side *side,
-                        int round)
+/* A subscriber that says when it is ready, and at its end how many messages it has counted. */
+static void run_subscriber(const struct broker *broker, const char *const argv[],
+                           struct load *load, struct side *side, int round)
 {
-    char port_text[16];
     char line[64];
     pid_t pid = 0;
     double count = 0.0;
-    (void)snprintf(port_text, sizeof port_text, "%d", broker->port);
-    const char *const argv[] = {tool_path("paho_counter"), port_text, "tandem/v1/#", NULL};
     FILE *out = start_tool(argv, &pid);
     if (!out || !fgets(line, sizeof line, out)) {
-        bench_fail("the counter did not start");
+        bench_fail("a subscriber did not start");
     }
     const double before_s = tool_cpu_s(pid);
     run_flood(broker->port, load);
@@ -94,11 +93,43 @@ static void run_counter(const struct broker *broker, struct load *load, struct s
     side->cpu_us[round] = (tool_cpu_s(pid) - before_s) * 1e6 / load->sent;
     (void)kill(pid, SIGTERM);
     if (fscanf(out, "%lf", &count) != 1) {
-        bench_fail("the counter did not end well");
+        bench_fail("a subscriber did not end well");
     }
     side->lost += load->sent - count;
     (void)fclose(out);
     (void)waitpid(pid, NULL, 0);
+}
+
+static void run_counter(const struct broker *broker, struct load *load, struct side *side,
+                        int round)
+{
+    char port_text[16];
+    (void)snprintf(port_text, sizeof port_text, "%d", broker->port);
+    const char *const argv[] = {tool_path("paho_counter"), port_text, "tandem/v1/#", NULL};
+    run_subscriber(broker, argv, load, side, round);
+}
+
+/* Node finds its packages where tests/bench/run.sh has put them, if npm had them. */
+static bool find_packages(void)
+{
+    char built[600];
+    const char *packages = tool_path("../../npm/node_modules");
+    (void)snprintf(built, sizeof built, "%s/better-sqlite3/build/Release", packages);
+    return access(built, R_OK) == 0 && setenv("NODE_PATH", packages, 1) == 0;
+}
+
+static void run_node(const struct broker *broker, struct load *load, struct side *side,
+                     int round)
+{
+    char port_text[16];
+    char file[96];
+    (void)snprintf(port_text, sizeof port_text, "%d", broker->port);
+    (void)snprintf(file, sizeof file, "%s/pairs.sqlite", broker->dir);
+    const char *const argv[] = {"node",    TANDEM_SOURCE_DIR "/tests/bench/peers/pairs.js",
+                                port_text, "tandem/v1/#",
+                                file,      NULL};
+    run_subscriber(broker, argv, load, side, round);
+    (void)unlink(file);
 }
 
 static void run_daemon(const struct broker *broker, struct load *load, struct side *side,
@@ -175,21 +206,33 @@ static void bench_load(const struct broker *broker, struct load *load, int round
 {
     struct side counter = {0};
     struct side daemon = {0};
+    struct side node = {0};
     double ratio[ROUNDS_MAX];
+    double ratio_to_node[ROUNDS_MAX];
+    const bool packages = find_packages();
     for (int i = 0; i < rounds; i++) {
         run_counter(broker, load, &counter, i);
         run_daemon(broker, load, &daemon, i);
         ratio[i] = daemon.cpu_us[i] / counter.cpu_us[i];
+        if (packages) {
+            run_node(broker, load, &node, i);
+            ratio_to_node[i] = daemon.cpu_us[i] / node.cpu_us[i];
+        }
     }
     const size_t n = (size_t)rounds;
     (void)printf("{\"bench\":\"ingest\",\"pairs\":%s,\"moves_percent\":%s,\"messages_per_s\":%."
                  "0f,\"seconds\":%.1f,"
                  "\"rounds\":%d,"
                  "\"cpu_us\":%.2f,\"floor\":\"Paho subscriber that counts\",\"floor_us\":%.2f,"
-                 "\"ratio\":%.2f,\"lost\":%.0f,\"floor_lost\":%.0f}\n",
+                 "\"ratio\":%.2f,\"lost\":%.0f,\"floor_lost\":%.0f",
                  load->pairs, load->moves, load->sent / load->took_s, load->took_s, rounds,
                  bench_median(daemon.cpu_us, n), bench_median(counter.cpu_us, n),
                  bench_median(ratio, n), daemon.lost, counter.lost);
+    if (packages) {
+        (void)printf(",\"node_us\":%.2f,\"node_lost\":%.0f,\"ratio_to_node\":%.2f",
+                     bench_median(node.cpu_us, n), node.lost, bench_median(ratio_to_node, n));
+    }
+    (void)puts("}");
     (void)fflush(stdout);
 }
 

@@ -9,6 +9,10 @@ cmake --build --preset release --target benches >&2
 # A peer of bench_replay in C++, where compiler and library are (Debian: g++, libsimdjson-dev).
 c++ -O3 -o build/release/tests/bench/lines_simdjson tests/bench/peers/lines.cpp -lsimdjson 2>/dev/null ||
     echo "bench_replay goes without simdjson" >&2
+# A peer of bench_ingest in Node (npm; better-sqlite3 is compiled where npm has it not ready for this machine).
+[ -d build/release/npm/node_modules/better-sqlite3/build/Release ] ||
+    npm install --silent --no-audit --no-fund --prefix build/release/npm mqtt@5 better-sqlite3@12 >/dev/null 2>&1 ||
+    echo "bench_ingest goes without Node" >&2
 bench() {
     if [ "$1" = page ]; then
         TANDEM=build/release/tandem SOURCE=$PWD BUILD=$PWD/build/release PYTHONPATH=tests/support:tests/browser \
