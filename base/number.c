@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
+
 /* A whole number of more digits may not fit into 64 bits. */
 enum { DIGITS_MAX = 19 };
 
@@ -57,13 +59,15 @@ static bool round_slowly(const char *text, size_t bytes, double *value)
     return true;
 }
 
+/* Those that are exact. */
+static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
 /* strict: as JSON has it. A constant for the compiler: each reader has its own copy. */
 static inline const char *scan_decimal(const char *text, const char *end, bool strict,
                                        double *value)
 {
-    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const bool negative = text < end && *text == '-';
     const char *whole = text + (negative || (!strict && text < end && *text == '+'));
     uint64_t digits = 0;
@@ -95,9 +99,61 @@ const char *number_scan(const char *text, const char *end, double *value)
     return scan_decimal(text, end, false, value);
 }
 
+/* How many of eight bytes are digits, up to the first that is none; '0' is taken off them. */
+static unsigned count_digits(uint64_t bytes)
+{
+    return word_first(bytes | (bytes + (0x80 - 10) * WORD_ONES));
+}
+
+/* The number that the first `count` digits of eight are, at least one: they move up, zeros come
+ * before them; then pairs of digits are made numbers, pairs of those, and the two halves. */
+static uint64_t join_digits(uint64_t digits, unsigned count)
+{
+    const uint64_t bytes_1_5 = UINT64_C(0x000000ff000000ff);
+    digits <<= 8 * (WORD_BYTES - count);
+    digits = 10 * digits + (digits >> 8);
+    return ((digits & bytes_1_5) * (100 + (UINT64_C(1000000) << 32)) +
+            (digits >> 16 & bytes_1_5) * (1 + (UINT64_C(10000) << 32))) >>
+           32;
+}
+
+/* As most numbers are: what is behind the sign, and what ends it, are at most eight bytes.
+ * Where it ends; NULL: it is another one, or none. */
+static inline const char *scan_short(const char *text, const char *end, double *value)
+{
+    static const double sign[] = {1.0, -1.0};
+    if (end - text <= WORD_BYTES) {
+        return NULL;
+    }
+    const bool negative = *text == '-';
+    const char *at = text + negative;
+    uint64_t digits = word_load(at) ^ '0' * WORD_ONES;
+    const unsigned whole = count_digits(digits);
+    unsigned count = whole;
+    if (whole == 0 || whole == WORD_BYTES || (*at == '0' && whole > 1)) {
+        return NULL;
+    }
+    at += whole;
+    if (*at == '.') { /* what is behind it moves up to what is before */
+        const uint64_t before = (UINT64_C(1) << 8 * whole) - 1;
+        digits = (digits & before) | (digits >> 8 & ~before) | UINT64_C(0x80) << 56;
+        count = count_digits(digits);
+        if (count == whole || count == WORD_BYTES - 1) {
+            return NULL;
+        }
+        at += count - whole + 1;
+    }
+    if (*at == 'e' || *at == 'E') {
+        return NULL;
+    }
+    *value = sign[negative] * (double)join_digits(digits, count) / power[count - whole];
+    return at;
+}
+
 const char *number_scan_json(const char *text, const char *end, double *value)
 {
-    return scan_decimal(text, end, true, value);
+    const char *const at = scan_short(text, end, value);
+    return at ? at : scan_decimal(text, end, true, value);
 }
 
 static const char *skip_sign(const char *text)
