@@ -59,15 +59,13 @@ static bool round_slowly(const char *text, size_t bytes, double *value)
     return true;
 }
 
-/* Those that are exact. */
-static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 /* strict: as JSON has it. A constant for the compiler: each reader has its own copy. */
 static inline const char *scan_decimal(const char *text, const char *end, bool strict,
                                        double *value)
 {
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const bool negative = text < end && *text == '-';
     const char *whole = text + (negative || (!strict && text < end && *text == '+'));
     uint64_t digits = 0;
@@ -99,10 +97,9 @@ const char *number_scan(const char *text, const char *end, double *value)
     return scan_decimal(text, end, false, value);
 }
 
-/* How many of eight bytes are digits, up to the first that is none; '0' is taken off them. */
-static unsigned count_digits(uint64_t bytes)
+const char *number_scan_json(const char *text, const char *end, double *value)
 {
-    return word_first(bytes | (bytes + (0x80 - 10) * WORD_ONES));
+    return scan_decimal(text, end, true, value);
 }
 
 /* The number that the first `count` digits of eight are, at least one: they move up, zeros come
@@ -117,43 +114,39 @@ static uint64_t join_digits(uint64_t digits, unsigned count)
            32;
 }
 
-/* As most numbers are: what is behind the sign, and what ends it, are at most eight bytes.
- * Where it ends; NULL: it is another one, or none. */
-static inline const char *scan_short(const char *text, const char *end, double *value)
+const char *number_scan_short(const char *text, const char *end, double *value)
 {
-    static const double sign[] = {1.0, -1.0};
+    static const double units[2][WORD_BYTES] = {
+        {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7},
+        {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7}};
     if (end - text <= WORD_BYTES) {
         return NULL;
     }
     const bool negative = *text == '-';
-    const char *at = text + negative;
-    uint64_t digits = word_load(at) ^ '0' * WORD_ONES;
-    const unsigned whole = count_digits(digits);
-    unsigned count = whole;
-    if (whole == 0 || whole == WORD_BYTES || (*at == '0' && whole > 1)) {
+    const char *const first = text + negative;
+    uint64_t digits = word_load(first) ^ '0' * WORD_ONES;
+    /* A mark in each byte that is no digit, up to the second of them. */
+    uint64_t others = (digits | (digits + (0x80 - 10) * WORD_ONES)) & 0x80 * WORD_ONES;
+    const unsigned whole = word_first(others);
+    unsigned used = whole;
+    if (whole == 0 || whole == WORD_BYTES || (*first == '0' && whole > 1)) {
         return NULL;
     }
-    at += whole;
-    if (*at == '.') { /* what is behind it moves up to what is before */
+    if (first[whole] == '.') { /* what is behind it moves up to what is before */
         const uint64_t before = (UINT64_C(1) << 8 * whole) - 1;
-        digits = (digits & before) | (digits >> 8 & ~before) | UINT64_C(0x80) << 56;
-        count = count_digits(digits);
-        if (count == whole || count == WORD_BYTES - 1) {
+        others &= others - 1;
+        used = word_first(others);
+        if (used == whole + 1 || used == WORD_BYTES) {
             return NULL;
         }
-        at += count - whole + 1;
+        digits = (digits & before) | (digits >> 8 & ~before);
     }
-    if (*at == 'e' || *at == 'E') {
+    if (first[used] == 'e' || first[used] == 'E') {
         return NULL;
     }
-    *value = sign[negative] * (double)join_digits(digits, count) / power[count - whole];
-    return at;
-}
-
-const char *number_scan_json(const char *text, const char *end, double *value)
-{
-    const char *const at = scan_short(text, end, value);
-    return at ? at : scan_decimal(text, end, true, value);
+    const unsigned places = used > whole ? used - whole - 1 : 0;
+    *value = (double)join_digits(digits, whole + places) / units[negative][places];
+    return first + used;
 }
 
 static const char *skip_sign(const char *text)

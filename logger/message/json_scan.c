@@ -240,9 +240,10 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
 static inline bool take_name(struct json_scan *s, const char *name, struct json_text *key)
 {
     const char *at = s->at;
-    while (at < s->end && *at == *name && *name != '\0') { /* names are short */
-        at++;
-        name++;
+    for (; at < s->end && *at == *name; at++, name++) { /* names are short */
+        if (*name == '\0') {
+            return false;
+        }
     }
     if (*name != '\0' || at == s->end || *at != '"') {
         return false;
@@ -318,12 +319,9 @@ static bool refuse_number(struct json_scan *s)
     return json_scan_fail(s, "a number of at most 511 characters was expected");
 }
 
-bool json_scan_number(struct json_scan *s, double *value)
+static bool scan_long_number(struct json_scan *s, double *value)
 {
     double number = 0.0;
-    if (!skip_space(s)) {
-        return false;
-    }
     const char *end = number_scan_json(s->at, s->end, &number);
     if (end == s->at) {
         return refuse_number(s);
@@ -337,6 +335,19 @@ bool json_scan_number(struct json_scan *s, double *value)
         return json_scan_fail(s, "a number within the range of a double was expected");
     }
     *value = number;
+    s->at = end;
+    return true;
+}
+
+bool json_scan_number(struct json_scan *s, double *value)
+{
+    if (!skip_space(s)) {
+        return false;
+    }
+    const char *const end = number_scan_short(s->at, s->end, value);
+    if (!end) {
+        return scan_long_number(s, value);
+    }
     s->at = end;
     return true;
 }
