@@ -298,7 +298,10 @@ bool message_parse_plain(const char *line_text, size_t bytes, struct message *me
     struct json_scan s;
     size_t k = COUNT(members);
     struct line line = {.payload_bytes = -1.0};
-    *message = (struct message){.t_us = LAB_TIME_NONE};
+    message->t_us = LAB_TIME_NONE;
+    message->qos = 0;
+    message->retained = message->dup = false;
+    message->packet_id = 0;
     json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
     bool good = json_scan_enter(&s, JSON_KIND_OBJECT);
     while (good && next_member(&s, &k) && k != PAYLOAD) {

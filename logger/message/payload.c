@@ -257,7 +257,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
             return false;
         }
     }
-    for (k = 0; k < kind->count; k++) {
+    for (k = 0; kind->missing && k < kind->count; k++) {
         if (members[k].required && !(seen.members & (1U << k))) {
             return json_scan_fail(s, kind->missing);
         }
