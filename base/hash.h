@@ -21,7 +21,11 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 
 static inline uint64_t hash_text(const char *text)
 {
-    return hash_bytes(HASH_START, text, strlen(text));
+    uint64_t hash = HASH_START;
+    for (; *text != '\0'; text++) {
+        hash = hash_bytes(hash, text, 1);
+    }
+    return hash;
 }
 
 #endif

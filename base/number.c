@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/word.h"
+
 /* A whole number of more digits may not fit into 64 bits. */
 enum { DIGITS_MAX = 19 };
 
@@ -98,6 +100,53 @@ const char *number_scan(const char *text, const char *end, double *value)
 const char *number_scan_json(const char *text, const char *end, double *value)
 {
     return scan_decimal(text, end, true, value);
+}
+
+/* The number that the first `count` digits of eight are, at least one: they move up, zeros come
+ * before them; then pairs of digits are made numbers, pairs of those, and the two halves. */
+static uint64_t join_digits(uint64_t digits, unsigned count)
+{
+    const uint64_t bytes_1_5 = UINT64_C(0x000000ff000000ff);
+    digits <<= 8 * (WORD_BYTES - count);
+    digits = 10 * digits + (digits >> 8);
+    return ((digits & bytes_1_5) * (100 + (UINT64_C(1000000) << 32)) +
+            (digits >> 16 & bytes_1_5) * (1 + (UINT64_C(10000) << 32))) >>
+           32;
+}
+
+const char *number_scan_short(const char *text, const char *end, double *value)
+{
+    static const double units[2][WORD_BYTES] = {
+        {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7},
+        {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7}};
+    if (end - text <= WORD_BYTES) {
+        return NULL;
+    }
+    const bool negative = *text == '-';
+    const char *const first = text + negative;
+    uint64_t digits = word_load(first) ^ '0' * WORD_ONES;
+    /* A mark in each byte that is no digit, up to the second of them. */
+    uint64_t others = (digits | (digits + (0x80 - 10) * WORD_ONES)) & 0x80 * WORD_ONES;
+    const unsigned whole = word_first(others);
+    unsigned used = whole;
+    if (whole == 0 || whole == WORD_BYTES || (*first == '0' && whole > 1)) {
+        return NULL;
+    }
+    if (first[whole] == '.') { /* what is behind it moves up to what is before */
+        const uint64_t before = (UINT64_C(1) << 8 * whole) - 1;
+        others &= others - 1;
+        used = word_first(others);
+        if (used == whole + 1 || used == WORD_BYTES) {
+            return NULL;
+        }
+        digits = (digits & before) | (digits >> 8 & ~before);
+    }
+    if (first[used] == 'e' || first[used] == 'E') {
+        return NULL;
+    }
+    const unsigned places = used > whole ? used - whole - 1 : 0;
+    *value = (double)join_digits(digits, whole + places) / units[negative][places];
+    return first + used;
 }
 
 static const char *skip_sign(const char *text)

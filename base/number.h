@@ -26,6 +26,10 @@ const char *number_scan(const char *text, const char *end, double *value);
  * point. */
 const char *number_scan_json(const char *text, const char *end, double *value);
 
+/* The same of a number as most are, at most eight bytes with what ends it, and a sign; NULL: it
+ * is none of these, and only number_scan_json() tells what it is. */
+const char *number_scan_short(const char *text, const char *end, double *value);
+
 enum number_fault {
     NUMBER_FINE,
     NUMBER_NONE,       /* no number at all */

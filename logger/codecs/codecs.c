@@ -237,7 +237,7 @@ size_t codec_decode(const struct codec_set *set, const char *prefix,
     return count;
 }
 
-/* What is sound goes on; what is not may be the line's fault. */
+/* What is sound goes on; what is not may be the line's fault, and "$lab" is no pair. */
 struct plain_ear {
     event_emit *emit;
     void *context;
@@ -247,7 +247,7 @@ struct plain_ear {
 static void emit_sound(void *context, const struct event *event)
 {
     struct plain_ear *ear = context;
-    if (event->kind != EVENT_MALFORMED) {
+    if (event->kind != EVENT_MALFORMED && event->pair[0] != '$') {
         ear->emitted = true;
         ear->emit(ear->context, event);
     }
@@ -259,7 +259,7 @@ bool codec_read_plain(const struct codec_set *set, const char *prefix, const cha
     struct message m;
     struct plain_ear ear = {emit, context, false};
     const bool alone = set->count == 1 && !set->foreign && set->codec[0]->reads_whole;
-    if (alone && message_parse_plain(line, bytes, &m) && !lab_line_is(prefix, m.topic)) {
+    if (alone && message_parse_plain(line, bytes, &m)) {
         (void)set->codec[0]->decode(prefix, &m, emit_sound, &ear);
     }
     return ear.emitted;

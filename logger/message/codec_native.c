@@ -73,7 +73,7 @@ static bool note_told(struct json_scan *s, struct event *e, const struct payload
 
 /* What an arm's operation says, in an object whose operation is known. */
 static const struct payload_kind arm_kind = {
-    "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, "", note_told};
+    "command", EVENT_COMMAND, arm_members, COUNT(arm_members), 0, NULL, note_told};
 
 /* An operation that is nothing without one of its sizes: a size that was misspelt would make a
  * move of nothing, or half a move. */
@@ -463,7 +463,7 @@ static bool check_echo(struct json_scan *s, struct event *e, const struct payloa
 }
 
 static const struct payload_kind telemetry_kind = {
-    "telemetry", EVENT_TELEMETRY, PAYLOAD_PART(telemetry, telemetry_members), "", NULL};
+    "telemetry", EVENT_TELEMETRY, PAYLOAD_PART(telemetry, telemetry_members), NULL, NULL};
 static const struct payload_kind connection_kind = {
     "connection", EVENT_CONNECTION, PAYLOAD_PART(connection, connection_members),
     "\"state\" is missing", NULL};

@@ -39,7 +39,7 @@ static bool skip_space(struct json_scan *s)
     if (s->error) {
         return false;
     }
-    while (s->at < s->end &&
+    while (s->at < s->end && *s->at <= ' ' &&
            (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t')) {
         s->at++;
     }
@@ -126,49 +126,6 @@ bool json_scan_next_item(struct json_scan *s)
     return step_next(s, ']');
 }
 
-/* What stands behind the comma. */
-static bool take_key(struct json_scan *s, struct json_text *key)
-{
-    if (skip_space(s) && (s->at == s->end || *s->at != '"')) {
-        return json_scan_fail(s, "expecting property name enclosed in double quotes");
-    }
-    if (!json_scan_text(s, key)) {
-        return false;
-    }
-    (void)skip_space(s);
-    return take_char(s, ':') || json_scan_fail(s, "':' was expected");
-}
-
-bool json_scan_next_member(struct json_scan *s, struct json_text *key)
-{
-    return step_next(s, '}') && take_key(s, key);
-}
-
-bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
-                           struct json_text *key)
-{
-    *same = false;
-    if (!step_next(s, '}')) {
-        return false;
-    }
-    if (bytes == 0 || (size_t)(s->end - s->at) <= bytes) {
-        return take_key(s, key);
-    }
-    size_t k = 0;
-    while (k < bytes && s->at[k] == quoted[k]) { /* names are short */
-        k++;
-    }
-    if (k < bytes) {
-        return take_key(s, key);
-    }
-    key->at = s->at + 1;
-    key->bytes = bytes - 3;
-    key->escaped = false;
-    s->at += bytes;
-    *same = true;
-    return true;
-}
-
 /* The code unit of "\uXXXX" whose 'u' stands at p; -1 when it is none. */
 static long code_unit(const char *p, const char *end)
 {
@@ -209,24 +166,10 @@ static bool skip_escape(struct json_scan *s)
     return true;
 }
 
-/* Step over what stands in a string as it is; false: at the end. */
-static bool skip_plain_text(struct json_scan *s)
+/* The rest of a string, from a byte on that must be looked at. */
+static bool scan_odd_text(struct json_scan *s, struct json_text *text)
 {
-    s->at = json_skip_plain(s->at, s->end);
-    return s->at < s->end;
-}
-
-bool json_scan_text(struct json_scan *s, struct json_text *text)
-{
-    if (!skip_space(s)) {
-        return false;
-    }
-    if (!take_char(s, '"')) {
-        return json_scan_fail(s, "a string was expected");
-    }
-    text->at = s->at;
-    text->escaped = false;
-    while (skip_plain_text(s)) {
+    for (; s->at < s->end; s->at = json_skip_plain(s->at, s->end)) {
         const unsigned char c = (unsigned char)*s->at;
         if (c == '"') {
             text->bytes = (size_t)(s->at - text->at);
@@ -252,6 +195,107 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
     return json_scan_fail(s, "the closing '\"' is missing");
 }
 
+/* Behind the opening quote. Nearly all strings stand as they are. */
+static inline bool scan_text(struct json_scan *s, struct json_text *text)
+{
+    text->at = s->at;
+    text->escaped = false;
+    s->at = json_skip_plain(s->at, s->end);
+    text->bytes = (size_t)(s->at - text->at);
+    return take_char(s, '"') || scan_odd_text(s, text);
+}
+
+bool json_scan_text(struct json_scan *s, struct json_text *text)
+{
+    if (!skip_space(s)) {
+        return false;
+    }
+    return take_char(s, '"') ? scan_text(s, text) : json_scan_fail(s, "a string was expected");
+}
+
+static bool take_quote(struct json_scan *s)
+{
+    return skip_space(s) &&
+           (take_char(s, '"') ||
+            json_scan_fail(s, "expecting property name enclosed in double quotes"));
+}
+
+static bool take_colon(struct json_scan *s)
+{
+    return skip_space(s) && (take_char(s, ':') || json_scan_fail(s, "':' was expected"));
+}
+
+/* What stands behind the comma. */
+static bool take_key(struct json_scan *s, struct json_text *key)
+{
+    return take_quote(s) && scan_text(s, key) && take_colon(s);
+}
+
+bool json_scan_next_member(struct json_scan *s, struct json_text *key)
+{
+    return step_next(s, '}') && take_key(s, key);
+}
+
+/* Behind its quote, the key where it is this name. */
+static inline bool take_name(struct json_scan *s, const char *name, struct json_text *key)
+{
+    const char *at = s->at;
+    for (; at < s->end && *at == *name; at++, name++) { /* names are short */
+        if (*name == '\0') {
+            return false;
+        }
+    }
+    if (*name != '\0' || at == s->end || *at != '"') {
+        return false;
+    }
+    *key = (struct json_text){.at = s->at, .bytes = (size_t)(at - s->at)};
+    s->at = at + 1;
+    return true;
+}
+
+bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes, size_t count,
+                        size_t *row, struct json_text *key)
+{
+    if (!step_next(s, '}') || !take_quote(s)) {
+        return false;
+    }
+    for (size_t left = count; left > 0; left--) {
+        const char *name = NULL;
+        *row = *row + 1 < count ? *row + 1 : 0;
+        memcpy(&name, (const char *)rows + *row * row_bytes, sizeof name);
+        if (take_name(s, name, key)) {
+            return take_colon(s);
+        }
+    }
+    *row = count;
+    return scan_text(s, key) && take_colon(s);
+}
+
+bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
+                           struct json_text *key)
+{
+    *same = false;
+    if (!step_next(s, '}')) {
+        return false;
+    }
+    if (bytes == 0 || (size_t)(s->end - s->at) <= bytes) {
+        return take_key(s, key);
+    }
+    size_t k = 0;
+    while (k < bytes && s->at[k] == quoted[k]) { /* names are short */
+        k++;
+    }
+    if (k < bytes) {
+        return take_key(s, key);
+    }
+    key->at = s->at + 1;
+    key->bytes = bytes - 3;
+    key->escaped = false;
+    s->at += bytes;
+    *same = true;
+    return true;
+}
+
 static bool is_digit(const struct json_scan *s, const char *at)
 {
     return at < s->end && *at >= '0' && *at <= '9';
@@ -275,12 +319,9 @@ static bool refuse_number(struct json_scan *s)
     return json_scan_fail(s, "a number of at most 511 characters was expected");
 }
 
-bool json_scan_number(struct json_scan *s, double *value)
+static bool scan_long_number(struct json_scan *s, double *value)
 {
     double number = 0.0;
-    if (!skip_space(s)) {
-        return false;
-    }
     const char *end = number_scan_json(s->at, s->end, &number);
     if (end == s->at) {
         return refuse_number(s);
@@ -294,6 +335,19 @@ bool json_scan_number(struct json_scan *s, double *value)
         return json_scan_fail(s, "a number within the range of a double was expected");
     }
     *value = number;
+    s->at = end;
+    return true;
+}
+
+bool json_scan_number(struct json_scan *s, double *value)
+{
+    if (!skip_space(s)) {
+        return false;
+    }
+    const char *const end = number_scan_short(s->at, s->end, value);
+    if (!end) {
+        return scan_long_number(s, value);
+    }
     s->at = end;
     return true;
 }

@@ -54,6 +54,13 @@ bool json_scan_next_item(struct json_scan *s);
 bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes, bool *same,
                            struct json_text *key);
 
+/* As json_scan_next_member(). *row: which of rows[count], each of row_bytes and with its name
+ * (a const char *, as JSON writes it without escapes) first, it is of; count: of none. It is
+ * looked for from the row behind *row on, for members come in the order of rows: count at
+ * first. */
+bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes, size_t count,
+                        size_t *row, struct json_text *key);
+
 bool json_scan_text(struct json_scan *s, struct json_text *text);
 bool json_scan_number(struct json_scan *s, double *value);
 bool json_scan_bool(struct json_scan *s, bool *value);

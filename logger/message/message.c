@@ -113,8 +113,9 @@ static bool scan_topic(struct json_scan *s, struct message *m, struct line *line
            json_scan_fail(s, "a topic of at most 255 bytes was expected");
 }
 
-static bool scan_payload(struct json_scan *s, struct line *line)
+static bool scan_payload(struct json_scan *s, struct message *m, struct line *line)
 {
+    (void)m;
     line->has_payload = true;
     line->kind = json_scan_peek(s);
     if (line->kind == JSON_KIND_TEXT) {
@@ -123,9 +124,10 @@ static bool scan_payload(struct json_scan *s, struct line *line)
     return json_scan_skip(s, &line->raw, &line->raw_bytes);
 }
 
-static bool scan_packet_id(struct json_scan *s, struct message *m)
+static bool scan_packet_id(struct json_scan *s, struct message *m, struct line *line)
 {
     double number = 0.0;
+    (void)line;
     if (!json_scan_number(s, &number)) {
         return false;
     }
@@ -133,44 +135,67 @@ static bool scan_packet_id(struct json_scan *s, struct message *m)
     return true;
 }
 
-static bool scan_member(struct json_scan *s, const struct json_text *key, struct message *m,
-                        struct line *line)
+static bool scan_qos(struct json_scan *s, struct message *m, struct line *line)
 {
     double number = 0.0;
+    (void)line;
+    if (!json_scan_number(s, &number)) {
+        return false;
+    }
+    m->qos = number >= 2.0 ? 2 : number >= 1.0 ? 1 : 0;
+    return true;
+}
+
+static bool scan_retain(struct json_scan *s, struct message *m, struct line *line)
+{
+    (void)line;
+    return scan_flag(s, &m->retained);
+}
+
+static bool scan_dup(struct json_scan *s, struct message *m, struct line *line)
+{
+    (void)line;
+    return scan_flag(s, &m->dup);
+}
+
+static bool scan_length(struct json_scan *s, struct message *m, struct line *line)
+{
+    (void)m;
+    return json_scan_number(s, &line->payload_bytes);
+}
+
+static bool scan_encoding(struct json_scan *s, struct message *m, struct line *line)
+{
     struct json_text text;
-    if (json_text_is(key, "tst")) {
-        return scan_time(s, m, line);
+    (void)m;
+    if (!json_scan_text(s, &text)) {
+        return false;
     }
-    if (json_text_is(key, "topic")) {
-        return scan_topic(s, m, line);
-    }
-    if (json_text_is(key, "qos")) {
-        if (!json_scan_number(s, &number)) {
-            return false;
-        }
-        m->qos = number >= 2.0 ? 2 : number >= 1.0 ? 1 : 0;
-        return true;
-    }
-    if (json_text_is(key, "retain")) {
-        return scan_flag(s, &m->retained);
-    }
-    if (json_text_is(key, "dup")) {
-        return scan_flag(s, &m->dup);
-    }
-    if (json_text_is(key, "mid")) {
-        return scan_packet_id(s, m);
-    }
-    if (json_text_is(key, "payloadlen")) {
-        return json_scan_number(s, &line->payload_bytes);
-    }
-    if (json_text_is(key, "encoding")) {
-        if (!json_scan_text(s, &text)) {
-            return false;
-        }
-        line->latin1 = json_text_is(&text, "latin1");
-        return true;
-    }
-    return json_text_is(key, "payload") ? scan_payload(s, line) : json_scan_skip(s, NULL, NULL);
+    line->latin1 = json_text_is(&text, "latin1");
+    return true;
+}
+
+/* In the order in which they are written. */
+static const struct member {
+    const char *name;
+    bool (*scan)(struct json_scan *s, struct message *m, struct line *line);
+} members[] = {
+    {"tst", scan_time},          {"topic", scan_topic},       {"qos", scan_qos},
+    {"retain", scan_retain},     {"dup", scan_dup},           {"mid", scan_packet_id},
+    {"payloadlen", scan_length}, {"encoding", scan_encoding}, {"payload", scan_payload},
+};
+enum { PAYLOAD = COUNT(members) - 1 };
+
+/* The next member; COUNT(members): one that nobody knows. False: there is none. */
+static bool next_member(struct json_scan *s, size_t *k)
+{
+    struct json_text key;
+    return json_scan_next_row(s, members, sizeof members[0], COUNT(members), k, &key);
+}
+
+static bool scan_member(struct json_scan *s, size_t k, struct message *m, struct line *line)
+{
+    return k < COUNT(members) ? members[k].scan(s, m, line) : json_scan_skip(s, NULL, NULL);
 }
 
 static enum status take_payload(const struct line *line, char *scratch, struct message *m,
@@ -208,7 +233,7 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
                           struct message *message, struct err *err)
 {
     struct json_scan s;
-    struct json_text key;
+    size_t k = COUNT(members);
     struct message m = {.t_us = LAB_TIME_NONE};
     struct line line = {.payload_bytes = -1.0};
     size_t blank = utf8_mark(line_text, bytes);
@@ -223,7 +248,7 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
     }
     json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
     if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
-        while (json_scan_next_member(&s, &key) && scan_member(&s, &key, &m, &line)) {
+        while (next_member(&s, &k) && scan_member(&s, k, &m, &line)) {
         }
     }
     if (!json_scan_finish(&s)) {
@@ -271,13 +296,16 @@ static bool take_last_object(const struct json_scan *s, struct message *m)
 bool message_parse_plain(const char *line_text, size_t bytes, struct message *message)
 {
     struct json_scan s;
-    struct json_text key;
+    size_t k = COUNT(members);
     struct line line = {.payload_bytes = -1.0};
-    *message = (struct message){.t_us = LAB_TIME_NONE};
+    message->t_us = LAB_TIME_NONE;
+    message->qos = 0;
+    message->retained = message->dup = false;
+    message->packet_id = 0;
     json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
     bool good = json_scan_enter(&s, JSON_KIND_OBJECT);
-    while (good && json_scan_next_member(&s, &key) && !json_text_is(&key, "payload")) {
-        good = scan_member(&s, &key, message, &line);
+    while (good && next_member(&s, &k) && k != PAYLOAD) {
+        good = scan_member(&s, k, message, &line);
     }
     return good && !s.error && s.depth > 0 && line.has_time && line.has_topic &&
            !(line.payload_bytes > (double)MESSAGE_PAYLOAD_MAX) &&
@@ -346,23 +374,19 @@ void message_format_time(int64_t t_us, char out[28])
     put_digits(out + 20, t_us % 1000000, 6);
 }
 
-static bool read_digits(const char *text, int width, int64_t *value)
+enum { NO_DIGITS = 100 };
+
+/* 0 to 99, or NO_DIGITS, which is beyond what any part of a time may be. */
+static int64_t two_digits(const char *text)
 {
-    *value = 0;
-    for (int k = 0; k < width; k++) {
-        if (text[k] < '0' || text[k] > '9') {
-            return false;
-        }
-        *value = *value * 10 + (text[k] - '0');
-    }
-    return true;
+    const unsigned tens = (unsigned)text[0] - '0';
+    const unsigned ones = (unsigned)text[1] - '0';
+    return tens <= 9 && ones <= 9 ? 10 * tens + ones : NO_DIGITS;
 }
 
 /* "Z", "+01", "+0100", "+01:00", "Z+0100" or nothing, to seconds east of Greenwich. */
 static bool read_offset(const char *text, size_t bytes, int64_t *offset_s)
 {
-    int64_t hours = 0;
-    int64_t minutes = 0;
     *offset_s = 0;
     if (bytes > 0 && text[0] == 'Z') {
         text++;
@@ -372,53 +396,52 @@ static bool read_offset(const char *text, size_t bytes, int64_t *offset_s)
         return true;
     }
     if ((text[0] != '+' && text[0] != '-') || (bytes != 3 && bytes != 5 && bytes != 6) ||
-        !read_digits(text + 1, 2, &hours)) {
+        (bytes == 6 && text[3] != ':')) {
         return false;
     }
-    if (bytes == 6 && text[3] != ':') {
-        return false;
-    }
-    if (bytes > 3 && !read_digits(text + bytes - 2, 2, &minutes)) {
-        return false;
-    }
+    const int64_t hours = two_digits(text + 1);
+    const int64_t minutes = bytes > 3 ? two_digits(text + bytes - 2) : 0;
     *offset_s = (hours * 3600 + minutes * 60) * (text[0] == '-' ? -1 : 1);
     return hours < 24 && minutes < 60;
 }
 
 int64_t message_parse_time(const char *text, size_t bytes)
 {
-    int64_t f[6]; /* year month day hour minute second */
-    static const int at[6] = {0, 5, 8, 11, 14, 17};
-    if (bytes < 19 || text[4] != '-' || text[7] != '-' ||
+    enum { SECONDS_END = 19, MICRO_END = 26, FRACTION_END = 29 };
+    if (bytes < SECONDS_END || text[4] != '-' || text[7] != '-' ||
         (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':') {
         return LAB_TIME_NONE;
     }
-    for (int k = 0; k < 6; k++) {
-        if (!read_digits(text + at[k], k == 0 ? 4 : 2, &f[k])) {
-            return LAB_TIME_NONE;
-        }
-    }
-    if (f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > days_in_month(f[0], f[1]) || f[3] > 23 ||
-        f[4] > 59 || f[5] > 60) {
+    const int64_t century = two_digits(text);
+    const int64_t year = 100 * century + two_digits(text + 2);
+    const int64_t month = two_digits(text + 5);
+    const int64_t day = two_digits(text + 8);
+    const int64_t hour = two_digits(text + 11);
+    const int64_t minute = two_digits(text + 14);
+    const int64_t second = two_digits(text + 17);
+    if (century == NO_DIGITS || two_digits(text + 2) == NO_DIGITS || month < 1 || month > 12 ||
+        day < 1 || day > days_in_month(year, month) || hour > 23 || minute > 59 ||
+        second > 60) {
         return LAB_TIME_NONE;
     }
-    size_t used = 19;
+    size_t used = SECONDS_END;
     int64_t micro = 0;
     if (used < bytes && text[used] == '.') {
-        int64_t unit = 100000;
         for (used++; used < bytes && text[used] >= '0' && text[used] <= '9'; used++) {
-            micro += (text[used] - '0') * unit;
-            unit /= 10;
+            micro = used < MICRO_END ? 10 * micro + (text[used] - '0') : micro;
         }
-        if (used == 20 || used > 29) {
+        if (used == SECONDS_END + 1 || used > FRACTION_END) {
             return LAB_TIME_NONE;
+        }
+        for (size_t k = used; k < MICRO_END; k++) {
+            micro *= 10;
         }
     }
     int64_t offset_s = 0;
     if (!read_offset(text + used, bytes - used, &offset_s)) {
         return LAB_TIME_NONE;
     }
-    const int64_t seconds =
-        days_from_date(f[0], f[1], f[2]) * 86400 + f[3] * 3600 + f[4] * 60 + f[5] - offset_s;
+    const int64_t seconds = days_from_date(year, month, day) * 86400 + hour * 3600 +
+                            minute * 60 + second - offset_s;
     return seconds * 1000000 + micro;
 }

@@ -208,18 +208,6 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
     return m->scan(s, e);
 }
 
-/* count when it is not in the table. The first letters tell most names apart. */
-static size_t find_member(const struct json_text *key, const struct payload_member *members,
-                          size_t count)
-{
-    size_t k = 0;
-    while (k < count && !(key->bytes > 0 && key->at[0] == members[k].name[0] &&
-                          json_text_is(key, members[k].name))) {
-        k++;
-    }
-    return k;
-}
-
 void payload_clear(struct event *e, const struct payload_kind *kind)
 {
     static const int64_t none_us = LAB_TIME_NONE;
@@ -251,13 +239,15 @@ static void note_member(struct payload_seen *seen, size_t k, const struct json_t
 static bool scan_object(struct json_scan *s, struct event *e, const struct payload_kind *kind)
 {
     const struct payload_member *members = kind->members;
-    struct payload_seen seen = {.members = 0};
+    struct payload_seen seen;
     struct json_text key;
+    size_t k = kind->count;
+    seen.members = 0;
+    seen.stray_count = 0;
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
-    while (json_scan_next_member(s, &key)) {
-        const size_t k = find_member(&key, members, kind->count);
+    while (json_scan_next_row(s, members, sizeof *members, kind->count, &k, &key)) {
         if (k < kind->count && seen.members & (1U << k)) {
             return json_scan_fail(s, "each member may be given once only");
         }
@@ -267,7 +257,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
             return false;
         }
     }
-    for (size_t k = 0; k < kind->count; k++) {
+    for (k = 0; kind->missing && k < kind->count; k++) {
         if (members[k].required && !(seen.members & (1U << k))) {
             return json_scan_fail(s, kind->missing);
         }

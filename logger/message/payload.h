@@ -68,7 +68,7 @@ struct payload_kind {
     const struct payload_member *members; /* [count]; NULL: the payload says nothing */
     size_t count;
     size_t bytes;         /* of its part of the event, which is all zero but for members */
-    const char *missing;  /* said when a required member is not there */
+    const char *missing;  /* said when a required member is not there; NULL: none is */
     payload_check *check; /* of an object that has been read, or NULL */
 };
 

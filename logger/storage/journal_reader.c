@@ -12,7 +12,12 @@
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
 
-enum { FILES_MAX = 4096, BUFFER_BYTES = 1 << 20, PEEK_BYTES = 64 * 1024 };
+enum {
+    FILES_MAX = 4096,
+    READ_BYTES = 64 * 1024, /* in one go: they are still near when they are looked at */
+    BUFFER_BYTES = MESSAGE_LINE_MAX + READ_BYTES,
+    PEEK_BYTES = 64 * 1024
+};
 
 /* One file of lines behind a fixed buffer. */
 struct source {
@@ -159,18 +164,14 @@ static enum status sniff_coat(struct source *s, struct err *err)
 static enum status fill_buffer(struct source *s, struct journal_reader_stats *stats,
                                struct err *err)
 {
-    if (s->begin == s->end) {
-        s->begin = s->scan = s->end = 0;
-    } else if (s->end == BUFFER_BYTES) {
-        /* Never the whole buffer: an over-long line has been dropped before. */
-        memmove(s->buffer, s->buffer + s->begin, s->end - s->begin);
-        s->end -= s->begin;
-        s->scan -= s->begin;
-        s->begin = 0;
-    }
+    const size_t rest = s->end - s->begin; /* an over-long line has been dropped before */
+    memmove(s->buffer, s->buffer + s->begin, rest);
+    s->scan -= s->begin;
+    s->begin = 0;
+    s->end = rest;
     ssize_t got = 0;
     do {
-        got = read(s->fd, s->buffer + s->end, BUFFER_BYTES - s->end);
+        got = read(s->fd, s->buffer + s->end, READ_BYTES);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
         return got == 0 ? STATUS_E_EMPTY : journal_fail(s->path, "cannot read", err);

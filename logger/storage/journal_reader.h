@@ -1,7 +1,7 @@
 /* logger/storage/journal_reader.h - a journal, line by line: recordings for replay, and the
  * tail that a daemon is writing right now.
  *
- * Memory does not grow with the files: one buffer of 1 MiB for each file that is read at the
+ * Memory does not grow with the files: one buffer of half a MiB for each file that is read at the
  * same time. One reader belongs to one thread; writer and reader need no common lock.
  */
 #ifndef LOGGER_STORAGE_JOURNAL_READER_H

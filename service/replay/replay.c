@@ -202,9 +202,18 @@ static bool is_ahead(const struct replay *replay, const struct event *event)
     return now_us != LAB_TIME_NONE && event->t_us > now_us && event->t_us - now_us > max_us;
 }
 
+static void note_stranger(struct replay *replay, const char *pair)
+{
+    if (pair[0] != '$' && lab_find(replay->lab, pair) < 0 &&
+        lab_find_team(replay->lab, pair) < 0) {
+        names_append_new(replay->strangers, sizeof replay->strangers, pair);
+    }
+}
+
 static void step_event(void *context, const struct event *event)
 {
     struct replay *replay = context;
+    const uint64_t unknown = lab_counts(replay->lab)->unknown_pair;
     if (is_ahead(replay, event)) {
         replay->refused = true;
         return;
@@ -212,16 +221,15 @@ static void step_event(void *context, const struct event *event)
     replay->whole = replay->counts.events > 0 ? replay->whole
                                               : event->kind == EVENT_START && !replay->refit;
     replay->counts.events++;
-    if (event->pair[0] != '$' && lab_find(replay->lab, event->pair) < 0 &&
-        lab_find_team(replay->lab, event->pair) < 0) {
-        names_append_new(replay->strangers, sizeof replay->strangers, event->pair);
-    }
     replay->counts.malformed += event->kind == EVENT_MALFORMED;
     end_fits(replay, event->t_us);
     if (event->kind != EVENT_FIT) {
         step_lab(replay, event);
     } else if (!replay->refit) {
         take_end_of_fit(replay, event);
+    }
+    if (lab_counts(replay->lab)->unknown_pair > unknown) {
+        note_stranger(replay, event->pair);
     }
 }
 

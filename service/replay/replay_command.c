@@ -70,9 +70,9 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader,
     unsigned shown = 0;
     uint64_t count = 0;
     bool whole = true;
+    struct err err = {0};
     progress_start(&progress, "replay");
-    for (;;) {
-        struct err err = {0};
+    for (;; err.code = STATUS_OK) {
         const enum status status = next_line(reader, ahead, &line, &event, &err);
         if (status == STATUS_E_EMPTY) {
             break;

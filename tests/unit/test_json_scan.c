@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 
+#include "base/number.h"
 #include "logger/message/json_scan.h"
 
 static bool scans(const char *text, size_t bytes)
@@ -104,6 +105,61 @@ static void test_numbers_are_exact(void)
     }
 }
 
+/* Short numbers are read in one go as the others are, and some of those that stand elsewhere.
+ */
+static void test_short_numbers(void)
+{
+    srand(check_seed(5));
+    int good = 0;
+    for (int i = 0; i < 300000; i++) {
+        char text[24] = "";
+        double value = 0.0;
+        double want = 0.0;
+        for (int k = rand() % 10 + 1; k > 0; k--) {
+            text[k - 1] = "00123456789..-eE+,:]/ "[rand() % 22];
+        }
+        const char *end = number_scan_short(text, text + rand() % 20, &value);
+        if (end) {
+            CU_ASSERT_PTR_EQUAL_FATAL(number_scan_json(text, text + sizeof text, &want), end);
+            CU_ASSERT_EQUAL_FATAL(memcmp(&value, &want, sizeof value), 0);
+        }
+        good += end != NULL;
+    }
+    CU_ASSERT_TRUE(good > 1000);
+}
+
+/* Members are found whatever their order, and none that are only like a row's. */
+static void test_rows(void)
+{
+    static const struct {
+        const char *name;
+        int other;
+    } rows[] = {{"t", 0}, {"tau", 1}, {"tau_dot", 2}};
+    static const struct {
+        const char *text;
+        size_t found[4];
+    } cases[] = {
+        {"{\"t\":1,\"tau\":2,\"tau_dot\":3}", {0, 1, 2}},
+        {"{ \"tau_dot\" : 3 , \"t\"\n:1,\"t\":1,\"tau\":2}", {2, 0, 0, 1}},
+        {"{\"\":1,\"ta\":2,\"tau_do\":3,\"tau_dot_\":4}", {3, 3, 3, 3}},
+        {"{\"tau\":1,\"t\\u0061u\":2,\"T\":3,\"t\":4}", {1, 3, 3, 0}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct json_scan s;
+        struct json_text key;
+        size_t row = COUNT(rows);
+        size_t k = 0;
+        json_scan_start(&s, cases[i].text, strlen(cases[i].text), 1);
+        CU_ASSERT_TRUE_FATAL(json_scan_enter(&s, JSON_KIND_OBJECT));
+        while (json_scan_next_row(&s, rows, sizeof rows[0], COUNT(rows), &row, &key)) {
+            CHECK_INT(cases[i].text, row, cases[i].found[k++]);
+            CHECK("key", row == COUNT(rows) || json_text_is(&key, rows[row].name));
+            CU_ASSERT_TRUE_FATAL(json_scan_skip(&s, NULL, NULL));
+        }
+        CHECK(cases[i].text, json_scan_finish(&s) && k >= 3);
+    }
+}
+
 static void test_text_copy(void)
 {
     static const char text[] = "\"a\\u00e9\\n\\ud83d\\ude00\\\\\"";
@@ -126,6 +182,8 @@ int main(void)
     CU_add_test(suite, "depth", test_depth);
     CU_add_test(suite, "against jansson", test_against_jansson);
     CU_add_test(suite, "numbers", test_numbers_are_exact);
+    CU_add_test(suite, "short numbers", test_short_numbers);
+    CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "text copy", test_text_copy);
     return check_run();
 }
