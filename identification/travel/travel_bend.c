@@ -117,11 +117,10 @@ static double scale_residuals(struct law_rows *w, const struct bent *at)
     return fmax(MAD_TO_SD * gsl_stats_select(w->z, 1, n, (n + at->p) / 2), w->problem->floor);
 }
 
-/* Gauss and Newton's step from the rows at hand; false when numbers are none. */
-static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX])
+/* Products of the rows at hand. p is a constant for the compiler. */
+static inline void multiply_rows(const struct law_rows *w, size_t p,
+                                 double m[SPAN_P_MAX][SPAN_P_MAX], double step[SPAN_P_MAX])
 {
-    double m[SPAN_P_MAX][SPAN_P_MAX] = {{0.0}};
-    memset(step, 0, SPAN_P_MAX * sizeof *step);
     for (size_t i = 0; i < w->problem->n; i++) {
         const double *row = w->x + i * p;
         const double weight = w->counts[i] * w->counts[i];
@@ -130,11 +129,23 @@ static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX
             if (!(fabs(product) > 0.0)) {
                 continue; /* many moves only turn, or only drive */
             }
-            for (size_t k = j; k < p; k++) {
+            for (size_t k = 0; k < p; k++) {
                 m[j][k] += product * row[k];
             }
             step[j] += product * w->residual[i];
         }
+    }
+}
+
+/* Gauss and Newton's step from the rows at hand; false when numbers are none. */
+static bool find_step(const struct law_rows *w, size_t p, double step[SPAN_P_MAX])
+{
+    double m[SPAN_P_MAX][SPAN_P_MAX] = {{0.0}};
+    memset(step, 0, SPAN_P_MAX * sizeof *step);
+    if (p == DELAYED_P) {
+        multiply_rows(w, DELAYED_P, m, step);
+    } else {
+        multiply_rows(w, ACCELERATING_P, m, step);
     }
     for (size_t j = 0; j < p; j++) {
         /* What no move tells stays where it is. */

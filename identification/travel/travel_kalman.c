@@ -91,9 +91,13 @@ static struct innovation find_innovation(const double beta[TRAVEL_P],
     struct innovation in = {.nu_s = lap_s, .variance = noise};
     for (size_t i = 0; i < TRAVEL_P; i++) {
         in.nu_s -= x[i] * beta[i];
-        for (size_t j = 0; j < TRAVEL_P; j++) {
-            in.cx[i] += covariance[i][j] * x[j];
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        for (size_t i = 0; i < TRAVEL_P; i++) { /* it is symmetric */
+            in.cx[i] += covariance[j][i] * x[j];
         }
+    }
+    for (size_t i = 0; i < TRAVEL_P; i++) {
         in.variance += x[i] * in.cx[i];
     }
     return in;
@@ -255,24 +259,32 @@ static double settle_after(const struct travel_kalman *k, const struct travel_ka
 {
     const uint64_t from = oldest_kept(k, k->fixed_first);
     double off_s[TRAVEL_RECENT_MAX] = {0.0};
+    double noise[TRAVEL_RECENT_MAX] = {0.0}; /* of each, in that of all */
     double limit_s = INFINITY;
-    double noise_s = p->noise_s;
+    double median_s = 0.0;
 
     for (int pass = 0; pass < START_PASSES; pass++) {
-        set_prior(p, prior_factor, beta, spread, p->noise_s * p->noise_s);
+        bool changed = false;
         for (uint64_t n = from; n < k->n; n++) {
-            double x[TRAVEL_P];
-            const double lap_s = recent_at(k, n, x)->lap_s;
-            const struct innovation in =
-                find_innovation(beta, spread, x, lap_s, fmax(1.0, off_s[n - from] / limit_s));
-            update_terms(beta, spread, &in, 0.0, p->gate_sd);
+            const double is = fmax(1.0, off_s[n - from] / limit_s);
+            changed = changed || fabs(is - noise[n - from]) > 0.0;
+            noise[n - from] = is;
         }
-        const double median_s = find_leftover(k, from, beta, off_s);
+        if (changed) {
+            set_prior(p, prior_factor, beta, spread, p->noise_s * p->noise_s);
+            for (uint64_t n = from; n < k->n; n++) {
+                double x[TRAVEL_P];
+                const double lap_s = recent_at(k, n, x)->lap_s;
+                const struct innovation in =
+                    find_innovation(beta, spread, x, lap_s, noise[n - from]);
+                update_terms(beta, spread, &in, 0.0, p->gate_sd);
+            }
+            median_s = find_leftover(k, from, beta, off_s);
+        }
         limit_s =
             fmax(median_s * (pass + 2 < START_PASSES ? START_LIMIT : FINAL_LIMIT), NOISE_S_MIN);
-        noise_s = fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
     }
-    return noise_s;
+    return fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
 }
 
 /* Once, after the first moves: what they say together is better than what the filter made of

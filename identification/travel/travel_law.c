@@ -153,7 +153,7 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
     struct gain gain = test_added(w, &trend, coefficient);
     law->trend_p = chance_of_gain(w, &gain);
     set_shares(w, coefficient, law->trend);
-    double most = -1.0;
+    struct gain most = {.f = -1.0};
     double tested = 0.0;
     size_t from = n;
     for (size_t s = STEPS; s >= 1; s--) {
@@ -166,14 +166,15 @@ static void test_order(const struct law_rows *w, struct travel_law *law)
         }
         gain = test_added(w, &after, coefficient);
         tested += 1.0;
-        if (gain.f >= most) {
-            most = gain.f;
-            law->step_p = chance_of_gain(w, &gain);
+        if (gain.f >= most.f) {
+            most = gain;
             law->step_at = at;
             set_shares(w, coefficient, law->step);
         }
     }
-    law->step_p = fmin(law->step_p * fmax(tested, 1.0), 1.0);
+    if (law->step_at > 0) {
+        law->step_p = fmin(chance_of_gain(w, &most) * fmax(tested, 1.0), 1.0);
+    }
 }
 
 /* How much speeds differ from move to move: squared residuals against squared sizes. */

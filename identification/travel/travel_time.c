@@ -308,7 +308,8 @@ static void remember_plain(const struct robust_ls_fit *plain, struct travel_evid
     }
 }
 
-/* Plain least squares first, for the shape of its residuals; AUTO then decides. */
+/* Plain least squares first, for the shape of its residuals; AUTO then decides: it asks for no
+ * other where that tells nothing. */
 static enum status choose_estimator(const struct robust_ls_problem *problem,
                                     enum travel_method method, struct room *room,
                                     struct travel_fit *fit, struct robust_ls_fit *ls,
@@ -321,25 +322,24 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
         return st;
     }
     const bool judged = ls->n >= ls->rank + SHAPE_DOF_MIN && ls->sd > FLOOR_S;
+    const bool tried = judged || method != TRAVEL_AUTO;
     evidence->shape = judged ? shape_statistic(e, ls->n) : 0.0;
     evidence->gaussian = !(evidence->shape > SHAPE_MAX);
     if (method == TRAVEL_OLS) {
         return judged ? look_astray(problem, room, ls, evidence) : STATUS_OK;
     }
     const struct robust_ls_fit plain = *ls;
-    st = robust_ls_run(problem, ls_methods[method], e, w, ls);
+    st = tried ? robust_ls_run(problem, ls_methods[method], e, w, ls) : STATUS_OK;
     if (st != STATUS_OK || method != TRAVEL_AUTO) {
         return st;
     }
-    remember_plain(&plain, evidence);
     const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
     if (evidence->gaussian && wild == 0) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "method auto took ols: the residuals look Gaussian");
-        evidence->plain[TRAVEL_INV_W] = evidence->plain[TRAVEL_INV_V] = nan("");
-        *ls = plain;
-        return robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
+        return tried ? robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls) : STATUS_OK;
     }
+    remember_plain(&plain, evidence);
     estimate_reason(&fit->estimate, ESTIMATE_PASS,
                     "method auto took %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
                     "(Gaussian: below %.1f)",

@@ -332,39 +332,146 @@ size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
     return n;
 }
 
-/* False where no number of so many significant digits reads back to the value: the nearest is
- * further away than half a unit of the value's last place, rounding here allowed for. */
-static bool may_suffice(double value, int digits)
+/* Digits, of which the first stands for 10^exponent, as %.*g has them where so many digits are
+ * asked for. */
+static size_t place_digits(const char *digits, size_t count, int exponent, int asked, char *out)
 {
-    enum { SHIFT_MAX = 40 }; /* as many roundings at most */
-    const int exponent = ilogb(value);
-    /* Behind the point, or one more: log10(2) is 0.30103. */
-    const double shift = digits - 1 - floor(exponent * 0.30103);
-    if (!(shift >= 0.0 && shift <= SHIFT_MAX)) {
+    const bool power = exponent < -4 || exponent >= asked;
+    const size_t whole = power ? 1 : exponent < 0 ? 0 : (size_t)exponent + 1;
+    const int size = exponent < 0 ? -exponent : exponent;
+    char *to = out;
+    if (whole == 0) {
+        memcpy(to, "0.000", 5); /* as many zeros as there may be */
+        to += 1 - exponent;
+    }
+    for (size_t i = 0; i < count || i < whole; i++) {
+        if (i == whole && i > 0) {
+            *to++ = '.';
+        }
+        *to++ = i < count ? digits[i] : '0';
+    }
+    if (power) {
+        *to++ = 'e';
+        *to++ = exponent < 0 ? '-' : '+';
+        *to++ = (char)('0' + size / 10);
+        *to++ = (char)('0' + size % 10);
+    }
+    *to = '\0';
+    return (size_t)(to - out);
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+/* A size times 10^k in whole numbers: 17 or 18 digits are whole. */
+struct scaled {
+    wide size, gap; /* gap: how far the next double is; both over 2^shift */
+    int shift, k;
+    unsigned missing; /* by so much both may be too small; 0: they are exact */
+};
+
+static uint64_t power_of_five(int k)
+{
+    uint64_t power = 1;
+    for (; k > 0; k--) {
+        power *= 5;
+    }
+    return power;
+}
+
+/* mantissa times 2^exponent; 5^27 is the largest power below 2^63. False: so large or so small
+ * that it takes more than two of them. */
+static bool scale_size(uint64_t mantissa, int exponent, struct scaled *to)
+{
+    enum { FIVES = 27, LEFT = 8, FURTHER_LEFT = 74 };
+    /* log10(2) is 0.30103. */
+    const int k = 416 - ((exponent + DBL_MANT_DIG - 1) * 30103 + 40000000) / 100000;
+    *to = (struct scaled){.k = k, .missing = k < 0 || k > FIVES};
+    if (k < -FIVES || k > 2 * FIVES) {
+        return false;
+    }
+    if (k < 0) {
+        const uint64_t power = power_of_five(-k);
+        to->gap = ((wide)1 << FURTHER_LEFT) / power;
+        to->size = ((wide)mantissa << FURTHER_LEFT) / power;
+        to->shift = FURTHER_LEFT - exponent - k;
         return true;
     }
-    long double ten = 1.0L;
-    for (int i = (int)shift; i > 0; i--) {
-        ten *= 10.0L;
+    to->gap = power_of_five(k < FIVES ? k : FIVES);
+    to->size = mantissa * to->gap;
+    if (k <= FIVES) {
+        to->gap <<= LEFT;
+        to->size <<= LEFT;
+        to->shift = LEFT - exponent - k;
+        return true;
     }
-    if (fabsl(value * ten) >= (digits < 16 ? 1e15L : 1e16L)) {
-        ten /= 10.0L;
+    uint64_t more = power_of_five(k - FIVES);
+    const int room = __builtin_clzll(more);
+    more <<= room;
+    to->gap = (to->gap * more) >> 64;
+    to->size = (to->size >> 64) * more + ((wide)(uint64_t)to->size * more >> 64);
+    to->shift = room - 64 - exponent - k;
+    return true;
+}
+
+/* Of what lies between, whether x is less than y is not known. */
+static bool is_sure(wide x, wide y, wide between)
+{
+    return (x > y ? x - y : y - x) >= between;
+}
+
+/* The shortest of 15, 16 and 17 significant digits that reads back to the size; 0 where that
+ * is not sure. */
+static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
+{
+    const uint64_t least = UINT64_C(1) << (DBL_MANT_DIG - 1);
+    struct scaled s;
+    uint64_t bits = 0;
+    memcpy(&bits, &size, sizeof bits);
+    const uint64_t mantissa = bits % least + least;
+    if (!scale_size(mantissa, (int)(bits / least) - (DBL_MAX_EXP + DBL_MANT_DIG - 2), &s)) {
+        return 0;
     }
-    const long double scaled = fabsl(value * ten);
-    const long double half_unit = (long double)ldexp(1.0, exponent - DBL_MANT_DIG) * ten;
-    return fabsl(scaled - rintl(scaled)) <= half_unit + SHIFT_MAX * LDBL_EPSILON * scaled;
+    const uint64_t whole = (uint64_t)(s.size >> s.shift);
+    int zeros = whole < UINT64_C(100000000000000000) ? 2 : 3; /* in place of last digits */
+    uint64_t unit = zeros == 2 ? 100 : 1000;
+    for (int digits = 15;; digits++, zeros--, unit /= 10) {
+        const wide below = s.size - ((wide)(whole - whole % unit) << s.shift);
+        const wide above = ((wide)unit << s.shift) - below;
+        const bool up = below > above || (below == above && whole / unit % 2 > 0);
+        /* Below a power of two the next double is half as far. */
+        const wide off = (up ? above : below) * (!up && mantissa == least ? 4 : 2);
+        if (!is_sure(below, above, 4 * s.missing) || !is_sure(off, s.gap, 8 * s.missing)) {
+            return 0;
+        }
+        /* Halfway it is read as the even one of both. */
+        if (digits == 17 || off + mantissa % 2 <= s.gap) {
+            char text[JSON_WRITE_NUMBER_MAX];
+            char *end = text + sizeof text;
+            const char *begin = digits_before(end, whole / unit + up);
+            const int places = (int)(end - begin);
+            while (end[-1] == '0') {
+                end--;
+            }
+            return place_digits(begin, (size_t)(end - begin), places - 1 + zeros - s.k, digits,
+                                out);
+        }
+    }
 }
 
 /* The shortest of 15, 16 and 17 significant digits that reads back to the same value. */
 static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
 {
+    const size_t sign = value < 0.0 ? 1 : 0;
+    const size_t n = format_size(fabs(value), out + sign);
+    if (n > 0) {
+        out[0] = sign > 0 ? '-' : out[0];
+        return sign + n;
+    }
     for (int digits = 15; digits < 17; digits++) {
-        if (may_suffice(value, digits)) {
-            const int n = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", digits, value);
-            const double back = strtod(out, NULL);
-            if (!(back < value) && !(back > value)) {
-                return (size_t)n;
-            }
+        const int wrote = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", digits, value);
+        const double back = strtod(out, NULL);
+        if (!(back < value) && !(back > value)) {
+            return (size_t)wrote;
         }
     }
     return (size_t)snprintf(out, JSON_WRITE_NUMBER_MAX, "%.17g", value);

@@ -75,6 +75,14 @@ static double draw_real(int kind)
     case 2: /* beside a power of two, where the doubles below lie closer */
         return ldexp(1.0 + DBL_EPSILON * (double)(bits % 3), (int)(bits % 121) - 60) -
                (bits % 2 > 0 ? 0.0 : ldexp(DBL_EPSILON, (int)(bits % 121) - 61));
+    case 3: /* halfway between decimals, whole ones first of all */
+        return ldexp((double)(bits % UINT64_C(1000000000000)), -(int)(bits >> 40) % 40);
+    case 4: /* beside a power of ten */
+        return pow(10.0, (int)(bits % 40) - 20) * (1.0 + DBL_EPSILON * ((int)(bits % 7) - 3));
+    case 5: /* of few decimals */
+        (void)snprintf(text, sizeof text, "%.*f", 1 + (int)(bits % 9),
+                       ldexp((double)(bits >> 11), -53) * pow(10.0, (int)(bits % 8)));
+        return strtod(text, NULL);
     default: /* of 14 to 17 digits */
         (void)snprintf(text, sizeof text, "%.*e", 13 + (int)(bits % 4),
                        ldexp((double)(bits >> 11), -53) * pow(10.0, (int)(bits % 40) - 25));
@@ -87,7 +95,7 @@ static void test_round_trip(void)
 {
     srand(check_seed(1));
     for (int i = 0; i < 40000; i++) {
-        const double value = draw_real(i % 4);
+        const double value = draw_real(i % 7);
         if (!isfinite(value)) {
             continue;
         }
@@ -100,7 +108,9 @@ static void test_round_trip(void)
         do {
             (void)snprintf(shortest, sizeof shortest, "%.*g", digits, value);
         } while (fabs(strtod(shortest, NULL) - value) > 0.0 && digits++ < 17);
-        if (fabs(value) < 1e-6 || fabs(value) >= 9e9) { /* others may be plain decimals */
+        const char *point = strchr(text, '.');
+        const bool plain = !strchr(text, 'e') && (!point || strlen(point) <= 7);
+        if (!plain || fabs(value) >= 9e9) { /* others are decimals of millionths */
             CHECK_TEXT("shortest", text, shortest);
         }
     }

@@ -61,15 +61,18 @@ static struct pair_arm *find_arm(struct pair *pair, const struct pair_params *p)
     static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
                       sizeof(struct arm_way) % _Alignof(struct pair_arm) == 0,
                   "it is aligned there");
-    char *end = (char *)pair + pair_bytes(p);
-    return pair_is_arm(p) ? (struct pair_arm *)(void *)(end - pair_arm_bytes(p)) : NULL;
+    if (!pair_is_arm(p)) {
+        return NULL;
+    }
+    return (void *)((char *)pair + pair_bytes(p) - pair_arm_bytes(p));
 }
 
 static const struct pair_arm *look_at_arm(const struct pair *pair, const struct pair_params *p)
 {
-    const char *end = (const char *)pair + pair_bytes(p);
-    return pair_is_arm(p) ? (const struct pair_arm *)(const void *)(end - pair_arm_bytes(p))
-                          : NULL;
+    if (!pair_is_arm(p)) {
+        return NULL;
+    }
+    return (const void *)((const char *)pair + pair_bytes(p) - pair_arm_bytes(p));
 }
 
 void pair_arm_init(struct pair *pair, const struct pair_params *p)

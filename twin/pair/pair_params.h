@@ -143,6 +143,7 @@ static inline bool pair_following_wanted(const struct pair_following_params *p)
     return p->model[0] != '\0';
 }
 
+/* What every command and reply looks at stands together, before what is long. */
 struct pair_params {
     char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
     enum pair_kind kind;
@@ -151,29 +152,30 @@ struct pair_params {
     enum pair_presence expected[SIDE_COUNT];
     enum pair_clock source_clock[SIDE_COUNT];
     enum pair_correct correct;
+    char arm[PAIR_ARM_MAX];    /* which arm, of twin/arm/arm_geometry.h; "": none */
     int64_t sync_tolerance_us; /* >= 0: |lag| up to this is SYNC */
     int64_t timeout_us;        /* > 0, from a side's command to its reply */
     /* Reply values closer than this agree; < 0: as usual, pair_value_tolerance(). */
     double value_tolerance_abs;
     double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
-    /* Instead of both, by a value's name or, with a _ in front, its unit: docs/protocol.md. */
-    struct named_number tolerances[PAIR_TOLERANCES_MAX];
-    uint32_t outstanding_max;  /* 1..PAIR_OUTSTANDING_MAX */
-    uint32_t queue_max;        /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
-    int64_t link_cycle_us;     /* > 0: unit of the count of cycles the virtual robot lags */
-    int64_t probe_interval_us; /* 0: no clock probes */
-    struct clock_map_params clock;
-    struct travel_kalman_params kalman;
-    enum travel_method method;
-    enum travel_motion motion; /* what its moves can be; not read of arms */
-    uint32_t window;           /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    int64_t link_cycle_us;        /* > 0: unit of the count of cycles the virtual robot lags */
+    int64_t probe_interval_us;    /* 0: no clock probes */
+    uint32_t outstanding_max;     /* 1..PAIR_OUTSTANDING_MAX */
+    uint32_t queue_max;           /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
+    uint32_t window;              /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    uint32_t propose_every;       /* auto: >= 1 moves of the real robot between two proposals */
+    uint32_t publish_every;       /* >= 1: entries between two calibration effects */
     enum pair_promotion promote;
     enum parameter_form form; /* its COUNT: what the simulator's ack tells, else absolute */
-    uint32_t propose_every;   /* auto: >= 1 moves of the real robot between two proposals */
-    uint32_t publish_every;   /* >= 1: entries between two calibration effects */
+    enum travel_method method;
+    enum travel_motion motion; /* what its moves can be; not read of arms */
+    struct travel_kalman_params kalman;
+    struct clock_map_params clock;
+    /* Instead of both tolerances, by a value's name or, with a _ in front, its unit:
+     * docs/protocol.md. */
+    struct named_number tolerances[PAIR_TOLERANCES_MAX];
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
-    char arm[PAIR_ARM_MAX];      /* which arm, of twin/arm/arm_geometry.h; "": none */
     char codec[CODEC_NAME_MAX];  /* what its robots speak: a name of codecs.h, */
     struct codec_options speaks; /* and what it is to know of them */
     char map[PAIR_MAP_MAX];      /* file of their world, for who draws it; "": none */
