@@ -530,7 +530,6 @@ static void *run_keeper(void *context)
         if (checkpoint) {
             count_rows(d);
         }
-        views_tidy(d->views);
         publish_teams(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
