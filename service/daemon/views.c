@@ -10,8 +10,12 @@
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 
-/* What was computed from a pair's window, for as long as it stays. */
+/* What was computed from a pair's window, for as long as it stays, or until it has to make room
+ * for another pair's: they are 40 kB, and made in a part of a millisecond. */
+enum { KEPT_MAX = 512 };
+
 struct kept_fits {
+    size_t pair;
     uint64_t window_version;
     struct pair_fits fits;
 };
@@ -31,7 +35,7 @@ struct snapshot {
     struct view view; /* first member: what readers get */
     struct views *views;
     _Atomic uint32_t holders;
-    size_t taken;           /* pairs, then teams; while it is made */
+    size_t taken; /* pairs, then teams; while it is made */
     /* [pair_count] the copies, as readers see them */
     const struct pair **pairs;
     const struct pair_dynamics **dynamics; /* the head without the samples */
@@ -56,7 +60,7 @@ struct views {
     const struct lab *lab;
     struct view base; /* what all snapshots have in common */
     pthread_mutex_t fits_lock;
-    struct kept_fits **kept; /* [pair_count] under fits_lock; NULL: nobody has asked yet */
+    struct kept_fits *kept[KEPT_MAX]; /* under fits_lock; NULL: nobody has asked yet */
     pthread_mutex_t lock;
     struct snapshot *newest;  /* under the lock */
     struct snapshot *retired; /* the lab thread's: the one before, to be freed, which takes */
@@ -98,12 +102,12 @@ static void keep_fits(struct views *views, size_t pair, uint64_t version,
                       const struct pair_fits *fits)
 {
     (void)pthread_mutex_lock(&views->fits_lock);
-    struct kept_fits *kept = views->kept[pair];
-    if (!kept) {
-        kept = views->kept[pair] = calloc(1, sizeof *kept);
+    struct kept_fits **place = &views->kept[pair % KEPT_MAX];
+    if (!*place) {
+        *place = calloc(1, sizeof **place);
     }
-    if (kept && kept->window_version <= version) {
-        *kept = (struct kept_fits){version, *fits};
+    if (*place && ((*place)->pair != pair || (*place)->window_version <= version)) {
+        **place = (struct kept_fits){pair, version, *fits};
     }
     (void)pthread_mutex_unlock(&views->fits_lock);
 }
@@ -115,8 +119,8 @@ void views_fits(struct views *views, size_t index, const struct pair *pair,
 {
     const uint64_t version = pair->window_version;
     (void)pthread_mutex_lock(&views->fits_lock);
-    const struct kept_fits *kept = views->kept[index];
-    const bool known = kept && kept->window_version == version;
+    const struct kept_fits *kept = views->kept[index % KEPT_MAX];
+    const bool known = kept && kept->pair == index && kept->window_version == version;
     if (known) {
         *out = kept->fits;
     }
@@ -283,7 +287,8 @@ static bool renew_part(struct snapshot *s, size_t i)
     }
     for (size_t k = states.k; renewed && k < states.end; k += n) {
         const struct state state = read_state(s, k);
-        renewed = !state.at || s->copies[k]->version == state.version || fill_copy(s, k, &state);
+        renewed =
+            !state.at || s->copies[k]->version == state.version || fill_copy(s, k, &state);
     }
     return renewed;
 }
@@ -332,8 +337,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .teams = lab_team_params(lab, 0),
                                 .fits = read_fits,
                                 .find = find_pair};
-    views->kept = calloc(views->base.pair_count, sizeof(void *));
-    views->newest = views->kept ? begin_snapshot(views) : NULL;
+    views->newest = begin_snapshot(views);
     bool made = views->newest != NULL;
     while (made && !is_whole(views->newest)) {
         made = take_part(views->newest, NULL, views->newest->taken++);
@@ -342,7 +346,6 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         if (views->newest) {
             drop_snapshot(views->newest);
         }
-        free(views->kept);
         free(views);
         return STATUS_E_NOMEM;
     }
@@ -363,10 +366,9 @@ void views_destroy(struct views *views)
         if (views->making) {
             drop_snapshot(views->making);
         }
-        for (size_t i = 0; i < views->base.pair_count; i++) {
+        for (size_t i = 0; i < KEPT_MAX; i++) {
             free(views->kept[i]);
         }
-        free(views->kept);
         (void)pthread_mutex_destroy(&views->lock);
         (void)pthread_mutex_destroy(&views->fits_lock);
         free(views);

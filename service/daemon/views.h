@@ -3,12 +3,12 @@
  *
  * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
  * releases it. Only pairs that changed since the last snapshot are copied: into that snapshot
- * itself where nobody reads it, else into another one, which shares the others with it. So there
- * is one copy of a pair, and as many more as readers hold. In a big lab that takes tens of
- * milliseconds, so it is done in slices between which the lab goes on: each pair, and each team,
- * is as it was at one instant, of those between the snapshot's beginning and its publication or,
- * where it is the newest one that is renewed, until it is acquired. The batch fits of a pair are
- * computed when somebody first asks, and kept until its moves change.
+ * itself where nobody reads it, else into another one, which shares the others with it. So
+ * there is one copy of a pair, and as many more as readers hold. In a big lab that takes tens
+ * of milliseconds, so it is done in slices between which the lab goes on: each pair, and each
+ * team, is as it was at one instant, of those between the snapshot's beginning and its
+ * publication or, where it is the newest one that is renewed, until it is acquired. The batch
+ * fits of a pair are computed when somebody first asks, and kept until its moves change.
  */
 #ifndef SERVICE_DAEMON_VIEWS_H
 #define SERVICE_DAEMON_VIEWS_H

@@ -8,7 +8,7 @@
 #include "config/lab_file.h"
 #include "service/daemon/views.h"
 
-enum { PAIRS = 40, READERS = 3 };
+enum { PAIRS = 520, READERS = 3 };
 
 struct bench {
     struct pair_params pairs[PAIRS];
@@ -115,6 +115,29 @@ static size_t fitted_moves(const struct view *v, size_t pair)
     v->fits(v, pair, &fits);
     CHECK("known", fits.known[SIDE_REAL] && fits.known[SIDE_VIRTUAL]);
     return fits.fit[SIDE_REAL].n;
+}
+
+/* More pairs are asked for than fits are kept. */
+static void test_many_fits(void)
+{
+    struct bench b;
+    set_up(&b);
+    for (int i = 0; i < PAIRS; i++) {
+        move(&b, i + 1);
+        if (i % 2 != 0) {
+            move(&b, i + 1);
+        }
+    }
+    move(&b, PAIRS - 512); /* the last one's is kept where this one's is */
+    publish(&b);
+    const struct view *v = views_acquire(b.views);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT("last", fitted_moves(v, PAIRS - 1), 2);
+        CHECK_INT("the other", fitted_moves(v, PAIRS - 513), 3);
+        CHECK_INT("first", fitted_moves(v, 0), 1);
+    }
+    views_release(b.views, v);
+    tear_down(&b);
 }
 
 /* What the moves tell is that of each view's own moves, asked once or again. */
@@ -339,6 +362,7 @@ int main(void)
     CU_add_test(suite, "first", test_first);
     CU_add_test(suite, "sharing", test_sharing);
     CU_add_test(suite, "fits", test_fits);
+    CU_add_test(suite, "many fits", test_many_fits);
     CU_add_test(suite, "slices", test_slices);
     CU_add_test(suite, "renewed", test_renewed);
     CU_add_test(suite, "commands", test_commands);
