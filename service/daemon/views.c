@@ -168,12 +168,10 @@ static struct state read_state(const struct snapshot *s, size_t k)
     return (struct state){crew, crew->version};
 }
 
-/* Of pairs some more: their moves grow in number. */
 static size_t state_bytes(const struct snapshot *s, size_t k, const struct state *state)
 {
-    enum { MORE = 1024 };
     const size_t n = s->view.pair_count;
-    return k < n ? (pair_copy_bytes(state->at, &s->view.params[k]) + MORE - 1) / MORE * MORE
+    return k < n                 ? pair_copy_bytes(state->at, &s->view.params[k])
            : k < 2 * n           ? sizeof(struct pair_dynamics)
            : k < STATE_COUNT * n ? sizeof(struct pair_following)
                                  : crew_bytes(&s->view.teams[k - STATE_COUNT * n]);
@@ -199,14 +197,16 @@ static void show_copy(struct snapshot *s, size_t k)
 /* State k, into the snapshot's own copy; false: no memory. */
 static bool fill_copy(struct snapshot *s, size_t k, const struct state *state)
 {
+    enum { MORE = 1024 }; /* an open command, and some moves: a pair's grow in number */
     const size_t bytes = state_bytes(s, k, state);
     struct copy *copy = s->copies[k];
     if (!copy || copy->room < bytes) {
-        copy = realloc(copy, sizeof *copy + bytes);
+        const size_t room = k < s->view.pair_count ? bytes + MORE : bytes;
+        copy = realloc(copy, sizeof *copy + room);
         if (!copy) {
             return false;
         }
-        copy->room = bytes;
+        copy->room = room;
         atomic_init(&copy->holders, 1);
         s->copies[k] = copy;
     }
@@ -455,7 +455,7 @@ static bool take_some(struct views *views, int64_t until_us)
  * slices; but what the first slice has begun is not shown in part. */
 static bool is_another_wanted(struct views *views, size_t from)
 {
-    enum { PATIENCE = 20 };
+    enum { PATIENCE = 100 };
     const bool waits = (from > 0 || views->renewed == 0) && ++views->blocked < PATIENCE;
     views->blocked = waits ? views->blocked : 0;
     return !waits;
