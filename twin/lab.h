@@ -137,13 +137,17 @@ uint64_t lab_layout(const struct lab_params *p);
  * milliseconds, in which it goes on. What is saved is how it stood at lab_save_begin() when
  * each part that is about to change is saved before: who saves watches the lab. */
 struct lab_save {
-    char *out;   /* memory of the caller's, zeroed: lab_save_bytes() of it */
-    size_t used; /* bytes of it: the state, once all parts are saved */
+    /* Takes in n bytes that belong at this place of the state; others are 0. */
+    void (*put)(void *context, size_t at, const void *bytes, size_t n);
+    void *context;
+    size_t used; /* bytes of the state, once all parts are saved */
 };
 size_t lab_part_count(const struct lab *lab);
-size_t lab_save_bytes(const struct lab *lab); /* for a save that begins now, at most */
 void lab_save_begin(const struct lab *lab, struct lab_save *save);
 void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part);
+/* The same of a part that is as it was in an older state, into which this one is put: only what
+ * has another place there. */
+void lab_save_unchanged(const struct lab *lab, struct lab_save *save, size_t part);
 
 /* Called before a part changes; before NULL: nobody is. */
 typedef void lab_before(void *context, size_t part);

@@ -61,18 +61,10 @@ size_t lab_part_count(const struct lab *lab)
     return lab->p.pair_count + lab->p.team_count;
 }
 
-size_t lab_save_bytes(const struct lab *lab)
-{
-    const size_t most =
-        sizeof(struct saved_command) + sizeof(struct pair_slot) + sizeof(struct pair_relay);
-    return placed_bytes(lab) + delivery_used_bytes(lab->deliveries) +
-           lab->state->outstanding * most;
-}
-
 static void save_bytes(const struct lab *lab, struct lab_save *save, const void *part,
                        size_t bytes)
 {
-    memcpy(save->out + place_of(lab, part), part, bytes);
+    save->put(save->context, place_of(lab, part), part, bytes);
 }
 
 void lab_save_begin(const struct lab *lab, struct lab_save *save)
@@ -85,9 +77,9 @@ void lab_save_begin(const struct lab *lab, struct lab_save *save)
                        lab_codec_of(&lab->p.pairs[i])->state_bytes);
         }
     }
-    save->used = placed_bytes(lab) + delivery_used_bytes(lab->deliveries);
-    memcpy(save->out + placed_bytes(lab), lab->deliveries,
-           delivery_used_bytes(lab->deliveries));
+    const size_t delivered = delivery_used_bytes(lab->deliveries);
+    save->put(save->context, placed_bytes(lab), lab->deliveries, delivered);
+    save->used = placed_bytes(lab) + delivered;
 }
 
 static void save_commands(struct lab_save *save, const struct pair *pair,
@@ -96,8 +88,8 @@ static void save_commands(struct lab_save *save, const struct pair *pair,
     const size_t bytes = pair_place_bytes(p);
     for (int k = -1; pair_next_open(pair, &k);) {
         const struct saved_command head = {pair->index, (uint32_t)k};
-        memcpy(save->out + save->used, &head, sizeof head);
-        memcpy(save->out + save->used + sizeof head, pair_look_slot(pair, k), bytes);
+        save->put(save->context, save->used, &head, sizeof head);
+        save->put(save->context, save->used + sizeof head, pair_look_slot(pair, k), bytes);
         save->used += sizeof head + bytes;
     }
 }
@@ -119,6 +111,13 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
         save_bytes(lab, save, parts->following, pair_following_bytes(&p->following));
     }
     save_commands(save, parts->pair, p);
+}
+
+void lab_save_unchanged(const struct lab *lab, struct lab_save *save, size_t part)
+{
+    if (part < lab->p.pair_count) {
+        save_commands(save, lab->parts[part].pair, &lab->p.pairs[part]);
+    }
 }
 
 /* ---- loading -- */

@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "logger/storage/file_place.h"
 #include "logger/storage/journal_files.h"
 
-enum { FORMAT = 3, MAGIC_BYTES = 8 };
+enum { FORMAT = 4, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
 
 /* The file's first bytes, as they lie in memory. */
@@ -24,42 +26,32 @@ struct header {
     struct journal_position position;
     int64_t t_us;
     struct store_mark store;
-    uint64_t bytes;
+    uint64_t bytes, pieces, base;
     char note[JOURNAL_NOTE_MAX];
     uint32_t payload_crc, crc;
 };
-_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 8 * 8 + JOURNAL_NOTE_MAX + 2 * 4,
+_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 10 * 8 + JOURNAL_NOTE_MAX + 2 * 4,
                "no gaps");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
-/* CRC-32, the polynomial of Ethernet, reflected. Eight bytes at a time, a payload has hundreds
- * of megabytes: table k is what a byte does with k more behind it. Made anew each time, in 10
- * us. */
-static uint32_t crc32_of(const void *bytes, size_t n)
+static uint32_t head_crc(const struct header *h)
 {
-    uint32_t table[8][256] = {0};
-    for (uint32_t i = 0; i < 8 * 256; i++) {
-        uint32_t crc = i < 256 ? i : table[i / 256 - 1][i % 256];
-        for (int bit = 0; bit < 8; bit++) {
-            crc = crc & 1 ? (crc >> 1) ^ UINT32_C(0xedb88320) : crc >> 1;
-        }
-        table[i / 256][i % 256] = crc;
-    }
-    const unsigned char *p = bytes;
-    uint32_t crc = UINT32_MAX;
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t word = 0;
-        memcpy(&word, p, sizeof word);
-        word ^= crc;
-        crc = 0;
-        for (unsigned k = 0; k < 8; k++) {
-            crc ^= table[7 - k][(word >> (8 * k)) & 255];
-        }
-    }
-    for (; n > 0; n--, p++) {
-        crc = (crc >> 8) ^ table[0][(crc ^ *p) & 255];
-    }
-    return ~crc;
+    return (uint32_t)crc32_z(0, (const unsigned char *)h, offsetof(struct header, crc));
+}
+
+/* What names a whole one to its changes. */
+static uint64_t read_id(const struct header *h)
+{
+    return (uint64_t)h->payload_crc << 32 | h->crc;
+}
+
+/* Where it is kept, or what has changed since, or where either is written first; false: too
+ * long. */
+static bool name_file(char out[PATH_MAX], const char *path, bool changes, bool beside)
+{
+    const int n = snprintf(out, PATH_MAX, "%s%s%s", path, changes ? ".changes" : "",
+                           beside ? ".new" : "");
+    return n >= 0 && n < PATH_MAX;
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -107,8 +99,43 @@ static bool sync_directory_of(const struct journal_io *io, const char *path)
     return ok;
 }
 
-static bool write_file(const char *path, const struct journal_checkpoint *checkpoint,
-                       const struct journal_io *io)
+static void add_bytes(struct journal_checkpoint_writer *w, const void *bytes, size_t n)
+{
+    if (w->error == 0 && !write_all(w->io, w->fd, bytes, n)) {
+        w->error = errno;
+    }
+}
+
+void journal_checkpoint_begin(struct journal_checkpoint_writer *w, const char *path,
+                              bool changes, const struct journal_io *io)
+{
+    enum { FLAGS = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC };
+    static const struct header none = {0};
+    char beside[PATH_MAX];
+    *w = (struct journal_checkpoint_writer){
+        .io = io, .fd = -1, .open = true, .changes = changes};
+    if (!name_file(beside, path, changes, true)) {
+        w->error = ENAMETOOLONG;
+        return;
+    }
+    w->fd = open(beside, FLAGS, 0640);
+    if (w->fd < 0 && errno == ENOENT && file_place_make_directory_of(beside)) {
+        w->fd = open(beside, FLAGS, 0640);
+    }
+    w->error = w->fd < 0 ? errno : 0;
+    add_bytes(w, &none, sizeof none);
+}
+
+void journal_checkpoint_add(struct journal_checkpoint_writer *w, const void *pieces, size_t n)
+{
+    add_bytes(w, pieces, n);
+    w->crc = (uint32_t)crc32_z(w->crc, pieces, n);
+    w->bytes += n;
+}
+
+/* The head was left free, and what is in the file is no checkpoint without it. */
+static void write_head(struct journal_checkpoint_writer *w,
+                       const struct journal_checkpoint *checkpoint, uint64_t *id)
 {
     struct header header = {.format = FORMAT,
                             .version = checkpoint->version,
@@ -116,51 +143,95 @@ static bool write_file(const char *path, const struct journal_checkpoint *checkp
                             .position = checkpoint->position,
                             .t_us = checkpoint->t_us,
                             .store = checkpoint->store,
-                            .bytes = checkpoint->bytes};
+                            .bytes = checkpoint->bytes,
+                            .pieces = w->bytes,
+                            .base = checkpoint->base,
+                            .payload_crc = w->crc};
     memcpy(header.magic, magic, MAGIC_BYTES);
     memcpy(header.note, checkpoint->note, sizeof header.note);
     header.note[sizeof header.note - 1] = '\0';
-    header.payload_crc = crc32_of(checkpoint->payload, checkpoint->bytes);
-    header.crc = crc32_of(&header, offsetof(struct header, crc));
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-    if (fd < 0) {
-        return false;
+    header.crc = head_crc(&header);
+    *id = read_id(&header);
+    if (w->error == 0 && lseek(w->fd, 0, SEEK_SET) != 0) {
+        w->error = errno;
     }
-    bool ok = write_all(io, fd, &header, sizeof header) &&
-              write_all(io, fd, checkpoint->payload, checkpoint->bytes) &&
-              do_fsync(io, fd) == 0;
-    const int error = errno;
-    ok = close(fd) == 0 && ok;
-    errno = ok ? errno : error;
-    return ok;
+    add_bytes(w, &header, sizeof header);
+    if (w->error == 0 && do_fsync(w->io, w->fd) != 0) {
+        w->error = errno;
+    }
 }
 
-enum status journal_checkpoint_write(const char *path,
-                                     const struct journal_checkpoint *checkpoint,
-                                     const struct journal_io *io, struct err *err)
+/* Is the whole one there that these are changes of? Somebody may have removed it. */
+static bool has_base(const char *path, uint64_t base)
+{
+    struct header h;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool read_it = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return read_it && read_id(&h) == base;
+}
+
+static void close_file(struct journal_checkpoint_writer *w)
+{
+    if (w->fd >= 0 && close(w->fd) != 0 && w->error == 0) {
+        w->error = errno;
+    }
+    w->fd = -1;
+    w->open = false;
+}
+
+void journal_checkpoint_abandon(struct journal_checkpoint_writer *w, const char *path)
 {
     char beside[PATH_MAX];
-    const int n = snprintf(beside, sizeof beside, "%s.new", path);
-    if (n < 0 || (size_t)n >= sizeof beside) {
+    const bool made = w->fd >= 0;
+    if (w->open) {
+        close_file(w);
+        if (made && name_file(beside, path, w->changes, true)) {
+            (void)unlink(beside);
+        }
+    }
+}
+
+enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const char *path,
+                                   const struct journal_checkpoint *checkpoint, uint64_t *id,
+                                   struct err *err)
+{
+    const struct journal_io *const io = w->io;
+    char to[PATH_MAX];
+    char beside[PATH_MAX];
+    if (!name_file(to, path, w->changes, false) || !name_file(beside, path, w->changes, true)) {
+        journal_checkpoint_abandon(w, path);
         return err_set(err, STATUS_E_ARG, path, 0, 0, "the checkpoint's path is too long");
     }
-    bool ok = write_file(beside, checkpoint, io);
-    if (!ok && errno == ENOENT && file_place_make_directory_of(beside)) {
-        ok = write_file(beside, checkpoint, io);
+    if (w->changes && !has_base(path, checkpoint->base)) {
+        journal_checkpoint_abandon(w, path);
+        return err_set(err, STATUS_E_STALE, path, 0, 0,
+                       "the checkpoint that has changed is gone");
     }
-    if (ok) {
-        const int renamed =
-            io && io->rename ? io->rename(io->context, beside, path) : rename(beside, path);
-        ok = renamed == 0;
+    const bool made = w->fd >= 0;
+    write_head(w, checkpoint, id);
+    close_file(w);
+    if (w->error == 0 &&
+        (io && io->rename ? io->rename(io->context, beside, to) : rename(beside, to)) != 0) {
+        w->error = errno;
     }
-    if (!ok) {
+    if (w->error != 0) {
+        errno = w->error;
         const enum status status = journal_fail(path, "cannot write the checkpoint", err);
-        (void)unlink(beside);
+        if (made) {
+            (void)unlink(beside);
+        }
         return status;
     }
-    return sync_directory_of(io, path)
-               ? STATUS_OK
-               : journal_fail(path, "cannot sync the checkpoint's directory", err);
+    if (!sync_directory_of(io, path)) {
+        return journal_fail(path, "cannot sync the checkpoint's directory", err);
+    }
+    if (!w->changes && name_file(to, path, true, false)) {
+        (void)unlink(to); /* of the one before: they are not taken for this one's anyway */
+    }
+    return STATUS_OK;
 }
 
 /* --- reading -------------------------------------------------------------------------- */
@@ -185,31 +256,23 @@ static enum status check_head(const char *path, const struct header *h, struct e
                        "the checkpoint has format %u, this program reads %d", h->format,
                        FORMAT);
     }
-    if (h->crc != crc32_of(h, offsetof(struct header, crc))) {
+    if (h->crc != head_crc(h)) {
         return report_damage(path, "wrong check sum of its header", err);
     }
     return h->note[sizeof h->note - 1] == '\0' ? STATUS_OK
                                                : report_damage(path, "its note", err);
 }
 
-/* Is it a header of a file of so many bytes, and of what the caller can use? */
-static enum status check_header(const char *path, const struct header *h, uint64_t file_bytes,
-                                uint32_t version, uint64_t fingerprint, struct err *err)
+/* Is it of what the caller can use? */
+static enum status check_use(const char *path, const struct header *h,
+                             const struct journal_checkpoint *wanted, struct err *err)
 {
-    const enum status status = check_head(path, h, err);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (h->bytes != file_bytes - sizeof *h) {
-        return report_damage(
-            path, file_bytes - sizeof *h < h->bytes ? "it is cut off" : "too long", err);
-    }
-    if (h->version != version) {
+    if (h->version != wanted->version) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
                        "the checkpoint holds a state of version %u, this program uses %u",
-                       h->version, version);
+                       h->version, wanted->version);
     }
-    return h->fingerprint == fingerprint
+    return h->fingerprint == wanted->fingerprint
                ? STATUS_OK
                : err_set(err, STATUS_E_STALE, path, 0, 0,
                          "the checkpoint belongs to another program or lab file");
@@ -221,51 +284,134 @@ static enum status fail_read(const char *path, FILE *file, struct err *err)
     return journal_fail(path, "cannot read the checkpoint", err);
 }
 
-static enum status read_file(const char *path, FILE *file, uint32_t version,
-                             uint64_t fingerprint, struct journal_checkpoint *out,
-                             struct err *err)
+/* Its head, which fits the file. */
+static enum status read_head(const char *path, FILE *file, struct header *h, struct err *err)
 {
     struct stat about;
-    struct header h;
     if (fstat(fileno(file), &about) != 0) {
         return journal_fail(path, "cannot read the checkpoint", err);
     }
     if (!S_ISREG(about.st_mode)) {
         return err_set(err, STATUS_E_IO, path, 0, 0, "the checkpoint is not a file");
     }
-    if ((uint64_t)about.st_size < sizeof h) {
+    const uint64_t bytes = (uint64_t)about.st_size;
+    if (bytes < sizeof *h) {
         return report_damage(path, "it is cut off", err);
     }
-    if (fread(&h, sizeof h, 1, file) != 1) {
+    if (fread(h, sizeof *h, 1, file) != 1) {
         return fail_read(path, file, err);
     }
-    enum status status =
-        check_header(path, &h, (uint64_t)about.st_size, version, fingerprint, err);
-    if (status != STATUS_OK) {
-        return status;
+    const enum status status = check_head(path, h, err);
+    return status != STATUS_OK || h->pieces == bytes - sizeof *h
+               ? status
+               : report_damage(
+                     path, bytes - sizeof *h < h->pieces ? "it is cut off" : "too long", err);
+}
+
+/* Its pieces, each to where it belongs in payload[h->bytes]. */
+static enum status read_pieces(const char *path, FILE *file, const struct header *h,
+                               unsigned char *payload, struct err *err)
+{
+    struct journal_piece piece;
+    uint64_t left = h->pieces;
+    uLong crc = 0;
+    while (left > 0) {
+        if (left < sizeof piece) {
+            return report_damage(path, "a piece is cut off", err);
+        }
+        if (fread(&piece, sizeof piece, 1, file) != 1) {
+            return fail_read(path, file, err);
+        }
+        left -= sizeof piece;
+        if (piece.bytes > left || piece.at > h->bytes || piece.bytes > h->bytes - piece.at) {
+            return report_damage(path, "a piece is where there is no room", err);
+        }
+        if (fread(payload + piece.at, 1, piece.bytes, file) != piece.bytes) {
+            return fail_read(path, file, err);
+        }
+        left -= piece.bytes;
+        crc = crc32_z(crc, (const unsigned char *)&piece, sizeof piece);
+        crc = crc32_z(crc, payload + piece.at, piece.bytes);
     }
-    void *payload = malloc(h.bytes > 0 ? h.bytes : 1);
-    if (!payload) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+    return crc == h->payload_crc ? STATUS_OK : report_damage(path, "wrong check sum", err);
+}
+
+/* Room for so many bytes, of which `before` are there; the others are 0. False: no memory. */
+static bool grow_payload(struct journal_checkpoint *c, size_t before, size_t bytes)
+{
+    unsigned char *payload = before == 0 ? calloc(1, bytes > 0 ? bytes : 1)
+                                         : realloc(c->payload, bytes > 0 ? bytes : 1);
+    if (payload && before > 0 && bytes > before) {
+        memset(payload + before, 0, bytes - before);
     }
-    if (fread(payload, 1, h.bytes, file) != h.bytes) {
-        status = fail_read(path, file, err);
-    } else if (crc32_of(payload, h.bytes) != h.payload_crc) {
-        status = report_damage(path, "wrong check sum", err);
+    c->payload = payload ? payload : c->payload;
+    return payload != NULL;
+}
+
+/* What the file has, over what *out has. */
+static enum status take_state(const char *path, FILE *file, const struct header *h,
+                              struct journal_checkpoint *out, struct err *err)
+{
+    enum status status = check_use(path, h, out, err);
+    if (status == STATUS_OK && !grow_payload(out, out->bytes, h->bytes)) {
+        status = err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
     }
-    if (status != STATUS_OK) {
-        free(payload);
-        return status;
+    if (status == STATUS_OK) {
+        status = read_pieces(path, file, h, out->payload, err);
     }
-    *out = (struct journal_checkpoint){.version = h.version,
-                                       .fingerprint = h.fingerprint,
-                                       .position = h.position,
-                                       .t_us = h.t_us,
-                                       .store = h.store,
-                                       .bytes = h.bytes,
-                                       .payload = payload};
-    memcpy(out->note, h.note, sizeof out->note);
-    return STATUS_OK;
+    if (status == STATUS_OK) {
+        out->position = h->position;
+        out->t_us = h->t_us;
+        out->store = h->store;
+        out->base = h->base;
+        out->bytes = h->bytes;
+        memcpy(out->note, h->note, sizeof out->note);
+    }
+    return status;
+}
+
+static enum status read_whole(const char *path, struct journal_checkpoint *out, uint64_t *id,
+                              struct err *err)
+{
+    struct header h;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return errno == ENOENT
+                   ? err_set(err, STATUS_E_EMPTY, path, 0, 0, "there is no checkpoint")
+                   : journal_fail(path, "cannot open the checkpoint", err);
+    }
+    enum status status = read_head(path, file, &h, err);
+    if (status == STATUS_OK) {
+        *id = read_id(&h);
+        status = h.base == 0 ? take_state(path, file, &h, out, err)
+                             : report_damage(path, "only what has changed", err);
+    }
+    (void)fclose(file);
+    return status;
+}
+
+/* Those of another one, or of another program, were left behind. */
+static enum status read_changes(const char *path, struct journal_checkpoint *out, uint64_t id,
+                                struct err *err)
+{
+    struct header h;
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return errno == ENOENT ? STATUS_OK
+                               : journal_fail(path, "cannot open the checkpoint", err);
+    }
+    struct err found = {0};
+    enum status status = read_head(path, file, &h, &found);
+    if (status == STATUS_OK && h.base == id) {
+        status = take_state(path, file, &h, out, &found);
+    } else if (status == STATUS_E_STALE) {
+        status = STATUS_OK;
+    }
+    (void)fclose(file);
+    if (status != STATUS_OK && err) {
+        *err = found;
+    }
+    return status;
 }
 
 enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX],
@@ -290,14 +436,18 @@ enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX
 enum status journal_checkpoint_read(const char *path, uint32_t version, uint64_t fingerprint,
                                     struct journal_checkpoint *out, struct err *err)
 {
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return errno == ENOENT
-                   ? err_set(err, STATUS_E_EMPTY, path, 0, 0, "there is no checkpoint")
-                   : journal_fail(path, "cannot open the checkpoint", err);
+    struct journal_checkpoint read = {.version = version, .fingerprint = fingerprint};
+    char changes[PATH_MAX];
+    uint64_t id = 0;
+    enum status status = read_whole(path, &read, &id, err);
+    if (status == STATUS_OK && name_file(changes, path, true, false)) {
+        status = read_changes(changes, &read, id, err);
     }
-    const enum status status = read_file(path, file, version, fingerprint, out, err);
-    (void)fclose(file);
+    if (status == STATUS_OK) {
+        *out = read;
+    } else {
+        free(read.payload);
+    }
     return status;
 }
 

@@ -475,8 +475,8 @@ static enum status start_threads(struct daemon *d, struct err *err)
         return status;
     }
     outbox_open(d);
-    if (!findings_open(d)) {
-        return err_set(err, STATUS_E_NOMEM, "findings", 0, 0, "no memory");
+    if (!findings_open(d) || !saver_open(d)) {
+        return err_set(err, STATUS_E_NOMEM, "lab", 0, 0, "no memory");
     }
     status = keeper_start(d);
     if (status != STATUS_OK) {
@@ -558,17 +558,27 @@ static bool flush_store(struct daemon *d, const struct patience *p)
     return done && !s.behind;
 }
 
+static bool copy_rest(struct daemon *d, const struct patience *p)
+{
+    while (!saver_copy_some(d, INT64_MAX)) {
+        if (left_ms(p->until_us) == 0) {
+            return false;
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 1000);
+    }
+    return true;
+}
+
 static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
 {
-    keeper_copy_some(d, INT64_MAX); /* one that was begun */
-    while (!keeper_begin_checkpoint(d)) {
+    bool copied = copy_rest(d, p); /* one that was begun */
+    while (copied && !saver_begin(d)) {
         if (left_ms(p->until_us) == 0) {
             return false;
         }
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5000);
     }
-    keeper_copy_some(d, INT64_MAX);
-    return true;
+    return copied && copy_rest(d, p);
 }
 
 /* Take in everything, write everything down. */
@@ -653,9 +663,7 @@ static bool finish_daemon(struct daemon *d)
     (void)pthread_cond_destroy(&d->keeper.changed);
     (void)pthread_cond_destroy(&d->thread.changed);
     (void)pthread_mutex_destroy(&d->lock);
-    free(d->keeper.save.out);
-    journal_checkpoint_free(&d->keeper.checkpoint);
-    free(d->keeper.copied);
+    saver_close(d);
     free(d->keeper.notes);
     findings_free(d);
     free(d->thread.scratch);

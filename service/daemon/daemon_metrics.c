@@ -210,15 +210,17 @@ static void write_keeper(struct daemon *d, struct metrics *m)
 {
     (void)pthread_mutex_lock(&d->lock);
     const struct keeper_counts c = d->keeper.counts;
+    const struct saver_counts saved = d->saver.counts;
     (void)pthread_mutex_unlock(&d->lock);
     struct views_counts v;
     views_read_counts(d->views, &v);
     struct findings_counts f;
     findings_read_counts(d, &f);
     const struct metric_counter rows[] = {
-        {"tandem_checkpoints_total", "Checkpoints written.", c.checkpoints},
+        {"tandem_checkpoints_total", "Checkpoints written.", saved.written},
+        {"tandem_checkpoints_whole_total", "Of them, of all pairs.", saved.whole},
         {"tandem_checkpoints_failed_total", "Checkpoints that could not be written.",
-         c.checkpoints_failed},
+         saved.failed},
         {"tandem_calibrations_total", "Calibrations published.", f.published},
         {"tandem_calibrations_dropped_total", "Calibrations not published.", f.dropped},
         {"tandem_history_dropped_total", "Fits that are not in the history of a pair.",
@@ -237,13 +239,16 @@ static void write_keeper(struct daemon *d, struct metrics *m)
                   (double)f.waiting);
     metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of these.",
                   lab_s(f.waits_us));
-    if (c.checkpoint_t_us != LAB_TIME_NONE) {
+    metrics_gauge(m, "tandem_checkpoint_waiting_bytes",
+                  "Copied for a checkpoint and not written yet.",
+                  (double)atomic_load(&d->saver.waiting));
+    if (saved.t_us != LAB_TIME_NONE) {
         metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",
-                      lab_s(inbox_now_us(d->inbox) - c.checkpoint_t_us));
-        metrics_gauge(m, "tandem_checkpoint_bytes", "Size of the last checkpoint.",
-                      (double)c.checkpoint_bytes);
+                      lab_s(inbox_now_us(d->inbox) - saved.t_us));
+        metrics_gauge(m, "tandem_checkpoint_bytes", "Written of the last checkpoint.",
+                      (double)saved.bytes);
         metrics_gauge(m, "tandem_checkpoint_duration_seconds", "Writing the last checkpoint.",
-                      lab_s(c.checkpoint_took_us));
+                      lab_s(saved.took_us));
     }
 }
 

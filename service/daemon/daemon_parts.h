@@ -144,18 +144,10 @@ void outbox_go_live(struct daemon *daemon);
  *
  * Syncing the journal, writing checkpoints, fitting calibrations for publication, watching over
  * health.
- *
- * A checkpoint becomes durable only after the store has committed every record the lab had made
- * up to it, and after the journal is synced up to its position: whatever a restart does not
- * find in the store, it finds in the journal behind the checkpoint.
  */
-enum { CHECKPOINT_VERSION = 3, KEEPER_STATUS_MAX = 800 };
+enum { KEEPER_STATUS_MAX = 800 };
 
 struct keeper_counts {
-    uint64_t checkpoints, checkpoints_failed;
-    uint64_t checkpoint_bytes;
-    int64_t checkpoint_took_us; /* the last one */
-    int64_t checkpoint_t_us;    /* lab time of the last one; LAB_TIME_NONE before the first */
     uint64_t history_dropped; /* fits left out of the history: the last ones were not through */
 };
 
@@ -177,23 +169,12 @@ struct keeper {
     uint64_t teams_told[TEAMS_MAX]; /* version of each team's state that was published */
 
     /* Under the daemon's lock. */
-    pthread_cond_t changed; /* the end was asked for */
+    pthread_cond_t changed; /* the end was asked for, or there is something to write */
     bool leaves_broker;     /* on purpose: no cause for a warning */
     bool stop;
     int64_t stop_us; /* monotonic: give up the last checkpoint then */
     struct view_health health;
     struct keeper_counts counts;
-    bool checkpoint_saved; /* the last one that was tried */
-    bool checkpoint_waits; /* the fields below belong to the thread while it is set */
-    struct journal_checkpoint checkpoint;
-    bool checkpoint_counted;    /* the next one is known: */
-    uint64_t checkpoint_pushed; /* rows that the store must have before */
-
-    /* The lab thread's: a checkpoint being copied. */
-    bool copies;
-    bool *copied; /* [lab_part_count()] */
-    size_t next_part;
-    struct lab_save save;
 
     _Atomic bool save_now;  /* the lab thread is to offer a checkpoint at once */
     _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
@@ -223,17 +204,80 @@ bool keeper_stop(struct daemon *daemon, int timeout_ms);
  */
 void keeper_beat(struct daemon *daemon);
 
-/* Lab thread: begin to copy the lab's state for a checkpoint: the lab has taken in everything
- * before inbox_position(). False when the one before is not written yet, or there is no memory:
- * begin again later. The copy is of this moment, though it takes its time: a slice now and
- * then, and what changes meanwhile is copied before. */
-bool keeper_begin_checkpoint(struct daemon *daemon);
-bool keeper_copies(const struct daemon *daemon);
-/* Lab thread: for some slice_us; what is whole is the keeper's, to be written. */
-void keeper_copy_some(struct daemon *daemon, int64_t slice_us);
-
 /* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
 void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
+
+/* ---- saver.c: checkpoints, on their way from the lab to the disk ----
+ *
+ * The lab thread copies the lab's state by slices, piece by piece, and the keeper writes what
+ * has been copied meanwhile: not more than some megabytes wait between them, but for what is
+ * about to change, which is copied at once. Where less than half of the pairs and teams have
+ * changed since the last whole checkpoint, only those are written, to a file beside it.
+ *
+ * A checkpoint becomes durable only after the store has committed every record the lab had made
+ * up to it, and after the journal is synced up to its position: whatever a restart does not
+ * find in the store, it finds in the journal behind the checkpoint.
+ */
+enum { CHECKPOINT_VERSION = 3 };
+
+struct saver_counts {
+    uint64_t written, whole, failed; /* checkpoints */
+    uint64_t bytes;                  /* written of the last one, */
+    int64_t took_us;                 /* in this time */
+    int64_t t_us;                    /* its lab time; LAB_TIME_NONE before the first */
+};
+
+struct saver {
+    /* Under the daemon's lock. */
+    bool waits;                /* one is copied: what follows is the keeper's meanwhile */
+    bool saved;                /* the last one that was tried */
+    uint64_t base;             /* id of the whole one on the disk; 0: none that is known */
+    struct saver_block *first; /* what was copied of one, */
+    struct saver_block **end;
+    struct saver_counts counts;
+    _Atomic size_t waiting; /* so many bytes */
+
+    struct journal_checkpoint checkpoint;
+    bool spoiled;    /* no memory for a piece of it */
+    bool counted;    /* the next one is known: */
+    uint64_t pushed; /* rows that the store must have before */
+
+    /* The lab thread's. */
+    bool copies;
+    bool *copied;  /* [lab_part_count()] */
+    bool *changed; /* [lab_part_count()] since the last whole one began, */
+    size_t changed_count;
+    unsigned changes_count; /* checkpoints of changes since then */
+    size_t next_part;
+    struct lab_save save;
+    struct saver_block *filling;
+
+    /* The keeper's. */
+    struct journal_checkpoint_writer writer;
+    int64_t took_us;
+};
+
+/* Before the lab is stepped. False: no memory. */
+MUST_USE bool saver_open(struct daemon *daemon);
+void saver_close(struct daemon *daemon);
+
+/* Lab thread: begin to copy the lab's state for a checkpoint: the lab has taken in everything
+ * before inbox_position(). False when the one before is not written yet: begin again later. The
+ * copy is of this moment, though it takes its time: a slice now and then, and what changes
+ * meanwhile is copied before. */
+bool saver_begin(struct daemon *daemon);
+bool saver_copies(const struct daemon *daemon);
+/* Lab thread: for some slice_us, as far as there is room; whether nothing is left to copy. What
+ * is whole is the keeper's, to be ended. */
+bool saver_copy_some(struct daemon *daemon, int64_t slice_us);
+
+/* Keeper: what was copied goes to the file. */
+void saver_write_some(struct daemon *daemon);
+/* Keeper: what the lab had made up to the checkpoint is in the store's queue by now, notes too.
+ */
+void saver_count_rows(struct daemon *daemon);
+/* Keeper, of one that waits, when the store has those rows. */
+void saver_end(struct daemon *daemon);
 
 /* ---- findings.c: what is known of pairs, published when it has changed ----
  *
@@ -423,6 +467,7 @@ struct daemon {
     pthread_mutex_t lock; /* for what parts tell each other; held for moments */
     struct gateway gateway;
     struct keeper keeper;
+    struct saver saver;
     struct findings findings;
     struct outbox outbox;
     struct lab_thread thread;

@@ -5,7 +5,6 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "config/model_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/file_place.h"
 #include "logger/storage/lock.h"
@@ -294,131 +293,6 @@ void keeper_beat(struct daemon *d)
     }
 }
 
-/* ---- checkpoints ---- */
-
-static void write_checkpoint(struct daemon *d)
-{
-    const int64_t began_us = lab_clock_monotonic_us();
-    struct err err = {0};
-    struct store_queue_stats stats;
-    store_queue_stats(d->queue, &stats);
-    d->keeper.checkpoint.store = stats.mark;
-    enum status status = journal_sync(d->journal, LAB_TIME_MAX);
-    if (status == STATUS_OK) {
-        status = journal_checkpoint_write(d->file->checkpoint.file, &d->keeper.checkpoint, NULL,
-                                          &err);
-    } else {
-        (void)err_set(&err, status, "journal", 0, 0, "not synced");
-    }
-    const int64_t took_us = lab_clock_monotonic_us() - began_us;
-    if (status == STATUS_OK) {
-        inbox_keep_from(d->inbox, d->keeper.checkpoint.position);
-        log_write(LOG_CHECKPOINT, NULL, "%zu bytes in %.3f s", d->keeper.checkpoint.bytes,
-                  lab_s(took_us));
-    } else {
-        log_write(LOG_CHECKPOINT_FAILED, NULL, "%s: %s", err.where, err.text);
-    }
-    const size_t bytes = d->keeper.checkpoint.bytes;
-    journal_checkpoint_free(&d->keeper.checkpoint);
-    (void)pthread_mutex_lock(&d->lock);
-    d->keeper.checkpoint_waits = false;
-    d->keeper.checkpoint_saved = status == STATUS_OK;
-    if (status == STATUS_OK) {
-        d->keeper.counts.checkpoints++;
-        d->keeper.counts.checkpoint_bytes = bytes;
-        d->keeper.counts.checkpoint_took_us = took_us;
-        d->keeper.counts.checkpoint_t_us = d->keeper.checkpoint.t_us;
-    } else {
-        d->keeper.counts.checkpoints_failed++;
-    }
-    (void)pthread_mutex_unlock(&d->lock);
-}
-
-/* A part that is not copied yet. */
-static void copy_part(struct keeper *k, const struct lab *lab, size_t part)
-{
-    if (!k->copied[part]) {
-        k->copied[part] = true;
-        lab_save_part(lab, &k->save, part);
-    }
-}
-
-static void copy_before(void *context, size_t part)
-{
-    struct daemon *d = context;
-    copy_part(&d->keeper, d->lab, part);
-}
-
-bool keeper_begin_checkpoint(struct daemon *d)
-{
-    struct keeper *k = &d->keeper;
-    (void)pthread_mutex_lock(&d->lock);
-    const bool waits = k->checkpoint_waits;
-    (void)pthread_mutex_unlock(&d->lock);
-    /* Nobody else touches these while checkpoint_waits is not set. */
-    if (waits || k->copies) {
-        return false;
-    }
-    k->save = (struct lab_save){.out = calloc(1, lab_save_bytes(d->lab))};
-    if (!k->save.out) {
-        return false;
-    }
-    k->checkpoint = (struct journal_checkpoint){.version = CHECKPOINT_VERSION,
-                                                .fingerprint = d->fingerprint,
-                                                .position = inbox_position(d->inbox),
-                                                .t_us = lab_time(d->lab)};
-    model_file_note(k->checkpoint.note, sizeof k->checkpoint.note);
-    k->checkpoint_counted = false;
-    k->copies = true;
-    k->next_part = 0;
-    memset(k->copied, 0, lab_part_count(d->lab));
-    lab_save_begin(d->lab, &k->save);
-    lab_watch(d->lab, copy_before, d);
-    return true;
-}
-
-bool keeper_copies(const struct daemon *d)
-{
-    return d->keeper.copies;
-}
-
-void keeper_copy_some(struct daemon *d, int64_t slice_us)
-{
-    enum { LOOK = 16 }; /* parts between two looks at the clock */
-    struct keeper *k = &d->keeper;
-    const size_t parts = lab_part_count(d->lab);
-    const int64_t until_us =
-        slice_us < INT64_MAX ? lab_clock_monotonic_us() + slice_us : INT64_MAX;
-    while (k->copies && k->next_part < parts) {
-        copy_part(k, d->lab, k->next_part++);
-        if (k->next_part % LOOK == 0 && lab_clock_monotonic_us() >= until_us) {
-            return;
-        }
-    }
-    if (!k->copies) {
-        return;
-    }
-    lab_watch(d->lab, NULL, NULL);
-    k->copies = false;
-    k->checkpoint.bytes = k->save.used;
-    k->checkpoint.payload = k->save.out;
-    k->save.out = NULL;
-    (void)pthread_mutex_lock(&d->lock);
-    k->checkpoint_waits = true;
-    (void)pthread_mutex_unlock(&d->lock);
-}
-
-/* Keeper: what the lab had made up to the checkpoint is in the queue by now, notes too. */
-static void count_rows(struct daemon *d)
-{
-    struct store_queue_stats stats;
-    if (!d->keeper.checkpoint_counted) {
-        store_queue_stats(d->queue, &stats);
-        d->keeper.checkpoint_pushed = stats.pushed;
-        d->keeper.checkpoint_counted = true;
-    }
-}
-
 /* ---- fits for the history ---- */
 
 void keeper_note_fits(struct daemon *d, const struct effect *effect)
@@ -503,6 +377,7 @@ static bool wait_round(struct daemon *d, bool *checkpoint)
     bool stop = false;
     for (int64_t now_us = 0; !stop && now_us < until_us;) {
         const bool more = findings_publish(d);
+        saver_write_some(d);
         now_us = lab_clock_monotonic_us();
         const int64_t soon_us = now_us + FINDINGS_MS * INT64_C(1000);
         (void)pthread_mutex_lock(&d->lock);
@@ -511,7 +386,7 @@ static bool wait_round(struct daemon *d, bool *checkpoint)
                       more && soon_us < until_us ? soon_us : until_us);
         }
         stop = d->keeper.stop;
-        *checkpoint = d->keeper.checkpoint_waits;
+        *checkpoint = d->saver.waits;
         (void)pthread_mutex_unlock(&d->lock);
         now_us = lab_clock_monotonic_us();
     }
@@ -528,9 +403,8 @@ static void *run_keeper(void *context)
         const bool stop = wait_round(d, &checkpoint);
         store_noted(d);
         if (checkpoint) {
-            count_rows(d);
+            saver_count_rows(d);
         }
-        views_tidy(d->views);
         publish_teams(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
@@ -542,8 +416,8 @@ static void *run_keeper(void *context)
         watch_inbox(d);
         tell_status(d);
         feed_watchdog(d);
-        if (checkpoint && store_queue_covers(d->queue, d->keeper.checkpoint_pushed)) {
-            write_checkpoint(d);
+        if (checkpoint && store_queue_covers(d->queue, d->saver.pushed)) {
+            saver_end(d);
         } else if (stop) {
             if (!checkpoint || lab_clock_monotonic_us() >= d->keeper.stop_us) {
                 break;
@@ -558,11 +432,9 @@ enum status keeper_start(struct daemon *d)
 {
     struct keeper *k = &d->keeper;
     k->notes = calloc(d->params.pair_count, sizeof *k->notes);
-    k->copied = calloc(lab_part_count(d->lab), sizeof *k->copied);
-    if (!k->notes || !k->copied) {
+    if (!k->notes) {
         return STATUS_E_NOMEM;
     }
-    k->counts.checkpoint_t_us = LAB_TIME_NONE;
     k->health.journal = true;
     struct store_queue_stats stats;
     store_queue_stats(d->queue, &stats);
@@ -584,5 +456,5 @@ bool keeper_stop(struct daemon *d, int timeout_ms)
     (void)pthread_cond_signal(&d->keeper.changed);
     (void)pthread_mutex_unlock(&d->lock);
     (void)pthread_join(d->keeper.thread, NULL);
-    return !d->keeper.checkpoint_waits && d->keeper.checkpoint_saved;
+    return !d->saver.waits && d->saver.saved;
 }

@@ -232,7 +232,7 @@ static bool is_checkpoint_due(const struct daemon *d, int64_t mono_us)
 static bool begin_checkpoint(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
-    if (!keeper_begin_checkpoint(d)) {
+    if (!saver_begin(d)) {
         return false;
     }
     atomic_store(&d->keeper.save_now, false);
@@ -246,7 +246,7 @@ static void do_slice(struct daemon *d, int64_t mono_us)
 {
     struct lab_thread *t = &d->thread;
     const bool views = t->viewing || mono_us - t->viewed_us >= view_pause_us(t);
-    const bool copies = keeper_copies(d);
+    const bool copies = saver_copies(d);
     const bool due = is_checkpoint_due(d, mono_us);
     if (!views && !copies && !due) {
         return;
@@ -256,7 +256,7 @@ static void do_slice(struct daemon *d, int64_t mono_us)
     if (due && begin_checkpoint(d, mono_us)) {
         t->saves = false;
     } else if (t->saves) {
-        keeper_copy_some(d, SLICE_US);
+        (void)saver_copy_some(d, SLICE_US);
     } else if (views) {
         publish_view(d, SLICE_US);
     }
@@ -361,7 +361,7 @@ static int64_t next_work_us(const struct daemon *d)
     if (choose_pause(t) == INBOX_RESTS) {
         wait_us = REST_US;
     }
-    if (t->viewing || keeper_copies(d)) {
+    if (t->viewing || saver_copies(d)) {
         wait_us = is_awaited(t) ? 0 : SLICE_US; /* half of the time is the lab's */
     } else if (t->dirty || is_awaited(t)) {
         wait_us = min_us(wait_us, t->viewed_us + view_pause_us(t) - mono_us);

@@ -10,51 +10,64 @@
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 
-/* What was computed from a pair's window, for as long as it stays. */
+/* What was computed from a pair's window, for as long as it stays, or until it has to make room
+ * for another pair's: they are 40 kB, and made in a part of a millisecond. */
+enum { KEPT_MAX = 512 };
+
 struct kept_fits {
+    size_t pair;
     uint64_t window_version;
     struct pair_fits fits;
 };
 
-/* One part of one pair as it was; shared by all snapshots in which it has not changed. */
+/* One state of a pair, or that of a team, as it was; shared by all snapshots in which it has
+ * not changed. */
 struct copy {
     _Atomic uint32_t holders;
     uint64_t version;
+    size_t room; /* bytes for the state */
     _Alignas(max_align_t) unsigned char state[];
 };
 
-enum { PART_COUNT = 3 }; /* of a pair: itself, its dynamics, its following */
+enum { STATE_COUNT = 3 }; /* of a pair: itself, its dynamics, its following */
 
 struct snapshot {
     struct view view; /* first member: what readers get */
     struct views *views;
     _Atomic uint32_t holders;
-    struct snapshot *older; /* of those that are not the newest any more */
-    size_t taken;           /* pairs, then teams; while it is made */
-    uint64_t copied;        /* pairs that are others than before */
+    size_t taken; /* pairs, then teams; while it is made */
     /* [pair_count] the copies, as readers see them */
     const struct pair **pairs;
     const struct pair_dynamics **dynamics; /* the head without the samples */
     const struct pair_following **following;
     const struct crew **crews;
-    struct copy *copies[]; /* [PART_COUNT * pair_count + team_count] NULL: none; the four lie
+    struct copy *copies[]; /* [STATE_COUNT * pair_count + team_count] NULL: none; the four lie
                             * behind it */
 };
 
 static size_t count_copies(const struct view *view)
 {
-    return PART_COUNT * view->pair_count + view->team_count;
+    return STATE_COUNT * view->pair_count + view->team_count;
+}
+
+/* Of pairs and teams. */
+static size_t count_parts(const struct view *view)
+{
+    return view->pair_count + view->team_count;
 }
 
 struct views {
     const struct lab *lab;
     struct view base; /* what all snapshots have in common */
     pthread_mutex_t fits_lock;
-    struct kept_fits **kept; /* [pair_count] under fits_lock; NULL: nobody has asked yet */
+    struct kept_fits *kept[KEPT_MAX]; /* under fits_lock; NULL: nobody has asked yet */
     pthread_mutex_t lock;
-    struct snapshot *newest;  /* under the lock, as is: */
-    struct snapshot *retired; /* held for views_tidy(): freeing takes its time, too */
-    struct snapshot *making;  /* the lab thread's */
+    struct snapshot *newest;  /* under the lock */
+    struct snapshot *retired; /* the lab thread's: the one before, to be freed, which takes */
+    size_t dropped;           /* its time: so many of its copies are; */
+    struct snapshot *making;  /* the next one, as are: */
+    size_t renewed;           /* parts of the newest that are up to date, when none is made, */
+    unsigned blocked;         /* and how often in a row it was being read */
     struct views_counts counts;
 };
 
@@ -89,12 +102,12 @@ static void keep_fits(struct views *views, size_t pair, uint64_t version,
                       const struct pair_fits *fits)
 {
     (void)pthread_mutex_lock(&views->fits_lock);
-    struct kept_fits *kept = views->kept[pair];
-    if (!kept) {
-        kept = views->kept[pair] = calloc(1, sizeof *kept);
+    struct kept_fits **place = &views->kept[pair % KEPT_MAX];
+    if (!*place) {
+        *place = calloc(1, sizeof **place);
     }
-    if (kept && kept->window_version <= version) {
-        *kept = (struct kept_fits){version, *fits};
+    if (*place && ((*place)->pair != pair || (*place)->window_version <= version)) {
+        **place = (struct kept_fits){pair, version, *fits};
     }
     (void)pthread_mutex_unlock(&views->fits_lock);
 }
@@ -106,8 +119,8 @@ void views_fits(struct views *views, size_t index, const struct pair *pair,
 {
     const uint64_t version = pair->window_version;
     (void)pthread_mutex_lock(&views->fits_lock);
-    const struct kept_fits *kept = views->kept[index];
-    const bool known = kept && kept->window_version == version;
+    const struct kept_fits *kept = views->kept[index % KEPT_MAX];
+    const bool known = kept && kept->pair == index && kept->window_version == version;
     if (known) {
         *out = kept->fits;
     }
@@ -128,90 +141,156 @@ static long find_pair(const struct view *view, const char *id)
     return lab_find(snapshot_of(view)->views->lab, id);
 }
 
-/* State k in the copy of before, when it is of this version; else NULL. */
-static const void *keep_copy(struct snapshot *snapshot, const struct snapshot *before, size_t k,
-                             uint64_t version)
+/* A state of the lab: those of all pairs, of their dynamics and of their following, then those
+ * of all teams. */
+struct state {
+    const void *at; /* NULL: there is none */
+    uint64_t version;
+};
+
+static struct state read_state(const struct snapshot *s, size_t k)
 {
+    const struct lab *lab = s->views->lab;
+    const size_t n = s->view.pair_count;
+    if (k < n) {
+        const struct pair *pair = lab_pair(lab, k);
+        return (struct state){pair, pair->version};
+    }
+    if (k < 2 * n) {
+        const struct pair_dynamics *dynamics = lab_dynamics(lab, k - n);
+        return (struct state){dynamics, dynamics ? dynamics->version : 0};
+    }
+    if (k < STATE_COUNT * n) {
+        const struct pair_following *following = lab_following(lab, k - 2 * n);
+        return (struct state){following, following ? following->version : 0};
+    }
+    const struct crew *crew = lab_team(lab, k - STATE_COUNT * n);
+    return (struct state){crew, crew->version};
+}
+
+static size_t state_bytes(const struct snapshot *s, size_t k, const struct state *state)
+{
+    const size_t n = s->view.pair_count;
+    return k < n                 ? pair_copy_bytes(state->at, &s->view.params[k])
+           : k < 2 * n           ? sizeof(struct pair_dynamics)
+           : k < STATE_COUNT * n ? sizeof(struct pair_following)
+                                 : crew_bytes(&s->view.teams[k - STATE_COUNT * n]);
+}
+
+static void show_copy(struct snapshot *s, size_t k)
+{
+    const size_t n = s->view.pair_count;
+    const void *const state = s->copies[k]->state;
+    if (k < n) {
+        s->pairs[k] = state;
+    } else if (k < 2 * n) {
+        s->dynamics[k - n] = state;
+        s->view.dynamics = s->dynamics;
+    } else if (k < STATE_COUNT * n) {
+        s->following[k - 2 * n] = state;
+        s->view.following = s->following;
+    } else {
+        s->crews[k - STATE_COUNT * n] = state;
+    }
+}
+
+/* State k, into the snapshot's own copy; false: no memory. */
+static bool fill_copy(struct snapshot *s, size_t k, const struct state *state)
+{
+    enum { MORE = 1024 }; /* an open command, and some moves: a pair's grow in number */
+    const size_t bytes = state_bytes(s, k, state);
+    struct copy *copy = s->copies[k];
+    if (!copy || copy->room < bytes) {
+        const size_t room = k < s->view.pair_count ? bytes + MORE : bytes;
+        copy = realloc(copy, sizeof *copy + room);
+        if (!copy) {
+            return false;
+        }
+        copy->room = room;
+        atomic_init(&copy->holders, 1);
+        s->copies[k] = copy;
+    }
+    if (k < s->view.pair_count) {
+        pair_copy(copy->state, state->at, &s->view.params[k]);
+        s->views->counts.copied++;
+    } else {
+        memcpy(copy->state, state->at, bytes);
+    }
+    copy->version = state->version;
+    show_copy(s, k);
+    return true;
+}
+
+/* State k as it is now, in the copy of before when it is of this version; false: no memory. */
+static bool take_copy(struct snapshot *s, const struct snapshot *before, size_t k)
+{
+    const struct state state = read_state(s, k);
     struct copy *copy = before ? before->copies[k] : NULL;
-    if (!copy || copy->version != version) {
-        return NULL;
+    if (!state.at) {
+        return true;
+    }
+    if (!copy || copy->version != state.version) {
+        return fill_copy(s, k, &state);
     }
     atomic_fetch_add_explicit(&copy->holders, 1, memory_order_relaxed);
-    snapshot->copies[k] = copy;
-    return copy->state;
+    s->copies[k] = copy;
+    show_copy(s, k);
+    return true;
 }
 
-/* Room for state k; NULL: no memory. */
-static void *make_copy(struct snapshot *snapshot, size_t k, uint64_t version, size_t bytes)
-{
-    struct copy *copy = malloc(sizeof *copy + bytes);
-    if (!copy) {
-        return NULL;
-    }
-    atomic_init(&copy->holders, 1);
-    copy->version = version;
-    snapshot->copies[k] = copy;
-    return copy->state;
-}
+/* The states of part i are k, k + n … below the end: of a pair all are of one instant. */
+struct span {
+    size_t k, end;
+};
 
-/* State k as it is now, in the copy of before when it is of this version; NULL: no memory. */
-static const void *take_copy(struct snapshot *snapshot, const struct snapshot *before, size_t k,
-                             const void *state, uint64_t version, size_t bytes)
+static struct span find_states(const struct view *view, size_t i)
 {
-    const void *kept = keep_copy(snapshot, before, k, version);
-    if (kept) {
-        return kept;
-    }
-    void *copy = make_copy(snapshot, k, version, bytes);
-    if (copy) {
-        memcpy(copy, state, bytes);
-    }
-    return copy;
-}
-
-static const void *take_pair_copy(struct snapshot *snapshot, const struct snapshot *before,
-                                  size_t i)
-{
-    const struct pair *pair = lab_pair(snapshot->views->lab, i);
-    const struct pair_params *p = &snapshot->view.params[i];
-    const void *kept = keep_copy(snapshot, before, i, pair->version);
-    if (kept) {
-        return kept;
-    }
-    void *copy = make_copy(snapshot, i, pair->version, pair_copy_bytes(pair, p));
-    if (copy) {
-        pair_copy(copy, pair, p);
-    }
-    return copy;
+    const size_t n = view->pair_count;
+    const size_t team = (STATE_COUNT - 1) * n + i;
+    return i < n ? (struct span){i, STATE_COUNT * n} : (struct span){team, team + 1};
 }
 
 /* False when memory ran out; what there is stands in the snapshot. */
-static bool take_pair(struct snapshot *s, const struct snapshot *before, size_t i)
+static bool take_part(struct snapshot *s, const struct snapshot *before, size_t i)
 {
-    const size_t n = s->view.pair_count;
-    const struct lab *lab = s->views->lab;
-    const struct pair_dynamics *dynamics = lab_dynamics(lab, i);
-    const struct pair_following *following = lab_following(lab, i);
-    s->pairs[i] = take_pair_copy(s, before, i);
-    if (dynamics) {
-        s->view.dynamics = s->dynamics;
-        s->dynamics[i] =
-            take_copy(s, before, n + i, dynamics, dynamics->version, sizeof *dynamics);
+    const struct span states = find_states(&s->view, i);
+    bool taken = true;
+    for (size_t k = states.k; taken && k < states.end; k += s->view.pair_count) {
+        taken = take_copy(s, before, k);
     }
-    if (following) {
-        s->view.following = s->following;
-        s->following[i] =
-            take_copy(s, before, 2 * n + i, following, following->version, sizeof *following);
-    }
-    return s->pairs[i] && (!dynamics || s->dynamics[i]) && (!following || s->following[i]);
+    return taken;
 }
 
-static bool take_team(struct snapshot *s, const struct snapshot *before, size_t i)
+/* Does nobody read it? The lock is held: then nobody begins to. */
+static bool is_unread(const struct snapshot *s)
 {
-    const struct crew *crew = lab_team(s->views->lab, i);
-    s->crews[i] = take_copy(s, before, PART_COUNT * s->view.pair_count + i, crew, crew->version,
-                            crew_bytes(&s->view.teams[i]));
-    return s->crews[i] != NULL;
+    return atomic_load_explicit(&s->holders, memory_order_acquire) == 1;
+}
+
+static bool is_renewable(const struct snapshot *s, size_t k)
+{
+    const struct state state = read_state(s, k);
+    const struct copy *copy = s->copies[k];
+    return !state.at || copy->version == state.version ||
+           (is_unread(s) && atomic_load_explicit(&copy->holders, memory_order_acquire) == 1);
+}
+
+/* Part i of the newest snapshot as it is now, in its own memory; false: somebody may read it.
+ */
+static bool renew_part(struct snapshot *s, size_t i)
+{
+    const size_t n = s->view.pair_count;
+    const struct span states = find_states(&s->view, i);
+    bool renewed = true;
+    for (size_t k = states.k; renewed && k < states.end; k += n) {
+        renewed = is_renewable(s, k);
+    }
+    for (size_t k = states.k; renewed && k < states.end; k += n) {
+        const struct state state = read_state(s, k);
+        renewed =
+            !state.at || s->copies[k]->version == state.version || fill_copy(s, k, &state);
+    }
+    return renewed;
 }
 
 /* Nothing is taken into it yet; NULL: no memory. */
@@ -235,22 +314,9 @@ static struct snapshot *begin_snapshot(struct views *views)
     return s;
 }
 
-/* The next pair or team. False: no memory. */
-static bool take_next(struct snapshot *s, const struct snapshot *before)
-{
-    const size_t i = s->taken++;
-    const size_t n = s->view.pair_count;
-    if (i >= n) {
-        return take_team(s, before, i - n);
-    }
-    const bool taken = take_pair(s, before, i);
-    s->copied += !before || s->pairs[i] != before->pairs[i];
-    return taken;
-}
-
 static bool is_whole(const struct snapshot *s)
 {
-    return s->taken == s->view.pair_count + s->view.team_count;
+    return s->taken == count_parts(&s->view);
 }
 
 enum status views_create(const struct lab *lab, const char *lab_name, const char *prefix,
@@ -271,21 +337,18 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .teams = lab_team_params(lab, 0),
                                 .fits = read_fits,
                                 .find = find_pair};
-    views->kept = calloc(views->base.pair_count, sizeof(void *));
-    views->newest = views->kept ? begin_snapshot(views) : NULL;
+    views->newest = begin_snapshot(views);
     bool made = views->newest != NULL;
     while (made && !is_whole(views->newest)) {
-        made = take_next(views->newest, NULL);
+        made = take_part(views->newest, NULL, views->newest->taken++);
     }
     if (!made) {
         if (views->newest) {
             drop_snapshot(views->newest);
         }
-        free(views->kept);
         free(views);
         return STATUS_E_NOMEM;
     }
-    views->counts.copied = views->newest->copied;
     lock_init(&views->lock);
     lock_init(&views->fits_lock);
     *out = views;
@@ -295,98 +358,172 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
 void views_destroy(struct views *views)
 {
     if (views) {
-        views_tidy(views);
+        if (views->retired) {
+            drop_snapshot(views->retired);
+        }
         assert(atomic_load(&views->newest->holders) == 1);
         drop_snapshot(views->newest);
         if (views->making) {
             drop_snapshot(views->making);
         }
-        for (size_t i = 0; i < views->base.pair_count; i++) {
+        for (size_t i = 0; i < KEPT_MAX; i++) {
             free(views->kept[i]);
         }
-        free(views->kept);
         (void)pthread_mutex_destroy(&views->lock);
         (void)pthread_mutex_destroy(&views->fits_lock);
         free(views);
     }
 }
 
+static void stamp_view(struct snapshot *s, int64_t t_us, const struct view_health *health)
+{
+    s->view.t_us = t_us;
+    s->view.counts = *lab_counts(s->views->lab);
+    s->view.health = *health;
+}
+
 /* NULL: there was no memory for it, and readers keep the older one. */
 static void put_newest(struct views *views, struct snapshot *snapshot)
 {
-    (void)pthread_mutex_lock(&views->lock);
     if (snapshot) {
-        views->counts.copied += snapshot->copied;
         views->counts.published++;
-        views->newest->older = views->retired;
         views->retired = views->newest;
         views->newest = snapshot;
     } else {
         views->counts.failed++;
     }
-    (void)pthread_mutex_unlock(&views->lock);
 }
 
-/* Takes in parts for so long. False: no memory. */
-static bool take_some(struct views *views, int64_t slice_us)
+/* Looked at after every few parts. */
+static bool is_over(size_t parts, int64_t until_us)
 {
-    enum { LOOK = 16 }; /* parts between two looks at the clock */
+    enum { LOOK = 16 };
+    return parts % LOOK == 0 && until_us < INT64_MAX && lab_clock_monotonic_us() >= until_us;
+}
+
+/* Brings the newest snapshot itself up to date. False: somebody reads it, or shares with it
+ * what has changed. */
+static bool renew_some(struct views *views, int64_t until_us)
+{
+    const size_t parts = count_parts(&views->base);
+    bool renewed = views->renewed > 0 || is_unread(views->newest);
+    bool over = false;
+    while (renewed && !over && views->renewed < parts) {
+        renewed = renew_part(views->newest, views->renewed);
+        views->renewed += renewed;
+        over = is_over(views->renewed, until_us);
+    }
+    return renewed && (views->renewed < parts || is_unread(views->newest));
+}
+
+/* Is there nothing left of the one before? Its readers do the rest. */
+static bool drop_some(struct views *views, int64_t until_us)
+{
+    struct snapshot *const s = views->retired;
+    bool over = false;
+    if (!s) {
+        return true;
+    }
+    while (is_unread(s) && !over && views->dropped < count_copies(&s->view)) {
+        drop_copy(s->copies[views->dropped]);
+        s->copies[views->dropped++] = NULL;
+        over = is_over(views->dropped, until_us);
+    }
+    if (!over) {
+        drop_snapshot(s);
+        views->retired = NULL;
+        views->dropped = 0;
+    }
+    return !over;
+}
+
+/* Takes in parts for so long: what the newest may show as well is shared. False: no memory. */
+static bool take_some(struct views *views, int64_t until_us)
+{
     struct snapshot *const s = views->making;
-    const int64_t until_us =
-        slice_us < INT64_MAX ? lab_clock_monotonic_us() + slice_us : INT64_MAX;
-    bool goes_on = true;
-    while (goes_on && !is_whole(s)) {
-        /* Only this thread replaces newest, so it may read it without the lock. */
-        if (!take_next(s, views->newest)) {
+    bool taken = s != NULL;
+    bool over = false;
+    while (taken && !over && !is_whole(s)) {
+        (void)renew_part(views->newest, s->taken);
+        taken = take_part(s, views->newest, s->taken++);
+        over = is_over(s->taken, until_us);
+    }
+    return taken;
+}
+
+/* Is another snapshot to be made, as the newest is being read? Most is for less than so many
+ * slices; but what the first slice has begun is not shown in part. */
+static bool is_another_wanted(struct views *views, size_t from)
+{
+    enum { PATIENCE = 100 };
+    const bool waits = (from > 0 || views->renewed == 0) && ++views->blocked < PATIENCE;
+    views->blocked = waits ? views->blocked : 0;
+    return !waits;
+}
+
+/* A slice of the snapshot that is being made. */
+static bool make_slice(struct views *views, int64_t t_us, const struct view_health *health,
+                       int64_t until_us)
+{
+    struct snapshot *const s = views->making;
+    const bool taken = take_some(views, until_us);
+    if (taken && !is_whole(s)) {
+        return false;
+    }
+    if (taken) {
+        stamp_view(s, t_us, health);
+    } else if (s) {
+        drop_snapshot(s);
+    }
+    views->making = NULL;
+    put_newest(views, taken ? s : NULL);
+    return true;
+}
+
+/* Under the lock: whoever reads sees all of a slice, or nothing of it. */
+static bool publish_slice(struct views *views, int64_t t_us, const struct view_health *health,
+                          int64_t until_us)
+{
+    const size_t from = views->renewed;
+    bool done = false;
+    if (!drop_some(views, until_us)) {
+        return false;
+    }
+    const bool renewed = !views->making && renew_some(views, until_us);
+    if (renewed) {
+        views->blocked = 0;
+        done = views->renewed == count_parts(&views->base);
+        views->counts.published += done;
+    } else {
+        if (!views->making && !is_another_wanted(views, from)) {
             return false;
         }
-        goes_on = s->taken % LOOK != 0 || lab_clock_monotonic_us() < until_us;
+        if (!views->making) {
+            views->making = begin_snapshot(views);
+        }
+        done = make_slice(views, t_us, health, until_us);
     }
-    return true;
+    if (is_unread(views->newest)) {
+        stamp_view(views->newest, t_us, health);
+    }
+    views->renewed = done ? 0 : views->renewed;
+    return done;
 }
 
 bool views_publish_some(struct views *views, int64_t t_us, const struct view_health *health,
                         int64_t slice_us)
 {
-    if (!views->making) {
-        views->making = begin_snapshot(views);
-    }
-    struct snapshot *const s = views->making;
-    if (!s || !take_some(views, slice_us)) {
-        if (s) {
-            drop_snapshot(s);
-        }
-        views->making = NULL;
-        put_newest(views, NULL);
-        return true;
-    }
-    if (!is_whole(s)) {
-        return false;
-    }
-    s->view.t_us = t_us;
-    s->view.counts = *lab_counts(views->lab);
-    s->view.health = *health;
-    views->making = NULL;
-    put_newest(views, s);
-    return true;
+    const int64_t until_us =
+        slice_us < INT64_MAX ? lab_clock_monotonic_us() + slice_us : INT64_MAX;
+    (void)pthread_mutex_lock(&views->lock);
+    const bool done = publish_slice(views, t_us, health, until_us);
+    (void)pthread_mutex_unlock(&views->lock);
+    return done;
 }
 
 void views_publish(struct views *views, int64_t t_us, const struct view_health *health)
 {
     while (!views_publish_some(views, t_us, health, INT64_MAX)) {
-    }
-}
-
-void views_tidy(struct views *views)
-{
-    (void)pthread_mutex_lock(&views->lock);
-    struct snapshot *s = views->retired;
-    views->retired = NULL;
-    (void)pthread_mutex_unlock(&views->lock);
-    while (s) {
-        struct snapshot *const older = s->older;
-        drop_snapshot(s);
-        s = older;
     }
 }
 

@@ -1,12 +1,14 @@
-/* service/daemon/views.h - what others may see of the lab: immutable snapshots, handed out by
- * count.
+/* service/daemon/views.h - what others may see of the lab: snapshots, handed out by count, that
+ * do not change while somebody holds them.
  *
  * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
- * releases it. Only pairs that changed since the last snapshot are copied, the others are
- * shared with it. In a big lab that takes tens of milliseconds, so it is done in slices between
- * which the lab goes on: each pair, and each team, is as it was at one instant, of those
- * between the snapshot's beginning and its publication. The batch fits of a pair are computed
- * when somebody first asks, and kept until its moves change.
+ * releases it. Only pairs that changed since the last snapshot are copied: into that snapshot
+ * itself where nobody reads it, else into another one, which shares the others with it. So
+ * there is one copy of a pair, and as many more as readers hold. In a big lab that takes tens
+ * of milliseconds, so it is done in slices between which the lab goes on: each pair, and each
+ * team, is as it was at one instant, of those between the snapshot's beginning and its
+ * publication or, where it is the newest one that is renewed, until it is acquired. The batch
+ * fits of a pair are computed when somebody first asks, and kept until its moves change.
  */
 #ifndef SERVICE_DAEMON_VIEWS_H
 #define SERVICE_DAEMON_VIEWS_H
@@ -38,9 +40,6 @@ void views_publish(struct views *views, int64_t t_us, const struct view_health *
 /* Lab thread: the same for some slice_us; true: it is published. Call again until then. */
 bool views_publish_some(struct views *views, int64_t t_us, const struct view_health *health,
                         int64_t slice_us);
-
-/* Any thread but the lab's: free what nobody reads any more. */
-void views_tidy(struct views *views);
 
 /* Any thread, as acquire() and release() of struct web_source. Never NULL. */
 const struct view *views_acquire(void *views);

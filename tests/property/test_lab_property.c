@@ -290,18 +290,38 @@ static void test_checkpoint(void)
 /* A state that is saved while the lab goes on: that of the moment at which it began. */
 struct saver {
     const struct lab *lab;
-    struct lab_save save;
+    struct saved_lab state;
     bool saved[8];
-    unsigned before; /* parts that were saved because they were about to change */
+    bool changed[8];   /* since the last whole one */
+    bool only_changed; /* are saved */
+    unsigned before;   /* parts that were saved because they were about to change */
 };
+
+static void save_part(struct saver *s, size_t part)
+{
+    if (s->saved[part]) {
+        return;
+    }
+    s->saved[part] = true;
+    if (s->only_changed && !s->changed[part]) {
+        lab_save_unchanged(s->lab, &s->state.save, part);
+    } else {
+        lab_save_part(s->lab, &s->state.save, part);
+    }
+}
 
 static void save_before(void *context, size_t part)
 {
     struct saver *s = context;
-    if (!s->saved[part]) {
-        s->saved[part] = true;
-        s->before++;
-        lab_save_part(s->lab, &s->save, part);
+    s->before += !s->saved[part];
+    save_part(s, part);
+    s->changed[part] = true;
+}
+
+static void save_rest(struct saver *s)
+{
+    for (size_t part = 0; part < lab_part_count(s->lab); part++) {
+        save_part(s, part);
     }
 }
 
@@ -318,21 +338,16 @@ static void test_saved_on_the_way(void)
     const struct lab_counts counts = *lab_counts(lab);
     struct saver s = {.lab = lab};
     void *at_once = saved_lab(lab, &bytes);
-    s.save.out = calloc(1, lab_save_bytes(lab));
-    CU_ASSERT_FATAL(s.save.out && lab_part_count(lab) <= COUNT(s.saved));
-    lab_save_begin(lab, &s.save);
+    CU_ASSERT_FATAL(lab_part_count(lab) <= COUNT(s.saved));
+    saved_lab_begin(&s.state, lab);
     lab_watch(lab, save_before, &s);
     run(lab, &whole, cut, cut + 50);
     lab_watch(lab, NULL, NULL);
     CHECK("some had to be saved before", s.before > 0);
-    for (size_t part = 0; part < lab_part_count(lab); part++) {
-        if (!s.saved[part]) {
-            lab_save_part(lab, &s.save, part);
-        }
-    }
-    CHECK_INT("as many bytes", s.save.used, bytes);
+    save_rest(&s);
+    CHECK_INT("as many bytes", s.state.save.used, bytes);
     struct lab *after = new_lab();
-    CHECK_INT("loads", lab_load(after, s.save.out, s.save.used), STATUS_OK);
+    CHECK_INT("loads", lab_load(after, s.state.bytes, s.state.save.used), STATUS_OK);
     CHECK("the counts of then", memcmp(lab_counts(after), &counts, sizeof counts) == 0);
     size_t again_bytes = 0;
     void *again = saved_lab(after, &again_bytes);
@@ -344,11 +359,68 @@ static void test_saved_on_the_way(void)
           whole.used >= tail && memcmp(whole.text + whole.used - tail, parts.text, tail) == 0);
     free(at_once);
     free(again);
-    free(s.save.out);
+    free(s.state.bytes);
     free(lab);
     free(after);
     free(whole.text);
     free(parts.text);
+}
+
+/* What has changed since a whole state, put over it, is the whole state of then: again and
+ * again, and while the lab goes on. */
+static void test_saved_changes(void)
+{
+    struct log ignored;
+    start_log(&ignored);
+    struct lab *lab = new_lab();
+    struct lab *after = new_lab();
+    struct saver s = {.lab = lab};
+    int at = rand() % (EVENTS / 4);
+    run(lab, &ignored, 0, at);
+    saved_lab_begin(&s.state, lab);
+    save_rest(&s);
+    lab_watch(lab, save_before, &s);
+    unsigned unchanged = 0;
+    while (at < EVENTS) {
+        const int next = at + rand() % 8;
+        run(lab, &ignored, at, next < EVENTS ? next : EVENTS);
+        size_t bytes = 0;
+        void *whole = saved_lab(lab, &bytes);
+        memset(s.saved, 0, sizeof s.saved);
+        s.only_changed = true;
+        saved_lab_begin(&s.state, lab);
+        for (size_t part = 0; part < lab_part_count(lab); part++) {
+            unchanged += !s.changed[part];
+        }
+        at = next + rand() % 4;
+        if (next < EVENTS) {
+            run(lab, &ignored, next, at < EVENTS ? at : EVENTS);
+        }
+        save_rest(&s);
+        CHECK_INT("as many bytes", s.state.save.used, bytes);
+        CHECK_INT("loads", lab_load(after, s.state.bytes, bytes), STATUS_OK);
+        void *again = saved_lab(after, &bytes);
+        CHECK("the same", bytes == s.state.save.used && memcmp(again, whole, bytes) == 0);
+        free(again);
+        free(whole);
+        if (rand() % 4 == 0) { /* whole again */
+            memset(s.saved, 0, sizeof s.saved);
+            memset(s.changed, 0, sizeof s.changed);
+            s.only_changed = false;
+            saved_lab_begin(&s.state, lab);
+            save_rest(&s);
+        }
+        at++;
+        if (at < EVENTS) {
+            run(lab, &ignored, at - 1, at);
+        }
+    }
+    CHECK("some had not", unchanged > 0);
+    lab_watch(lab, NULL, NULL);
+    free(s.state.bytes);
+    free(lab);
+    free(after);
+    free(ignored.text);
 }
 
 int main(void)
@@ -361,5 +433,6 @@ int main(void)
     CU_add_test(suite, "laws", test_laws);
     CU_add_test(suite, "checkpoint", test_checkpoint);
     CU_add_test(suite, "saved on the way", test_saved_on_the_way);
+    CU_add_test(suite, "saved changes", test_saved_changes);
     return check_run();
 }

@@ -5,12 +5,12 @@
 #include <glob.h>
 #include <pthread.h>
 
-#include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store.h"
 #include "service/cli/lab_clock.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker_tests.h"
+#include "tests/support/checkpoint_file.h"
 #include "tests/support/daemon.h"
 
 enum { KEPT_MAX = 512 };
@@ -505,6 +505,7 @@ static void test_older_checkpoint(void)
 {
     char ids[64][64];
     uint64_t fingerprint = 0;
+    uint64_t id = 0;
     struct err err = {0};
     struct journal_checkpoint checkpoint = {0};
     hear();
@@ -522,7 +523,8 @@ static void test_older_checkpoint(void)
     CU_ASSERT_FATAL(journal_checkpoint_read(path, CHECKPOINT_VERSION, fingerprint, &checkpoint,
                                             &err) == STATUS_OK);
     checkpoint.version = CHECKPOINT_VERSION - 1;
-    CU_ASSERT_FATAL(journal_checkpoint_write(path, &checkpoint, NULL, &err) == STATUS_OK);
+    checkpoint.base = 0;
+    CU_ASSERT_FATAL(checkpoint_write(path, &checkpoint, NULL, &id, &err) == STATUS_OK);
     journal_checkpoint_free(&checkpoint);
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/storage/journal_checkpoint.h"
+#include "tests/support/checkpoint_file.h"
 
 static char dir[] = "/tmp/test_checkpoint.XXXXXX";
 static char path[128];
@@ -23,6 +23,13 @@ static struct journal_checkpoint sample(const void *payload, size_t bytes)
                                        .t_us = INT64_C(1795153555600000),
                                        .bytes = bytes,
                                        .payload = sample_payload};
+}
+
+static enum status write_file(const struct journal_checkpoint *checkpoint,
+                              const struct journal_io *io, struct err *err)
+{
+    uint64_t id = 0;
+    return checkpoint_write(path, checkpoint, io, &id, err);
 }
 
 static enum status read_back(struct journal_checkpoint *out, struct err *err)
@@ -58,7 +65,7 @@ static void round_trip(void)
         const struct journal_checkpoint in = sample(payload, sizes[i]);
         struct journal_checkpoint out = {0};
         struct err err = {0};
-        CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, &err), STATUS_OK);
+        CHECK_INT("write", write_file(&in, NULL, &err), STATUS_OK);
         CHECK_INT("read", read_back(&out, &err), STATUS_OK);
         CHECK_INT("bytes", out.bytes, sizes[i]);
         CHECK_INT("file", out.position.file, here.file);
@@ -69,24 +76,29 @@ static void round_trip(void)
     }
 }
 
-enum { HEAD_BYTES = 88 + JOURNAL_NOTE_MAX };
+enum { HEAD_BYTES = 104 + JOURNAL_NOTE_MAX, PIECE_BYTES = 16 };
 
-/* The file is a contract between versions: fixed bytes, little endian, CRC-32 of "123456789"
- * as published (cbf43926). */
+/* The file is a contract between versions: fixed bytes, little endian. The pieces are
+ * "123456789" alone, which they could not be: its CRC-32 as published (cbf43926). */
 static void layout(void)
 {
     struct journal_checkpoint in = sample("123456789", 9);
     (void)snprintf(in.note, sizeof in.note, "made with this");
-    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    struct journal_checkpoint_writer w;
+    uint64_t id = 0;
+    journal_checkpoint_begin(&w, path, false, NULL);
+    journal_checkpoint_add(&w, "12345", 5);
+    journal_checkpoint_add(&w, "6789", 4);
+    CHECK_INT("write", journal_checkpoint_end(&w, path, &in, &id, NULL), STATUS_OK);
     unsigned char got[2048];
     CHECK_INT("size", slurp(got, sizeof got), HEAD_BYTES + 9);
     static const unsigned char want[] = {
-        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  3,    0,    0,    0,
+        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  4,    0,    0,    0,
         3,   0,   0,   0,   0xef, 0xbe, 0xfe, 0xca, 0xce, 0xfa, 0xed, 0xfe,
     };
     CHECK("head", memcmp(got, want, sizeof want) == 0);
     static const unsigned char crc[] = {0x26, 0x39, 0xf4, 0xcb};
-    CHECK("note", memcmp(got + 80, "made with this", 15) == 0);
+    CHECK("note", memcmp(got + 96, "made with this", 15) == 0);
     CHECK("crc", memcmp(got + HEAD_BYTES - 8, crc, sizeof crc) == 0);
 }
 
@@ -100,7 +112,7 @@ static void refusals(void)
 
     struct journal_checkpoint in = sample("some state", 10);
     (void)snprintf(in.note, sizeof in.note, "motor=1f");
-    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
     err = (struct err){0};
     CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, &out, &err),
               STATUS_E_STALE);
@@ -121,10 +133,10 @@ static void refusals(void)
 static void damage(void)
 {
     const struct journal_checkpoint in = sample("the state of a lab", 18);
-    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
     unsigned char whole[2048];
     const size_t n = slurp(whole, sizeof whole);
-    CHECK_INT("size", n, HEAD_BYTES + 18);
+    CHECK_INT("size", n, HEAD_BYTES + PIECE_BYTES + 18);
     struct journal_checkpoint out = {0};
     for (size_t cut = 0; cut < n; cut++) {
         struct err err = {0};
@@ -148,6 +160,108 @@ static void damage(void)
     spill(longer, n + 1);
     CHECK_INT("longer", read_back(&out, NULL), STATUS_E_PARSE);
     CHECK("untouched", out.payload == NULL);
+}
+
+/* Pieces go where they belong, in any order; what none says is 0. */
+static void pieces(void)
+{
+    static const unsigned char want[] = {0, 0, 'a', 'b', 0, 'c', 'e', 'f', 0};
+    static const struct {
+        struct journal_piece piece;
+        const char *bytes;
+    } rows[] = {{{5, 2}, "cd"}, {{2, 2}, "ab"}, {{6, 2}, "ef"}, {{9, 0}, ""}};
+    struct journal_checkpoint out = {0};
+    struct journal_checkpoint in = sample("", 0);
+    struct journal_checkpoint_writer w;
+    uint64_t id = 0;
+    in.bytes = sizeof want;
+    for (size_t wrong = 0; wrong < 2; wrong++) {
+        journal_checkpoint_begin(&w, path, false, NULL);
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            journal_checkpoint_add(&w, &rows[i].piece, sizeof rows[i].piece);
+            journal_checkpoint_add(&w, rows[i].bytes, rows[i].piece.bytes);
+        }
+        if (wrong) {
+            const struct journal_piece beyond = {8, 2};
+            journal_checkpoint_add(&w, &beyond, sizeof beyond);
+            journal_checkpoint_add(&w, "no", 2);
+        }
+        CHECK_INT("write", journal_checkpoint_end(&w, path, &in, &id, NULL), STATUS_OK);
+        CHECK_INT("read", read_back(&out, NULL), wrong ? STATUS_E_PARSE : STATUS_OK);
+    }
+    CHECK("where they belong", memcmp(out.payload, want, sizeof want) == 0);
+    journal_checkpoint_free(&out);
+}
+
+static enum status write_changes(struct journal_checkpoint *c, uint64_t base,
+                                 const struct journal_piece *piece, const char *bytes,
+                                 const struct journal_io *io)
+{
+    struct journal_checkpoint_writer w;
+    uint64_t id = 0;
+    c->base = base;
+    journal_checkpoint_begin(&w, path, true, io);
+    journal_checkpoint_add(&w, piece, sizeof *piece);
+    journal_checkpoint_add(&w, bytes, piece->bytes);
+    return journal_checkpoint_end(&w, path, c, &id, NULL);
+}
+
+static bool has_state(const char *state, int64_t t_us)
+{
+    struct journal_checkpoint out = {0};
+    const bool is = read_back(&out, NULL) == STATUS_OK && out.bytes == strlen(state) &&
+                    memcmp(out.payload, state, out.bytes) == 0 && out.t_us == t_us;
+    journal_checkpoint_free(&out);
+    return is;
+}
+
+/* What has changed since a whole one is taken with that one and with no other. */
+static void changes(void)
+{
+    char beside[160];
+    char kept[160];
+    uint64_t id = 0;
+    uint64_t next = 0;
+    struct journal_checkpoint in = sample("first state", 11);
+    struct journal_checkpoint later = sample("", 0);
+    const int64_t t_us = in.t_us;
+    (void)snprintf(beside, sizeof beside, "%s.changes", path);
+    (void)snprintf(kept, sizeof kept, "%s.kept", path);
+    in = sample("first state", 11);
+    CHECK_INT("whole", checkpoint_write(path, &in, NULL, &id, NULL), STATUS_OK);
+    later.t_us = t_us + 1;
+    later.bytes = 13; /* it has grown */
+    const struct journal_piece piece = {6, 7};
+    CHECK_INT("changes", write_changes(&later, id, &piece, "changes", NULL), STATUS_OK);
+    CHECK("both", has_state("first changes", t_us + 1));
+    later.bytes = 8; /* it has shrunk */
+    later.t_us = t_us + 2;
+    const struct journal_piece less = {6, 2};
+    CHECK_INT("others", write_changes(&later, id, &less, "ok", NULL), STATUS_OK);
+    CHECK("both", has_state("first ok", t_us + 2));
+    CHECK_INT("kept", link(beside, kept), 0);
+    in = sample("another", 7);
+    CHECK_INT("whole", checkpoint_write(path, &in, NULL, &next, NULL), STATUS_OK);
+    CHECK("no changes", access(beside, F_OK) != 0 && has_state("another", t_us));
+    /* As after a crash in between. */
+    CHECK_INT("back", rename(kept, beside), 0);
+    CHECK("not its own", next != id && has_state("another", t_us));
+    later.version = 2;
+    CHECK_INT("of another program", write_changes(&later, next, &less, "ok", NULL), STATUS_OK);
+    CHECK_INT("stale", read_back(&in, NULL), STATUS_E_STALE);
+    later.version = 3;
+    CHECK_INT("changes", write_changes(&later, next, &less, "ok", NULL), STATUS_OK);
+    CHECK("both", has_state("anotheok", t_us + 2));
+    const int fd = open(beside, O_WRONLY);
+    CHECK("damage", fd >= 0 && pwrite(fd, "x", 1, HEAD_BYTES + PIECE_BYTES) == 1);
+    (void)close(fd);
+    CHECK_INT("damaged", read_back(&in, NULL), STATUS_E_PARSE);
+    CHECK_INT("removed", unlink(path), 0);
+    CHECK_INT("gone", write_changes(&later, next, &less, "ok", NULL), STATUS_E_STALE);
+    CHECK_INT("none", read_back(&in, NULL), STATUS_E_EMPTY);
+    CHECK_INT("alone", rename(beside, path), 0);
+    CHECK_INT("not whole", read_back(&in, NULL), STATUS_E_PARSE);
+    (void)unlink(path);
 }
 
 /* --- the n-th call fails -------------------------------------------------------------- */
@@ -187,6 +301,33 @@ static int chaos_rename(void *context, const char *from, const char *to)
     return chaos_now(context) ? -1 : rename(from, to);
 }
 
+/* Changes that cannot be written leave those of before. */
+static void chaos_of_changes(void)
+{
+    struct journal_checkpoint in = sample("state", 5);
+    struct journal_checkpoint later = sample("", 0);
+    const struct journal_piece piece = {0, 5};
+    uint64_t id = 0;
+    bool failed = true;
+    int n = 0;
+    in = sample("state", 5);
+    CHECK_INT("whole", checkpoint_write(path, &in, NULL, &id, NULL), STATUS_OK);
+    later.bytes = 5;
+    for (; failed && n < 50; n++) {
+        struct chaos state = {.fail_at = n};
+        const struct journal_io io = {&state, chaos_write, chaos_fsync, chaos_rename};
+        CHECK_INT("old", write_changes(&later, id, &piece, "older", NULL), STATUS_OK);
+        failed = write_changes(&later, id, &piece, "newer", &io) != STATUS_OK;
+        const bool is_new = has_state("newer", in.t_us);
+        CHECK("one of them", is_new || has_state("older", in.t_us));
+        CHECK("new when told so", failed || is_new);
+    }
+    CHECK("every call failed once", n >= 5 && n < 50);
+    char beside[160];
+    (void)snprintf(beside, sizeof beside, "%s.changes", path);
+    (void)unlink(beside);
+}
+
 static void chaos(void)
 {
     for (int torn = 0; torn < 2; torn++) {
@@ -196,10 +337,10 @@ static void chaos(void)
             struct chaos state = {.fail_at = n, .torn = torn};
             const struct journal_io io = {&state, chaos_write, chaos_fsync, chaos_rename};
             const struct journal_checkpoint old = sample("old", 3);
-            CHECK_INT("old", journal_checkpoint_write(path, &old, NULL, NULL), STATUS_OK);
+            CHECK_INT("old", write_file(&old, NULL, NULL), STATUS_OK);
             struct err err = {0};
             const struct journal_checkpoint new = sample("newer", 5);
-            const enum status status = journal_checkpoint_write(path, &new, &io, &err);
+            const enum status status = write_file(&new, &io, &err);
             failed = status != STATUS_OK;
             CHECK("status", status == STATUS_OK || status == STATUS_E_IO);
             CHECK("text", !failed || strstr(err.text, "No space") != NULL);
@@ -230,7 +371,10 @@ int main(void)
     CU_add_test(suite, "layout", layout);
     CU_add_test(suite, "refusals", refusals);
     CU_add_test(suite, "damage", damage);
+    CU_add_test(suite, "pieces", pieces);
+    CU_add_test(suite, "changes", changes);
     CU_add_test(suite, "chaos", chaos);
+    CU_add_test(suite, "chaos of changes", chaos_of_changes);
     const int result = check_run();
     (void)unlink(path);
     (void)rmdir(dir);

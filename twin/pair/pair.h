@@ -255,9 +255,11 @@ size_t pair_commanded_moves(const struct pair *pair, const struct pair_params *p
 /* What the moves of the window tell of both sides. */
 struct pair_fits {
     bool known[SIDE_COUNT]; /* it could be computed */
-    bool commanded;         /* arms: times by what was commanded, profile; else fit */
-    struct travel_fit fit[SIDE_COUNT];
-    struct profile_fit profile[SIDE_COUNT];
+    bool commanded;         /* arms: times by what was commanded, profile; else fit: */
+    union {
+        struct travel_fit fit[SIDE_COUNT];
+        struct profile_fit profile[SIDE_COUNT];
+    };
 };
 
 /* Fit the window as it stands. Costs up to some milliseconds: not for the lab thread. Pure but
