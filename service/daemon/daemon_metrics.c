@@ -233,9 +233,11 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     metrics_family(m, "tandem_calibrations_seconds_total", METRIC_COUNTER,
                    "Processor time that making and publishing them took.");
     metrics_sample(m, NULL, 0, lab_s(f.worked_us));
-    metrics_gauge(m, "tandem_calibrations_waiting", "Pairs whose calibration is to be made.",
-                  (double)f.waiting);
-    metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of these.",
+    metrics_gauge(
+        m, "tandem_calibrations_waiting",
+        "Pairs whose calibration is to be made, those that had one a moment ago included.",
+        (double)f.waiting);
+    metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of the others.",
                   lab_s(f.waits_us));
     if (c.checkpoint_t_us != LAB_TIME_NONE) {
         metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",

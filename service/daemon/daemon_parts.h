@@ -241,15 +241,16 @@ void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
  * of its newest moves, which takes a part of a millisecond, and publishes it. Thousands of
  * pairs that move ask for more of that than a core can bear, so it takes a bounded share of
  * one: what has waited for longest comes first, with the moves that there are by then, and of a
- * pair one waits at most. How many wait, and how long, is told.
+ * pair one waits at most. A pair that moves several times a second has a calibration every two
+ * seconds, and one of its last moves. How many wait, and how long, is told.
  */
 enum finding { FINDING_TRAVEL_TIME, FINDING_DYNAMICS, FINDING_COUNT };
 
 struct findings_counts {
     uint64_t published;
-    uint64_t dropped; /* by the broker's client */
-    uint64_t waiting;
-    int64_t waits_us;  /* the one that has waited for longest */
+    uint64_t dropped;  /* by the broker's client */
+    uint64_t waiting;  /* those that rest included */
+    int64_t waits_us;  /* the one that has waited for longest, since it was its turn */
     int64_t worked_us; /* making and publishing them */
 };
 
@@ -262,8 +263,9 @@ struct findings {
     /* [FINDING_COUNT * pair_count] each: new again while they waited, since then and before. */
     uint32_t *missed, *owed;
     size_t missed_count, owed_count;
-    _Atomic uint64_t shown; /* items of which the newest snapshot has what is new */
-    _Atomic uint64_t taken; /* by the keeper */
+    _Atomic uint64_t shown;   /* items of which the newest snapshot has what is new */
+    _Atomic uint64_t resting; /* not items yet: their pair was calibrated a moment ago */
+    _Atomic uint64_t taken;   /* by the keeper */
     /* The keeper's: */
     int64_t looked_us; /* monotonic */
     int64_t left_ns;   /* what is left of its share */
