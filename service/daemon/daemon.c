@@ -580,9 +580,7 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
     (void)pthread_mutex_unlock(&d->lock);
     /* Its rows would hold up those of the lab; the next run makes them up. */
     atomic_store(&d->mender.stop, true);
-    if (d->gateway.client) {
-        mqtt_client_stop(d->gateway.client, LEAVE_MS);
-    }
+    gateway_leave(d, LEAVE_MS);
     if (d->thread.runs) {
         note_own(d, "stop");
         lab_thread_stop(d);
