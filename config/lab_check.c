@@ -52,6 +52,8 @@ static const char *const needs[][2] = {
     {"broker.tls.cert_file", "broker.tls.key_file"},
     {"broker.tls.key_file", "broker.tls.cert_file"},
     {"broker.password_file", "broker.username"},
+    {"broker.telemetry_username", "broker.username"},
+    {"broker.telemetry_password_file", "broker.telemetry_username"},
     {"http.tls_certificate", "http.tls_key"},
     {"http.tls_key", "http.tls_certificate"},
 };

@@ -27,6 +27,8 @@ struct broker_options {
     char prefix[LAB_PREFIX_MAX]; /* of every topic, without a slash at its end */
     char username[LAB_HOST_MAX]; /* "": none */
     char password_file[LAB_PATH_MAX];
+    char telemetry_username[LAB_HOST_MAX]; /* of a second connection; "": see config.md */
+    char telemetry_password_file[LAB_PATH_MAX];
     struct {
         bool enabled;
         char ca_file[LAB_PATH_MAX]; /* "": the system's authorities */

@@ -39,6 +39,10 @@ static const struct option_row lab_rows[] = {
      "What every topic begins with; the pair's id follows after a slash."),
     LAB(broker.username, TEXT("", NO_RANGE), "User name at the broker."),
     LAB(broker.password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
+    LAB(broker.telemetry_username, TEXT("", NO_RANGE),
+     "User of a second connection, for telemetry alone, so that no reply waits behind it. Without username and "
+     "cert_file there is one anyway."),
+    LAB(broker.telemetry_password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
     LAB(broker.tls.enabled, TRUTH("false"), "Encrypt the connection and check the broker's certificate."),
     LAB(broker.tls.ca_file, TEXT("", NO_RANGE),
      "Certificates (PEM) of the authorities that may vouch for the broker; without it, the system's."),

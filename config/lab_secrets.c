@@ -61,6 +61,7 @@ enum status lab_secrets_check(const struct lab_file *lab, struct err_list *error
     const struct http_options *h = &lab->http;
     const struct secret secrets[] = {
         {"broker.password_file", b->password_file, SECRET_LINE, 1},
+        {"broker.telemetry_password_file", b->telemetry_password_file, SECRET_LINE, 1},
         {"broker.tls.ca_file", b->tls.enabled ? b->tls.ca_file : "", FOR_ALL, 0},
         {"broker.tls.cert_file", b->tls.enabled ? b->tls.cert_file : "", FOR_ALL, 0},
         {"broker.tls.key_file", b->tls.enabled ? b->tls.key_file : "", SECRET, 0},

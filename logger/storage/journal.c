@@ -157,9 +157,12 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
     return done == n;
 }
 
-/* Close a torn piece first, and write the line, where there is or can be a file. */
-static bool append_line(struct journal *j, const char *line, size_t bytes, int64_t t_us)
+/* Close a torn piece first, and write the lines, where there is or can be a file. *done: so
+ * many bytes of them were written. */
+static bool append_text(struct journal *j, const char *lines, size_t bytes, int64_t t_us,
+                        size_t *done)
 {
+    *done = 0;
     if (rotation_is_due(j, bytes, t_us) && !start_file(j, t_us) && j->fd < 0) {
         return false;
     }
@@ -172,29 +175,55 @@ static bool append_line(struct journal *j, const char *line, size_t bytes, int64
         }
         j->stats.torn++;
     }
-    return write_bytes(j, line, bytes);
+    const uint64_t start = j->end.offset;
+    const bool whole = write_bytes(j, lines, bytes);
+    *done = (size_t)(j->end.offset - start);
+    return whole;
+}
+
+static size_t count_lines(const char *text, size_t bytes)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = memchr(at, '\n', bytes - (size_t)(at - text))); at++) {
+        count++;
+    }
+    return count;
+}
+
+enum status journal_append_lines(struct journal *journal, const char *lines, size_t bytes,
+                                 int64_t t_us, size_t *wrote, struct journal_position *after)
+{
+    if (bytes == 0 || lines[bytes - 1] != '\n') {
+        return STATUS_E_ARG;
+    }
+    size_t done = 0;
+    lock_take(&journal->lock);
+    const bool tried = wait_is_over(journal, journal->failed_us, t_us);
+    const bool ok = tried && append_text(journal, lines, bytes, t_us, &done);
+    size_t whole = done;
+    while (whole > 0 && lines[whole - 1] != '\n') {
+        whole--;
+    }
+    if (tried) {
+        journal->failed_us = ok ? LAB_TIME_NONE : t_us;
+        journal->stats.failing = !ok;
+    }
+    journal->stats.lines += count_lines(lines, whole);
+    journal->stats.lost_lines += count_lines(lines + whole, bytes - whole);
+    if (whole > 0 && after) {
+        *after = journal->end;
+        after->offset -= done - whole;
+    }
+    lock_give(&journal->lock);
+    *wrote = whole;
+    return ok ? STATUS_OK : STATUS_E_IO;
 }
 
 enum status journal_append(struct journal *journal, const char *line, size_t bytes,
                            int64_t t_us, struct journal_position *after)
 {
-    if (bytes == 0 || line[bytes - 1] != '\n') {
-        return STATUS_E_ARG;
-    }
-    lock_take(&journal->lock);
-    const bool tried = wait_is_over(journal, journal->failed_us, t_us);
-    const bool ok = tried && append_line(journal, line, bytes, t_us);
-    if (tried) {
-        journal->failed_us = ok ? LAB_TIME_NONE : t_us;
-        journal->stats.failing = !ok;
-    }
-    journal->stats.lines += ok;
-    journal->stats.lost_lines += !ok;
-    if (ok && after) {
-        *after = journal->end;
-    }
-    lock_give(&journal->lock);
-    return ok ? STATUS_OK : STATUS_E_IO;
+    size_t wrote = 0;
+    return journal_append_lines(journal, line, bytes, t_us, &wrote, after);
 }
 
 struct journal_position journal_end(struct journal *journal)

@@ -87,6 +87,13 @@ void journal_close(struct journal *journal);
 MUST_USE enum status journal_append(struct journal *journal, const char *line, size_t bytes,
                                     int64_t t_us, struct journal_position *after);
 
+/* The same of several lines by one write(2), which end with '\n' each. *wrote: bytes of the
+ * lines that are in the journal; not all of them on STATUS_E_IO. *after is the place behind
+ * these, where there are any. */
+MUST_USE enum status journal_append_lines(struct journal *journal, const char *lines,
+                                          size_t bytes, int64_t t_us, size_t *wrote,
+                                          struct journal_position *after);
+
 /* The place behind the last line. {0, 0} while there is no file. */
 struct journal_position journal_end(struct journal *journal);
 

@@ -89,9 +89,18 @@ static bool check_pairs(const struct lab_file *lab)
     return true;
 }
 
+/* The user of a second connection; "": none, or the same. */
+static const char *find_second(const struct acl *a)
+{
+    const char *user = a->lab->broker.telemetry_username;
+    return strcmp(user, a->daemon) == 0 ? "" : user;
+}
+
 static bool check_acl(const struct acl *a)
 {
-    bool fine = check_pairs(a->lab) && check_user(a->lab, "broker.username", a->daemon);
+    const char *second = find_second(a);
+    bool fine = check_pairs(a->lab) && check_user(a->lab, "broker.username", a->daemon) &&
+                (!second[0] || check_user(a->lab, "broker.telemetry_username", second));
     if (!is_word(a->lab->broker.prefix)) {
         fine = complain_of("broker.prefix", a->lab->broker.prefix,
                            "a text without control characters and blanks at its ends was "
@@ -99,8 +108,9 @@ static bool check_acl(const struct acl *a)
     }
     for (size_t i = 0; fine && i < a->readers.count; i++) {
         fine = check_user(a->lab, "--reader", a->readers.texts[i]);
-        if (strcmp(a->readers.texts[i], a->daemon) == 0) {
-            fine = complain_of("--reader", a->daemon, "is the daemon's name, take another");
+        const char *name = a->readers.texts[i];
+        if (strcmp(name, a->daemon) == 0 || strcmp(name, second) == 0) {
+            fine = complain_of("--reader", name, "is the daemon's name, take another");
         }
     }
     return fine;
@@ -163,14 +173,14 @@ static void print_places(const struct pair_params *pair, enum side side)
     }
 }
 
-static void print_foreign(const struct acl *a)
+static void print_foreign(const struct acl *a, const char *may)
 {
     for (size_t i = 0; i < a->lab->pair_count; i++) {
         struct codec_place place;
         const struct codec *codec = codec_find(a->lab->pairs[i].codec);
         for (size_t k = 0; codec->place && codec->place(&a->lab->pairs[i].speaks, k, &place);
              k++) {
-            (void)printf("topic readwrite %s\n", place.filter);
+            (void)printf("topic %s %s\n", may, place.filter);
         }
     }
 }
@@ -210,6 +220,23 @@ static void print_other(const struct acl *a, const char *user, const char *may)
     }
 }
 
+/* The daemon's connections. */
+static void print_daemon(const struct acl *a)
+{
+    const char *second = find_second(a);
+    print_other(a, a->daemon, "readwrite");
+    if (!a->users) {
+        print_foreign(a, "readwrite");
+    }
+    if (second[0]) {
+        print_other(a, second, "read");
+    }
+    if (second[0] && !a->users) {
+        (void)printf("topic readwrite %s/heartbeat/+\n", a->lab->broker.prefix);
+        print_foreign(a, "read");
+    }
+}
+
 static int print_acl(const struct acl *a)
 {
     if (!a->users) {
@@ -217,10 +244,7 @@ static int print_acl(const struct acl *a)
             "# Made by `tandem broker-acl`: after a change of the lab's pairs, prefix or "
             "codecs make it again.");
     }
-    print_other(a, a->daemon, "readwrite");
-    if (!a->users) {
-        print_foreign(a);
-    }
+    print_daemon(a);
     for (size_t i = 0; i < a->readers.count; i++) {
         print_other(a, a->readers.texts[i], "read");
     }
@@ -240,7 +264,8 @@ static const char description[] =
     "                            and answers, and reads what is meant for it\n"
     "  PAIR-l1                   who commands the pair: its commands and efforts; reads all of "
     "it\n"
-    "  tandem                    the daemon, or broker.username of the lab file: everything\n"
+    "  tandem                    the daemon, or broker.username of the lab file: everything;\n"
+    "                            broker.telemetry_username, if there is one, reads everything\n"
     "  reader                    reads everything, writes nothing; or those of --reader\n\n"
     "  With passwords, and the settings that belong to it: docs/operations.md.\n";
 

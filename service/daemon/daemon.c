@@ -281,6 +281,9 @@ static enum status make_lab(struct daemon *d, struct err *err)
                        lab_bytes(&d->params));
     }
     d->fingerprint = lab_fingerprint(&d->params);
+    for (size_t i = 0; i < lab_pair_count(d->lab); i++) {
+        d->thread.follows = d->thread.follows || lab_following(d->lab, i);
+    }
     return STATUS_OK;
 }
 
@@ -436,6 +439,8 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .directory = d->file->journal.dir,
         .prefix = d->file->broker.prefix,
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
+        /* Else the lab thread would write, and wait for the disk when efforts are due. */
+        .samples_together = !d->thread.follows,
         .now_us = now_us,
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
         .behind_us = BEHIND_US,
@@ -590,9 +595,7 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
     (void)pthread_mutex_unlock(&d->lock);
     /* Its rows would hold up those of the lab; the next run makes them up. */
     atomic_store(&d->mender.stop, true);
-    if (d->gateway.client) {
-        mqtt_client_stop(d->gateway.client, LEAVE_MS);
-    }
+    gateway_leave(d, LEAVE_MS);
     if (d->thread.runs) {
         note_own(d, "stop");
         lab_thread_stop(d);

@@ -181,15 +181,19 @@ static void write_outbox(struct daemon *d, struct metrics *m)
 static void write_broker(struct daemon *d, struct metrics *m)
 {
     struct mqtt_client_state s;
+    struct mqtt_client_state other = {.connected = true, .subscribed = true};
     mqtt_client_read_state(d->gateway.client, &s);
-    metrics_gauge(m, "tandem_broker_connected", "Connected and subscribed.",
-                  s.connected && s.subscribed ? 1.0 : 0.0);
+    if (d->gateway.telemetry) {
+        mqtt_client_read_state(d->gateway.telemetry, &other);
+    }
+    const bool up = s.connected && s.subscribed && other.connected && other.subscribed;
+    metrics_gauge(m, "tandem_broker_connected", "Connected and subscribed.", up ? 1.0 : 0.0);
     const struct metric_counter rows[] = {
         {"tandem_broker_connections_total", "Connections accepted by the broker.",
          s.connections},
         {"tandem_broker_failed_connections_total", "Attempts that failed.",
          s.failed_connections},
-        {"tandem_broker_received_total", "Messages received.", s.received},
+        {"tandem_broker_received_total", "Messages received.", s.received + other.received},
         {"tandem_broker_published_total", "Messages taken over for publishing.", s.published},
         {"tandem_broker_acknowledged_total", "Of them, acknowledged or sent.", s.acknowledged},
         {"tandem_broker_failed_total", "Of them, given up.", s.failed},
@@ -202,6 +206,27 @@ static void write_broker(struct daemon *d, struct metrics *m)
     metrics_counters(m, rows, COUNT(rows));
     if (s.heartbeat_rtt_us >= 0) {
         metrics_gauge(m, "tandem_broker_heartbeat_seconds", "Round trip of the last heartbeat.",
+                      lab_s(s.heartbeat_rtt_us));
+    }
+}
+
+static void write_telemetry(struct daemon *d, struct metrics *m)
+{
+    struct mqtt_client_state s;
+    if (!d->gateway.telemetry) {
+        return;
+    }
+    mqtt_client_read_state(d->gateway.telemetry, &s);
+    const struct metric_counter rows[] = {
+        {"tandem_telemetry_connections_total",
+         "Connections for telemetry accepted by the broker.", s.connections},
+        {"tandem_telemetry_failed_connections_total", "Attempts that failed.",
+         s.failed_connections},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+    if (s.heartbeat_rtt_us >= 0) {
+        metrics_gauge(m, "tandem_telemetry_heartbeat_seconds",
+                      "Round trip of the last heartbeat of the connection for telemetry.",
                       lab_s(s.heartbeat_rtt_us));
     }
 }
@@ -235,9 +260,11 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     metrics_family(m, "tandem_calibrations_seconds_total", METRIC_COUNTER,
                    "Processor time that making and publishing them took.");
     metrics_sample(m, NULL, 0, lab_s(f.worked_us));
-    metrics_gauge(m, "tandem_calibrations_waiting", "Pairs whose calibration is to be made.",
-                  (double)f.waiting);
-    metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of these.",
+    metrics_gauge(
+        m, "tandem_calibrations_waiting",
+        "Pairs whose calibration is to be made, those that had one a moment ago included.",
+        (double)f.waiting);
+    metrics_gauge(m, "tandem_calibrations_wait_seconds", "The longest wait of the others.",
                   lab_s(f.waits_us));
     metrics_gauge(m, "tandem_checkpoint_waiting_bytes",
                   "Copied for a checkpoint and not written yet.",
@@ -330,9 +357,9 @@ static void write_process(struct daemon *d, struct metrics *m)
 void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
     static void (*const parts[])(struct daemon *, struct metrics *) = {
-        write_inbox,  write_journal, write_lab,       write_outbox,
-        write_store,  write_disks,   write_broker,    write_keeper,
-        write_worker, write_fits,    write_forecasts, write_process};
+        write_inbox, write_journal,   write_lab,       write_outbox, write_store,
+        write_disks, write_broker,    write_telemetry, write_keeper, write_worker,
+        write_fits,  write_forecasts, write_process};
     struct daemon *d = daemon;
     for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
         parts[i](d, metrics);

@@ -26,7 +26,8 @@
  * Receiving: everything the codecs of the lab listen to goes into the inbox as it came; nothing
  * is looked at here. Commands, replies, connections and echoes come at QoS 1 through a session
  * that the broker keeps while the daemon is away; telemetry comes at QoS 0, so that a robot's
- * stream cannot fill that session's queue and push commands out of it.
+ * stream cannot fill that session's queue and push commands out of it, and over a connection of
+ * its own where that is possible, so that no reply waits behind it.
  *
  * The state machines that robots publish of themselves are kept here, the newest of each side,
  * for display. Nothing is decided by them, so they go neither into the journal nor to the lab.
@@ -39,6 +40,7 @@ struct robot_state {
 
 struct gateway {
     struct mqtt_client *client;
+    struct mqtt_client *telemetry; /* the other one; NULL: it comes with all the rest */
     struct codec_set codecs;
     char *room; /* [MESSAGE_PAYLOAD_MAX] for what codecs send; NULL: none does */
     _Atomic uint64_t oversized;               /* payloads beyond MESSAGE_PAYLOAD_MAX: cut */
@@ -48,6 +50,8 @@ struct gateway {
 
 /* Connect in the background and subscribe. Errors as of mqtt_client_create(). */
 MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
+/* mqtt_client_stop() of what was started. */
+void gateway_leave(struct daemon *daemon, int timeout_ms);
 void gateway_close(struct daemon *daemon);
 
 enum gateway_way {
@@ -162,6 +166,11 @@ struct keeper_note {
     struct pair *window; /* a copy of the pair, which holds them */
 };
 
+/* A connection to the broker, as last told. */
+struct keeper_link {
+    bool up, said;
+};
+
 struct keeper {
     pthread_t thread;
     bool runs;
@@ -182,7 +191,8 @@ struct keeper {
     /* The thread's. */
     int64_t alive_every_us, alive_us; /* feeding it: how often (0: never), when last */
     char status[KEEPER_STATUS_MAX];   /* as last told */
-    bool journal_down, broker_up, broker_said;
+    bool journal_down;
+    struct keeper_link main, telemetry;
     _Atomic uint64_t free_bytes[KEEPER_DISKS];
     char space_text[160]; /* little space is left, and where; "": enough */
     int64_t space_us;     /* monotonic: look again then */
@@ -285,15 +295,16 @@ void saver_end(struct daemon *daemon);
  * of its newest moves, which takes a part of a millisecond, and publishes it. Thousands of
  * pairs that move ask for more of that than a core can bear, so it takes a bounded share of
  * one: what has waited for longest comes first, with the moves that there are by then, and of a
- * pair one waits at most. How many wait, and how long, is told.
+ * pair one waits at most. A pair that moves several times a second has a calibration every two
+ * seconds, and one of its last moves. How many wait, and how long, is told.
  */
 enum finding { FINDING_TRAVEL_TIME, FINDING_DYNAMICS, FINDING_COUNT };
 
 struct findings_counts {
     uint64_t published;
-    uint64_t dropped; /* by the broker's client */
-    uint64_t waiting;
-    int64_t waits_us;  /* the one that has waited for longest */
+    uint64_t dropped;  /* by the broker's client */
+    uint64_t waiting;  /* those that rest included */
+    int64_t waits_us;  /* the one that has waited for longest, since it was its turn */
     int64_t worked_us; /* making and publishing them */
 };
 
@@ -306,8 +317,9 @@ struct findings {
     /* [FINDING_COUNT * pair_count] each: new again while they waited, since then and before. */
     uint32_t *missed, *owed;
     size_t missed_count, owed_count;
-    _Atomic uint64_t shown; /* items of which the newest snapshot has what is new */
-    _Atomic uint64_t taken; /* by the keeper */
+    _Atomic uint64_t shown;   /* items of which the newest snapshot has what is new */
+    _Atomic uint64_t resting; /* not items yet: their pair was calibrated a moment ago */
+    _Atomic uint64_t taken;   /* by the keeper */
     /* The keeper's: */
     int64_t looked_us; /* monotonic */
     int64_t left_ns;   /* what is left of its share */

@@ -9,9 +9,10 @@
 #include "twin/report/pair_report.h"
 
 enum {
-    SHARE = 4,           /* one part in so many of a core, */
-    SAVED_NS = 5000000,  /* and of what was not used so much */
-    BEHIND_US = 10000000 /* who waits longer than that is told of, */
+    SHARE = 4,            /* one part in so many of a core, */
+    SAVED_NS = 5000000,   /* and of what was not used so much */
+    BEHIND_US = 10000000, /* who waits longer than that is told of, */
+    REST_US = 2000000     /* from one calibration of a pair to the next */
 };
 
 /* Something of a pair that is to be published. */
@@ -24,6 +25,7 @@ struct finding_item {
 struct finding_pair {
     _Atomic bool waits[FINDING_COUNT]; /* it stands in the ring */
     bool missed[FINDING_COUNT];        /* the lab thread's: it stands among the missed */
+    _Atomic int64_t fitted_us;         /* its moves, by the keeper; monotonic */
 };
 
 static uint64_t ring_size(const struct daemon *d)
@@ -60,11 +62,18 @@ static void put_item(struct daemon *d, enum finding what, uint32_t pair)
         (struct finding_item){pair, what, lab_clock_monotonic_us()};
 }
 
+/* A window of 128 moves is hardly another one after some of them. */
+static bool is_resting(const struct finding_pair *p, enum finding what)
+{
+    return what == FINDING_TRAVEL_TIME &&
+           lab_clock_monotonic_us() - atomic_load(&p->fitted_us) < REST_US;
+}
+
 void findings_offer(struct daemon *d, enum finding what, uint32_t pair)
 {
     struct findings *f = &d->findings;
     struct finding_pair *p = &f->pair[pair];
-    if (!atomic_load(&p->waits[what])) {
+    if (!atomic_load(&p->waits[what]) && !is_resting(p, what)) {
         put_item(d, what, pair);
     } else if (!p->missed[what]) {
         /* The keeper may make it of the snapshot that there is, which lacks what is new. */
@@ -88,18 +97,22 @@ void findings_begin(struct daemon *d)
 }
 
 /* What still waits will be made of this snapshot or a newer one: the keeper takes a snapshot
- * after it has said that nothing waits any more. */
+ * after it has said that nothing waits any more. What rests is looked at again with the next
+ * one, which comes though nothing happens. */
 void findings_show(struct daemon *d)
 {
     struct findings *f = &d->findings;
+    uint64_t resting = 0;
     for (size_t k = 0; k < f->owed_count; k++) {
         const uint32_t pair = f->owed[k] / FINDING_COUNT;
         const enum finding what = (enum finding)(f->owed[k] % FINDING_COUNT);
         if (!atomic_load(&f->pair[pair].waits[what])) {
-            put_item(d, what, pair);
+            resting += is_resting(&f->pair[pair], what);
+            findings_offer(d, what, pair);
         }
     }
     f->owed_count = 0;
+    atomic_store(&f->resting, resting);
     atomic_store(&f->shown, f->due);
 }
 
@@ -164,6 +177,9 @@ static void publish_first(struct daemon *d)
     const int64_t began_ns = worked_ns();
     const struct finding_item item = f->item[atomic_load(&f->taken) % ring_size(d)];
     atomic_fetch_add(&f->taken, 1);
+    if (item.what == FINDING_TRAVEL_TIME) {
+        atomic_store(&f->pair[item.pair].fitted_us, lab_clock_monotonic_us());
+    }
     atomic_store(&f->pair[item.pair].waits[item.what], false);
     const struct view *view = views_acquire(d->views);
     const bool sent = send_finding(d, view, item.what, item.pair);
@@ -182,7 +198,7 @@ static void tell_waiting(struct daemon *d, uint64_t waiting, int64_t mono_us)
     const int64_t waits_us =
         waiting > 0 ? mono_us - f->item[atomic_load(&f->taken) % ring_size(d)].since_us : 0;
     (void)pthread_mutex_lock(&d->lock);
-    f->counts.waiting = waiting;
+    f->counts.waiting = waiting + atomic_load(&f->resting);
     f->counts.waits_us = waits_us;
     (void)pthread_mutex_unlock(&d->lock);
     if (waits_us > BEHIND_US && mono_us - f->told_us > BEHIND_US) {

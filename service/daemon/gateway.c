@@ -92,7 +92,41 @@ static bool is_sample(const struct daemon *d, const char *topic)
     return codec_is_sample(&d->gateway.codecs, d->file->broker.prefix, topic);
 }
 
-/* Runs on Paho's thread: must not wait. */
+/* False: one that cannot be. */
+static bool put_topic(struct daemon *d, const char *topic, struct message *m)
+{
+    const size_t topic_bytes = strlen(topic);
+    if (topic_bytes >= sizeof m->topic || lab_line_is(d->file->broker.prefix, topic)) {
+        atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
+        return false;
+    }
+    memcpy(m->topic, topic, topic_bytes + 1);
+    if (m->payload_bytes > MESSAGE_PAYLOAD_MAX) {
+        m->kept_bytes = MESSAGE_PAYLOAD_MAX;
+        atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
+    }
+    return true;
+}
+
+/* Of the connection for telemetry. Runs on Paho's thread: must not wait. */
+static void take_sample(void *context, const char *topic, const void *payload, size_t bytes,
+                        int qos, bool retained, bool dup, uint16_t packet_id)
+{
+    struct daemon *d = context;
+    struct message m = {.qos = qos,
+                        .retained = retained,
+                        .dup = dup,
+                        .packet_id = packet_id,
+                        .payload = payload,
+                        .kept_bytes = bytes,
+                        .payload_bytes = bytes};
+    if (put_topic(d, topic, &m)) {
+        const enum status status = inbox_take(d->inbox, &m, INBOX_SAMPLE);
+        (void)status; /* dropped where the journal cannot be written, and counted */
+    }
+}
+
+/* Of the other one, or of the only one. Runs on Paho's thread: must not wait. */
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
                          int qos, bool retained, bool dup, uint16_t packet_id)
 {
@@ -104,18 +138,8 @@ static void take_message(void *context, const char *topic, const void *payload, 
                         .payload = payload,
                         .kept_bytes = bytes,
                         .payload_bytes = bytes};
-    const size_t topic_bytes = strlen(topic);
-    if (topic_bytes >= sizeof m.topic || lab_line_is(d->file->broker.prefix, topic)) {
-        atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
+    if (take_robot(d, topic, payload, bytes) || !put_topic(d, topic, &m)) {
         return;
-    }
-    if (take_robot(d, topic, payload, bytes)) {
-        return;
-    }
-    memcpy(m.topic, topic, topic_bytes + 1);
-    if (bytes > MESSAGE_PAYLOAD_MAX) {
-        m.kept_bytes = MESSAGE_PAYLOAD_MAX;
-        atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
     const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
     /* What the journal cannot take is the broker's until it can. */
@@ -146,6 +170,16 @@ static void note_silence(void *context, int64_t silent_us)
     json_write_close(&w);
     (void)json_write_end(&w);
     note_or_refuse(d, "away", payload, w.used);
+}
+
+/* A frozen process hears neither connection. Where telemetry alone was held up, no reply has
+ * waited. */
+static void note_frozen(void *context, int64_t silent_us)
+{
+    const struct daemon *d = context;
+    if (mqtt_client_silent_us(d->gateway.client) >= silent_us / 2) {
+        note_silence(context, silent_us);
+    }
 }
 
 /* The packet ids of what comes next are those of this session. */
@@ -238,52 +272,89 @@ static void note_arrival(void *context, const char *topic, const void *payload, 
     }
 }
 
-static void add_foreign(struct topic_list *s, const struct codec_set *set)
+/* Streams, and all the rest. */
+struct subscription {
+    struct topic_list samples, others;
+};
+
+static void add_topic(struct subscription *s, const char *prefix, const char *filter, int qos)
+{
+    topic_list_add(qos == 0 ? &s->samples : &s->others, prefix, filter, qos);
+}
+
+static void add_foreign(struct subscription *s, const struct codec_set *set)
 {
     struct codec_pair pair;
     struct codec_place place;
     for (size_t k = 0; set->foreign && set->foreign(set->context, k, &pair); k++) {
         for (size_t i = 0; pair.codec->place(pair.options, i, &place); i++) {
             if (!place.silent) {
-                topic_list_add(s, "", place.filter, place.qos);
+                add_topic(s, "", place.filter, place.qos);
             }
         }
     }
 }
 
 /* All that the lab hears. */
-static void list_topics(const struct daemon *d, struct topic_list *s)
+static void list_topics(const struct daemon *d, struct subscription *s)
 {
     const char *prefix = d->file->broker.prefix;
     const struct codec_set *set = &d->gateway.codecs;
     for (size_t i = 0; i < set->count; i++) {
         for (const struct codec_topic *t = set->codec[i]->topics; t->filter; t++) {
-            topic_list_add(s, prefix, t->filter, t->qos);
+            add_topic(s, prefix, t->filter, t->qos);
         }
     }
-    topic_list_add(s, prefix, "+/+/machines", 0);
+    topic_list_add(&s->others, prefix, "+/+/machines", 0);
     for (size_t i = 0; lab_team_count(d->lab) > 0 && i < team_request_topic_count; i++) {
-        topic_list_add(s, prefix, team_request_topics[i], 1);
+        add_topic(s, prefix, team_request_topics[i], 1);
     }
     add_foreign(s, set);
 }
 
-enum status gateway_start(struct daemon *d, struct err *err)
+/* Each by a connection of its own would bring a message twice that fits filters of both. And
+ * a broker may know a client by its user alone (use_username_as_clientid), or by its
+ * certificate: a second one of the same throws the first one out. */
+static bool may_come_apart(const struct broker_options *broker, const struct subscription *s)
+{
+    const bool nameless = !broker->username[0] && !broker->tls.cert_file[0];
+    return (nameless || broker->telemetry_username[0]) &&
+           !topic_list_meet(&s->samples, &s->others);
+}
+
+static void put_together(struct subscription *s)
+{
+    for (size_t i = 0; i < s->samples.count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
+        topic_list_add(&s->others, "", s->samples.filter[i], 0);
+    }
+    s->samples.count = 0;
+}
+
+/* A clean session: what is missed is gone. */
+static enum status start_telemetry(struct daemon *d, const struct topic_list *samples,
+                                   struct err *err)
 {
     const struct broker_options *broker = &d->file->broker;
-    struct codec_ear *ear = &d->gateway.codecs.ear;
-    lab_codecs(d->lab, &d->gateway.codecs);
-    struct topic_list *subscription = calloc(1, sizeof *subscription);
-    d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
-    if (!subscription || (d->gateway.codecs.foreign && !d->gateway.room)) {
-        free(subscription);
-        return err_set(err, STATUS_E_NOMEM, "broker", 0, 0, "no memory");
+    char id[LAB_NAME_MAX + 16];
+    (void)snprintf(id, sizeof id, "%s-telemetry", broker->client_id);
+    struct mqtt_client_options options = broker_client_options(broker, id);
+    if (broker->telemetry_username[0]) {
+        options.user = broker->telemetry_username;
+        options.password_file =
+            broker->telemetry_password_file[0] ? broker->telemetry_password_file : NULL;
     }
-    *ear = (struct codec_ear){.send = outbox_send,
-                              .send_context = d,
-                              .room = d->gateway.room,
-                              .room_bytes = MESSAGE_PAYLOAD_MAX};
-    list_topics(d, subscription);
+    options.topics = samples->topic;
+    options.topic_count = samples->count;
+    options.message = take_sample;
+    options.silence = note_frozen;
+    options.context = d;
+    return mqtt_client_create(&d->gateway.telemetry, &options, err);
+}
+
+static enum status start_main(struct daemon *d, const struct topic_list *topics,
+                              struct err *err)
+{
+    const struct broker_options *broker = &d->file->broker;
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", broker->prefix);
     struct mqtt_client_options options = broker_client_options(broker, broker->client_id);
@@ -292,15 +363,39 @@ enum status gateway_start(struct daemon *d, struct err *err)
     options.presence = presence;
     options.online = "{\"state\":\"online\"}";
     options.offline = "{\"state\":\"offline\"}";
-    options.topics = subscription->topic;
-    options.topic_count = subscription->count;
+    options.topics = topics->topic;
+    options.topic_count = topics->count;
     options.message = take_message;
     options.silence = note_silence;
     options.accepted = note_session;
     options.arrived = lab_team_count(d->lab) > 0 ? note_arrival : NULL;
     options.context = d;
-    const enum status status = mqtt_client_create(&d->gateway.client, &options, err);
-    free(subscription);
+    return mqtt_client_create(&d->gateway.client, &options, err);
+}
+
+enum status gateway_start(struct daemon *d, struct err *err)
+{
+    struct codec_ear *ear = &d->gateway.codecs.ear;
+    lab_codecs(d->lab, &d->gateway.codecs);
+    struct subscription *s = calloc(1, sizeof *s);
+    d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
+    if (!s || (d->gateway.codecs.foreign && !d->gateway.room)) {
+        free(s);
+        return err_set(err, STATUS_E_NOMEM, "broker", 0, 0, "no memory");
+    }
+    *ear = (struct codec_ear){.send = outbox_send,
+                              .send_context = d,
+                              .room = d->gateway.room,
+                              .room_bytes = MESSAGE_PAYLOAD_MAX};
+    list_topics(d, s);
+    if (!may_come_apart(&d->file->broker, s)) {
+        put_together(s);
+    }
+    enum status status = start_main(d, &s->others, err);
+    if (status == STATUS_OK && s->samples.count > 0) {
+        status = start_telemetry(d, &s->samples, err);
+    }
+    free(s);
     return status;
 }
 
@@ -331,8 +426,19 @@ enum status gateway_send_whole(struct daemon *d, const char *topic, const char *
     return mqtt_client_publish(client, topic, payload, bytes, 1, way == GATEWAY_RETAINED);
 }
 
+void gateway_leave(struct daemon *d, int timeout_ms)
+{
+    if (d->gateway.telemetry) {
+        mqtt_client_stop(d->gateway.telemetry, 0); /* there is nothing to be sent */
+    }
+    if (d->gateway.client) {
+        mqtt_client_stop(d->gateway.client, timeout_ms);
+    }
+}
+
 void gateway_close(struct daemon *d)
 {
+    mqtt_client_destroy(d->gateway.telemetry);
     mqtt_client_destroy(d->gateway.client);
     for (size_t i = 0; d->gateway.robots && i < d->params.pair_count; i++) {
         free(d->gateway.robots[i][SIDE_REAL].text);

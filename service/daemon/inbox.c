@@ -10,8 +10,9 @@
 #include "logger/storage/lock.h"
 
 enum {
-    COSTED = 1000,    /* lines from which their cost is known */
-    WAITING_MIN = 256 /* so few are no overload, whatever they cost */
+    COSTED = 1000,        /* lines from which their cost is known */
+    WAITING_MIN = 256,    /* so few are no overload, whatever they cost */
+    LATE_BYTES = 64 << 10 /* of samples that are written down together */
 };
 
 /* What the lab thread is doing, as far as producers have to know. */
@@ -55,6 +56,11 @@ struct inbox {
     bool called; /* by inbox_wake(), since it slept last */
     struct inbox_counts counts;
     char *line; /* [MESSAGE_LINE_MAX] where messages are formatted */
+    char *late; /* [LATE_BYTES] samples that the journal does not have yet: the last records
+                   of filling, from late_at on; NULL: none waits */
+    size_t late_bytes, late_lines, late_at;
+    int64_t late_us; /* stamp of the first */
+    bool refused;    /* the journal did not take the last line */
 
     /* The lab thread's. */
     struct buffer taken;           /* this round's, */
@@ -77,12 +83,14 @@ enum status inbox_create(const struct inbox_params *params, struct inbox **out)
                             .filling.bytes = malloc(params->buffer_bytes),
                             .taken.bytes = malloc(params->buffer_bytes),
                             .line = malloc(MESSAGE_LINE_MAX),
+                            .late = params->samples_together ? malloc(LATE_BYTES) : NULL,
                             .last_us = params->last_us,
                             .end = journal_end(params->journal)};
     inbox->position = inbox->end;
     lock_init(&inbox->lock);
     lock_init_condition(&inbox->wake);
-    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line) {
+    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line ||
+        (params->samples_together && !inbox->late)) {
         inbox_destroy(inbox);
         return STATUS_E_NOMEM;
     }
@@ -99,6 +107,7 @@ void inbox_destroy(struct inbox *inbox)
         free(inbox->filling.bytes);
         free(inbox->taken.bytes);
         free(inbox->line);
+        free(inbox->late);
         free(inbox);
     }
 }
@@ -212,6 +221,65 @@ static bool push_line(struct inbox *inbox, size_t bytes)
     return push_record(inbox, (struct record){.after = inbox->end, .bytes = bytes});
 }
 
+/* Of the samples that waited for the journal it has so many bytes now, up to end: the others
+ * are not handed out. */
+static void place_late(struct inbox *inbox, size_t wrote, struct journal_position end)
+{
+    struct buffer *b = &inbox->filling;
+    size_t at = inbox->late_at;
+    size_t bytes = 0;
+    while (at < b->used) {
+        struct record *record = (void *)(b->bytes + at);
+        if (bytes + record->bytes > wrote) {
+            break;
+        }
+        bytes += record->bytes;
+        record->after = (struct journal_position){end.file, end.offset - (wrote - bytes)};
+        at += whole_bytes(record);
+        inbox->late_lines--;
+    }
+    b->used = at;
+    inbox->waiting -= inbox->late_lines;
+    inbox->counts.samples_dropped += inbox->late_lines;
+    inbox->late_lines = 0;
+}
+
+/* Lock held. Nothing that comes later may be written before. */
+static void write_late(struct inbox *inbox)
+{
+    if (inbox->late_lines == 0) {
+        return;
+    }
+    size_t wrote = 0;
+    struct journal_position end = inbox->end;
+    inbox->refused = journal_append_lines(inbox->params.journal, inbox->late, inbox->late_bytes,
+                                          inbox->late_us, &wrote, &end) != STATUS_OK;
+    place_late(inbox, wrote, end);
+    inbox->end = end;
+    inbox->late_bytes = 0;
+}
+
+/* A sample to be written down later; false: at once. */
+static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
+{
+    if (inbox->late && bytes > LATE_BYTES - inbox->late_bytes) {
+        write_late(inbox);
+    }
+    const size_t at = inbox->filling.used;
+    if (!inbox->late || inbox->refused || inbox->behind || bytes > LATE_BYTES ||
+        !push_line(inbox, bytes)) {
+        return false;
+    }
+    if (inbox->late_lines == 0) {
+        inbox->late_at = at;
+        inbox->late_us = t_us;
+    }
+    memcpy(inbox->late + inbox->late_bytes, inbox->line, bytes);
+    inbox->late_bytes += bytes;
+    inbox->late_lines++;
+    return true;
+}
+
 /* A sample, or a line of the daemon's own, that stands nowhere else. */
 static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size_t bytes)
 {
@@ -290,10 +358,12 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
     assert(bytes > 0);
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
         deliver_unjournalled(inbox, kind, bytes);
-    } else {
+    } else if (kind != INBOX_SAMPLE || !put_late(inbox, bytes, message->t_us)) {
+        write_late(inbox);
         const struct journal_position before = inbox->end;
-        if (journal_append(inbox->params.journal, inbox->line, bytes, message->t_us,
-                           &inbox->end) != STATUS_OK) {
+        inbox->refused = journal_append(inbox->params.journal, inbox->line, bytes,
+                                        message->t_us, &inbox->end) != STATUS_OK;
+        if (inbox->refused) {
             return refuse_line(inbox, message, kind, bytes);
         }
         deliver_journalled(inbox, bytes, before);
@@ -341,6 +411,7 @@ int64_t inbox_begin(struct inbox *inbox)
     (void)pthread_mutex_lock(&inbox->lock);
     inbox->consumer = CONSUMER_AWAKE;
     const int64_t now_us = stamp_us(inbox);
+    write_late(inbox);
     const bool caught_up = catch_up(inbox);
     if (inbox->at == inbox->taken.used) {
         const struct buffer taken = inbox->filling;

@@ -11,7 +11,9 @@
  * What the journal cannot take, the lab does not get either: the event goes back to who has it
  * still (the broker, who is asking), so that lab, store and journal never know different
  * things. Only the daemon's own lines go to the buffer all the same, and are counted as
- * missing.
+ * missing. Samples may be written down together (samples_together), but before the lab thread
+ * gets them, and before an event that came after them: what is acknowledged, or decided on, is
+ * in the journal. Killed meanwhile, the daemon has lost these samples.
  *
  * Under overload telemetry is thinned before commands and replies wait: while more lines wait
  * for the lab thread than it can take in within inbox_params.behind_us, by what lines cost it,
@@ -43,7 +45,8 @@ struct inbox_params {
     struct journal *journal; /* borrowed */
     const char *directory;   /* of the journal, borrowed */
     const char *prefix;      /* of topics, borrowed; for inbox_note() */
-    bool journal_samples;    /* telemetry is journalled, too */
+    bool journal_samples;    /* telemetry is journalled, too, */
+    bool samples_together;   /* those that come between two events, or rounds, by one write */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
     int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */

@@ -187,26 +187,58 @@ static void watch_store(struct daemon *d)
     d->keeper.store_seen = s;
 }
 
+/* One connection: is it up? *text: why not. *news: it came, or went, as is to be told. */
+static bool watch_link(struct mqtt_client *client, struct keeper_link *link, bool leaves,
+                       struct mqtt_client_state *s, bool *news)
+{
+    mqtt_client_read_state(client, s);
+    const bool up = s->connected && s->subscribed;
+    *news = up ? !link->up : !leaves && (link->up || (!link->said && s->error[0] != '\0'));
+    if (!up && !s->error[0]) {
+        (void)snprintf(s->error, sizeof s->error, "not connected yet");
+    }
+    link->said = link->said || (*news && !up);
+    link->up = up;
+    return up;
+}
+
+static bool watch_telemetry(struct daemon *d, bool leaves, char reason[160])
+{
+    struct mqtt_client_state s;
+    bool news = false;
+    const bool up = !d->gateway.telemetry ||
+                    watch_link(d->gateway.telemetry, &d->keeper.telemetry, leaves, &s, &news);
+    if (news && up) {
+        log_write(LOG_TELEMETRY_UP, NULL, "subscribed, connection %llu",
+                  (unsigned long long)s.connections);
+    } else if (news) {
+        log_write(LOG_TELEMETRY_DOWN, NULL, "%s", s.error);
+    }
+    if (!up) {
+        (void)snprintf(reason, 160, "telemetry: %.140s", s.error);
+    }
+    return up;
+}
+
 static void watch_broker(struct daemon *d)
 {
     struct mqtt_client_state s;
-    mqtt_client_read_state(d->gateway.client, &s);
+    char reason[160] = "";
+    bool news = false;
     (void)pthread_mutex_lock(&d->lock);
     const bool leaves = d->keeper.leaves_broker;
     (void)pthread_mutex_unlock(&d->lock);
-    const bool up = s.connected && s.subscribed;
-    const char *reason = up ? "" : s.error[0] ? s.error : "not connected yet";
-    set_health(d, &d->keeper.health.broker, d->keeper.health.broker_text, up, reason);
-    if (up && !d->keeper.broker_up) {
+    const bool all = watch_telemetry(d, leaves, reason);
+    const bool up = watch_link(d->gateway.client, &d->keeper.main, leaves, &s, &news);
+    set_health(d, &d->keeper.health.broker, d->keeper.health.broker_text, up && all,
+               up ? reason : s.error);
+    if (news && up) {
         log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu, %s",
                   (unsigned long long)s.connections,
                   s.resumed ? "the session of before" : "a new session");
-    } else if (!up && !leaves &&
-               (d->keeper.broker_up || (!d->keeper.broker_said && s.error[0]))) {
-        d->keeper.broker_said = true;
-        log_write(LOG_BROKER_DOWN, NULL, "%s", reason);
+    } else if (news) {
+        log_write(LOG_BROKER_DOWN, NULL, "%s", s.error);
     }
-    d->keeper.broker_up = up;
 }
 
 /* In the journal, too, where it would be that telemetry: the line says that it is not whole. */

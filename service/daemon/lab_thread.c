@@ -85,14 +85,6 @@ static void set_priority(struct lab_thread *t)
     }
 }
 
-static void begin_priority(struct daemon *d)
-{
-    for (size_t i = 0; i < lab_pair_count(d->lab); i++) {
-        d->thread.follows = d->thread.follows || lab_following(d->lab, i);
-    }
-    set_priority(&d->thread);
-}
-
 static void go_live(struct daemon *d)
 {
     d->thread.live = true;
@@ -104,7 +96,7 @@ static void go_live(struct daemon *d)
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));
-    begin_priority(d);
+    set_priority(&d->thread);
 }
 
 static void take_line(struct daemon *d, const struct inbox_line *line)

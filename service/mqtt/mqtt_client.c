@@ -234,6 +234,11 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
 }
 
+int64_t mqtt_client_silent_us(const struct mqtt_client *client)
+{
+    return lab_clock_monotonic_us() - client->heard_us;
+}
+
 void mqtt_client_refuse(struct mqtt_client *client, const char *why)
 {
     client->refused = true;

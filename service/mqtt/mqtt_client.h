@@ -10,8 +10,9 @@
  *
  * `message` runs on Paho's thread, which acknowledges when it returns: it must not block (that
  * would stop every publish of the process) and may call mqtt_client_publish(),
- * mqtt_client_refuse() and mqtt_client_read_state() only; `silence` and `accepted` too. The
- * process must have unset http_proxy and https_proxy.
+ * mqtt_client_refuse(), mqtt_client_silent_us() and mqtt_client_read_state() only; `silence`
+ * and `accepted` too. All clients of a process share that thread, which takes a packet of each
+ * in turn. The process must have unset http_proxy and https_proxy.
  */
 #ifndef SERVICE_MQTT_MQTT_CLIENT_H
 #define SERVICE_MQTT_MQTT_CLIENT_H
@@ -24,7 +25,7 @@
 
 enum {
     MQTT_CLIENT_TOPICS_MAX = 4096, /* subscriptions of one client */
-    MQTT_CLIENT_ERROR_MAX = 256, /* bytes of an error's text */
+    MQTT_CLIENT_ERROR_MAX = 256,   /* bytes of an error's text */
     MQTT_CLIENT_BUFFER_COUNT = 10000,
     MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */
     MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
@@ -143,6 +144,10 @@ void mqtt_client_refuse(struct mqtt_client *client, const char *why);
 
 /* Connect again after mqtt_client_refuse(); any thread. Nothing, when nothing was refused. */
 void mqtt_client_resume(struct mqtt_client *client);
+
+/* From within `message`, `silence` or `accepted` of any client: for how long this one has heard
+ * nothing. */
+int64_t mqtt_client_silent_us(const struct mqtt_client *client);
 
 /* Any thread. */
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state);

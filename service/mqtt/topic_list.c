@@ -18,3 +18,36 @@ void topic_list_add(struct topic_list *list, const char *prefix, const char *fil
     }
     list->count++;
 }
+
+/* Level by level. */
+static bool filters_meet(const char *a, const char *b)
+{
+    for (;;) {
+        const size_t na = strcspn(a, "/");
+        const size_t nb = strcspn(b, "/");
+        if (*a == '#' || *b == '#') {
+            return true;
+        }
+        if (*a != '+' && *b != '+' && (na != nb || memcmp(a, b, na) != 0)) {
+            return false;
+        }
+        a += na;
+        b += nb;
+        if (*a == '\0' || *b == '\0') {
+            return strcmp(a, b) == 0 || strcmp(*a ? a : b, "/#") == 0;
+        }
+        a++;
+        b++;
+    }
+}
+
+bool topic_list_meet(const struct topic_list *a, const struct topic_list *b)
+{
+    bool meet = false;
+    for (size_t i = 0; !meet && i < a->count && i < MQTT_CLIENT_TOPICS_MAX; i++) {
+        for (size_t k = 0; !meet && k < b->count && k < MQTT_CLIENT_TOPICS_MAX; k++) {
+            meet = filters_meet(a->filter[i], b->filter[k]);
+        }
+    }
+    return meet;
+}

@@ -14,4 +14,7 @@ struct topic_list {
 /* Under the prefix; "": it is a whole one. */
 void topic_list_add(struct topic_list *list, const char *prefix, const char *filter, int qos);
 
+/* Is there a topic that a filter of each would fit? */
+bool topic_list_meet(const struct topic_list *a, const struct topic_list *b);
+
 #endif

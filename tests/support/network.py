@@ -2,10 +2,11 @@
 
     network = Network(broker_port)  # listens on network.port
     network.swallow = {"down"}; network.late_s = 0.3; network.hold = True; network.open = False
-    network.cut()
+    network.only = b"name"; network.cut()
 
 "up" is towards the broker, "down" from it. What is swallowed is lost although the sender's system took it: a stream of
-MQTT cannot go on after that, so cut it.
+MQTT cannot go on after that, so cut it. With `only`, set before, it is held or closed to those alone who begin with a packet
+that has these bytes in it, as a CONNECT has its client's id.
 """
 import socket
 import struct
@@ -17,6 +18,7 @@ class Network:
     def __init__(self, target, port=0):
         self.target = target
         self.swallow, self.late_s, self.hold, self.open = frozenset(), 0.0, False, True
+        self.only = b""
         self.swallowed = 0  # bytes
         self.lock, self.links = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
@@ -30,7 +32,8 @@ class Network:
             except OSError:
                 return
             try:
-                if not self.open:
+                named = not self.only or self.only in near.recv(512, socket.MSG_PEEK)
+                if not self.open and named:
                     raise ConnectionRefusedError
                 far = socket.create_connection(("127.0.0.1", self.target), 5)
                 far.settimeout(None)
@@ -42,12 +45,12 @@ class Network:
             for s in (near, far):
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for way, source, sink in (("up", near, far), ("down", far, near)):
-                threading.Thread(target=self.carry, args=[way, source, sink], daemon=True).start()
+                threading.Thread(target=self.carry, args=[way, source, sink, named], daemon=True).start()
 
-    def carry(self, way, source, sink):
+    def carry(self, way, source, sink, named):
         try:
             while data := source.recv(65536):
-                while self.hold:
+                while self.hold and named:
                     time.sleep(0.01)
                 if self.late_s:
                     time.sleep(self.late_s)

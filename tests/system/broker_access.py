@@ -58,7 +58,9 @@ class Lab(Rig):
     def __init__(self):
         super().__init__("r1: {}\n  r2: {mode: link}", shipped="mosquitto_lab.conf")
         self.lab.write_text(self.lab.read_text().replace("broker: {", f"broker: {{prefix: {PREFIX}, username: tandem, "
-                                                         f"password_file: {self.folder}/tandem.password, "))
+                                                         f"password_file: {self.folder}/tandem.password, "
+                                                         "telemetry_username: tandem-telemetry, telemetry_password_file: "
+                                                         f"{self.folder}/tandem-telemetry.password, "))
         self.make_access()
 
     def make_access(self, *options):
@@ -185,6 +187,9 @@ def check_lab(lab):
     after = lab.get("/api/v1/pairs/r1")
     assert after["alarm_counts"]["out_of_context"] == before["alarm_counts"]["out_of_context"] == 0, after
     assert broker_log.read_text().count(" as tandem ") == had + 1, "somebody took the daemon's place"
+    assert broker_log.read_text().count(" as tandem-telemetry ") == 1
+    assert lab.say("r1-real", f"{PREFIX}/r1/real/telemetry", '{"t":1763617674.2,"seq":1}').wait(20) is not None
+    lab.wait(lambda: lab.get("/api/v1/pairs/r1")["real"]["telemetry"] == 1, "telemetry comes")
     lab.wait(lambda: heard.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader hears the entries")
     lab.stop_daemon()
     end_clients(lab)
@@ -195,7 +200,7 @@ def check_again(lab):
     before = dict(lab.passwords)
     lab.lab.write_text(lab.lab.read_text().replace("\n  r2: {mode: link}", ""))
     lab.make_access("--reader", "anna", "--reader", "ben b")
-    assert set(lab.passwords) == {"tandem", "anna", "ben b", "r1-real", "r1-virtual", "r1-l1"}, lab.passwords
+    assert set(lab.passwords) == {"tandem", "tandem-telemetry", "anna", "ben b", "r1-real", "r1-virtual", "r1-l1"}, lab.passwords
     assert all(before[user] == password for user, password in lab.passwords.items() if user in before)
     lab.broker.send_signal(signal.SIGHUP)
     lab.passwords["r2-real"] = before["r2-real"]

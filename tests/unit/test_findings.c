@@ -8,6 +8,7 @@
 #include "service/daemon/daemon_parts.h"
 
 enum { PAIRS = 200, MOVES = 24, RING_BYTES = 8 << 20, SAVED_US = 5000, ONE_US = 20000 };
+enum { REST_US = 2000000 }; /* from one calibration of a pair to the next */
 
 struct bench {
     struct daemon d;
@@ -150,6 +151,20 @@ static const char *hear(struct bench *b)
     return pairs;
 }
 
+/* What is published next, as time goes on and snapshots come. */
+static const char *hear_next(struct bench *b)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + 10 * REST_US;
+    const char *pairs = "";
+    while (!pairs[0] && lab_clock_monotonic_us() < until_us) {
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 1000);
+        take_snapshot(b);
+        CHECK("all", publish_all(b));
+        pairs = hear(b);
+    }
+    return pairs;
+}
+
 static void offer(struct bench *b, int pair)
 {
     findings_offer(&b->d, FINDING_TRAVEL_TIME, (uint32_t)pair - 1);
@@ -211,13 +226,42 @@ static void test_new_while_it_waits(void)
     offer(b, 4);
     CHECK("all", publish_all(b));
     CHECK_TEXT("the old", hear(b), "r4 ");
-    take_snapshot(b); /* has what is new, */
-    take_snapshot(b); /* and puts it behind what came before this one began */
-    CHECK("all", publish_all(b));
-    CHECK_TEXT("and the new", hear(b), "r4 ");
+    CHECK_TEXT("and the new", hear_next(b), "r4 ");
     take_snapshot(b);
     CHECK("all", publish_all(b));
     CHECK_TEXT("once", hear(b), "");
+    tear_down(b);
+}
+
+/* A pair that moves many times a second is not calibrated as often, but in the end. */
+static void test_rests(void)
+{
+    struct bench *b = set_up();
+    struct findings_counts c;
+    const int64_t began_us = lab_clock_monotonic_us();
+    offer(b, 4);
+    take_snapshot(b);
+    CHECK("all", publish_all(b));
+    CHECK_TEXT("at once", hear(b), "r4 ");
+    for (int i = 0; i < 10; i++) {
+        offer(b, 4);
+        offer(b, 6);
+        take_snapshot(b);
+        CHECK("all", publish_all(b));
+    }
+    findings_read_counts(&b->d, &c);
+    const bool soon = lab_clock_monotonic_us() - began_us < REST_US;
+    CHECK("others do not wait for it", !soon || strcmp(hear(b), "r6 ") == 0);
+    CHECK("and it shows", !soon || c.waiting == 2);
+    char both[64] = "";
+    for (const char *next = "r"; next[0] && strlen(both) < strlen("r4 r6 ");) {
+        next = hear_next(b);
+        CHECK("not before its time", lab_clock_monotonic_us() - began_us >= REST_US);
+        (void)snprintf(both + strlen(both), sizeof both - strlen(both), "%s", next);
+    }
+    CHECK_TEXT("each once more", both, "r4 r6 ");
+    findings_read_counts(&b->d, &c);
+    CHECK_INT("none waits", c.waiting, 0);
     tear_down(b);
 }
 
@@ -268,6 +312,7 @@ int main(void)
     CU_add_test(suite, "waits for its snapshot", test_waits_for_its_snapshot);
     CU_add_test(suite, "of a pair one waits", test_of_a_pair_one_waits);
     CU_add_test(suite, "new while it waits", test_new_while_it_waits);
+    CU_add_test(suite, "rests", test_rests);
     CU_add_test(suite, "share of a core", test_share_of_a_core);
     CU_add_test(suite, "client that takes nothing", test_client_that_takes_nothing);
     return check_run();

@@ -26,15 +26,21 @@ struct bench {
 };
 
 static _Atomic bool disk_full;
+static _Atomic size_t disk_room = SIZE_MAX; /* bytes that go onto it */
+static _Atomic unsigned writes;
 
 static ssize_t write_unless_full(void *context, int fd, const void *bytes, size_t n)
 {
     (void)context;
-    if (atomic_load(&disk_full)) {
+    const size_t room = atomic_load(&disk_room);
+    if (atomic_load(&disk_full) || room == 0) {
         errno = ENOSPC;
         return -1;
     }
-    return write(fd, bytes, n);
+    const size_t fits = n < room ? n : room;
+    atomic_fetch_sub(&disk_room, room < SIZE_MAX ? fits : 0);
+    atomic_fetch_add(&writes, 1);
+    return write(fd, bytes, fits);
 }
 
 static const struct journal_io disk = {.write = write_unless_full};
@@ -53,12 +59,15 @@ static struct bench set_up(void)
     return b;
 }
 
+static bool together;
+
 static void make_inbox(struct bench *b, size_t buffer_bytes, bool journal_samples)
 {
     const struct inbox_params params = {.buffer_bytes = buffer_bytes,
                                         .journal = b->journal,
                                         .directory = b->directory,
                                         .journal_samples = journal_samples,
+                                        .samples_together = together,
                                         .now_us = read_clock};
     CU_ASSERT_FATAL(inbox_create(&params, &b->inbox) == STATUS_OK);
 }
@@ -277,6 +286,88 @@ static void test_everything_full(void)
     tear_down(&b);
 }
 
+/* What the journal holds is what the lab got, line by line, and in its places. */
+static void check_journal(const struct bench *b, struct tally *t)
+{
+    struct journal_reader *reader = NULL;
+    struct journal_line line;
+    struct tally written = {0};
+    CU_ASSERT_FATAL(journal_reader_open_directory(b->directory, (struct journal_position){0, 0},
+                                                  &reader, NULL) == STATUS_OK);
+    struct journal_position last = {0, 0};
+    while (journal_reader_next(reader, &line, NULL) == STATUS_OK) {
+        count_line(&written, line.text, line.bytes);
+        last = line.after;
+    }
+    journal_reader_close(reader);
+    CHECK_INT("as many", written.lines, t->lines);
+    CHECK_INT("in order", written.backward, 0);
+    for (unsigned who = 0; who < WRITERS; who++) {
+        CHECK_INT("the same", written.next[who], t->next[who]);
+    }
+    const struct journal_position at = inbox_position(b->inbox);
+    CHECK("the lab stands behind the last", at.file == last.file && at.offset == last.offset);
+}
+
+/* Samples go to the disk together, before the event behind them and before the lab has them. */
+static void test_samples_together(void)
+{
+    enum { RUNS = 20, EACH = 50 };
+    struct bench b = set_up();
+    struct tally t = {0};
+    struct journal_stats stats;
+    together = true;
+    make_inbox(&b, 1 << 20, true);
+    atomic_store(&writes, 0);
+    for (unsigned i = 0; i < RUNS * EACH; i++) {
+        CHECK_INT("sample", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+        if (i % EACH == EACH / 2) {
+            CHECK_INT("event", take(b.inbox, 0, i / EACH, INBOX_EVENT), STATUS_OK);
+            journal_stats(b.journal, &stats);
+            CHECK_INT("all before it", stats.lines, i + 1 + i / EACH + 1);
+        } else if (i % EACH == EACH - 1) {
+            run_round(b.inbox, &t);
+            CHECK_INT("all of them", t.lines, i + 1 + i / EACH + 1);
+            check_journal(&b, &t);
+        }
+    }
+    CHECK("by few writes", atomic_load(&writes) <= 3 * RUNS);
+    CHECK_INT("none lacks", t.gaps + t.repeats + t.malformed + t.faults, 0);
+    together = false;
+    tear_down(&b);
+}
+
+/* A disk that takes a part of them: the lab gets those that are whole on it, and the rest is
+ * counted. */
+static void test_together_on_full_disk(void)
+{
+    enum { SAMPLES = 30, LINE = 110 };
+    for (size_t room = 0; room < (size_t)SAMPLES * LINE; room += 37) {
+        struct bench b = set_up();
+        struct tally t = {0};
+        struct inbox_counts counts;
+        together = true;
+        make_inbox(&b, 1 << 20, true);
+        CHECK_INT("event", take(b.inbox, 0, 0, INBOX_EVENT), STATUS_OK);
+        atomic_store(&disk_room, room);
+        for (unsigned i = 0; i < SAMPLES; i++) {
+            CHECK_INT("sample", take(b.inbox, 1, i, INBOX_SAMPLE), STATUS_OK);
+        }
+        const enum status status = take(b.inbox, 0, 1, INBOX_EVENT);
+        atomic_store(&disk_room, SIZE_MAX);
+        CHECK_INT("later", take(b.inbox, 2, 0, INBOX_SAMPLE), STATUS_OK);
+        run_round(b.inbox, &t);
+        inbox_read_counts(b.inbox, &counts);
+        CHECK_INT("a sample is there or counted", t.next[1] + (unsigned)counts.samples_dropped,
+                  SAMPLES);
+        CHECK_INT("the event, too, or it is refused", t.next[0], status == STATUS_OK ? 2 : 1);
+        CHECK_INT("and none that came later lacks", t.next[2], 1);
+        CHECK_INT("whole", t.malformed + t.gaps + t.repeats + t.faults, 0);
+        together = false;
+        tear_down(&b);
+    }
+}
+
 static void test_unjournalled_samples(void)
 {
     struct bench b = set_up();
@@ -425,6 +516,8 @@ int main(void)
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "full disk", test_full_disk);
     CU_add_test(suite, "everything full", test_everything_full);
+    CU_add_test(suite, "samples together", test_samples_together);
+    CU_add_test(suite, "together on a full disk", test_together_on_full_disk);
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
     CU_add_test(suite, "thinned", test_thinned);
     CU_add_test(suite, "restore", test_restore);

@@ -140,6 +140,9 @@ static const struct fault_row fault_rows[] = {
     {P "http: {bind: lab.example}\n", 2, 14, "not a loopback address", 1},
     {P "http: {bind: 128.0.0.1}\n", 2, 14, "not a loopback address", 1},
     {P "broker: {password_file: x}\n", 2, 25, "needs broker.username", 1},
+    {P "broker: {telemetry_username: x}\n", 2, 30, "needs broker.username", 1},
+    {P "broker: {username: a, telemetry_password_file: x}\n", 2, 48,
+     "needs broker.telemetry_username", 1},
     {P "broker: {tls: {ca_file: x}}\n", 2, 25, "TLS is off; set broker.tls.enabled: true", 1},
     {P "broker: {tls: {enabled: true, cert_file: x}}\n", 2, 42, "needs broker.tls.key_file", 1},
     {P "broker: {tls: {enabled: true, key_file: x}}\n", 2, 41, "needs broker.tls.cert_file", 1},
@@ -411,7 +414,8 @@ static void test_print_reads_back(void)
     const char *text =
         "name: \"a \\\"b\\\" \\\\ c\"\n"
         "broker: {host: h, port: 1, protocol: 3.1.1, client_id: c, prefix: p/q, username: u,\n"
-        "  password_file: f, keep_alive_s: 7, session_expiry_s: 0, heartbeat_hz: 5.125,\n"
+        "  password_file: f, telemetry_username: v, telemetry_password_file: g,\n"
+        "  keep_alive_s: 7, session_expiry_s: 0, heartbeat_hz: 5.125,\n"
         "  tls: {enabled: true, ca_file: a, cert_file: b, key_file: k}}\n"
         "http: {enabled: false, bind: \"::1\", port: 0, token_file: t, threads: 4, "
         "connections_max: 9}\n"
