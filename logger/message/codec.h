@@ -126,7 +126,8 @@ struct codec_ear {
 
 struct codec_topic {
     const char *filter; /* of MQTT, below the prefix: "+/command" */
-    int qos;            /* 0: a stream; what is missed while the daemon is away is gone */
+    int qos; /* 0: a stream, of samples alone; what is missed while the daemon is away is
+                gone */
 };
 
 /* Who speaks for a pair at the broker, beside the daemon. */
@@ -148,7 +149,7 @@ struct codec_right {
 /* One topic, or filter, of a pair's robots, as MQTT has it. */
 struct codec_place {
     char filter[MESSAGE_TOPIC_MAX];
-    int qos;         /* to subscribe with */
+    int qos;         /* to subscribe with; 0: samples alone come */
     enum side side;  /* whose it is; SIDE_COUNT: of both */
     bool from_robot; /* that side writes it and L1 reads it; else the other way round */
     bool silent; /* the daemon need not hear it: another filter has it, or nobody wants it */
