@@ -351,8 +351,9 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     return mqtt_client_create(&d->gateway.telemetry, &options, err);
 }
 
-static enum status start_main(struct daemon *d, const struct topic_list *topics,
-                              struct err *err)
+/* Samples that come by the other connection no longer come by this one, whose session may be
+ * of a time when there was no other. */
+static enum status start_main(struct daemon *d, const struct subscription *s, struct err *err)
 {
     const struct broker_options *broker = &d->file->broker;
     char presence[LAB_PREFIX_MAX + 16];
@@ -363,8 +364,10 @@ static enum status start_main(struct daemon *d, const struct topic_list *topics,
     options.presence = presence;
     options.online = "{\"state\":\"online\"}";
     options.offline = "{\"state\":\"offline\"}";
-    options.topics = topics->topic;
-    options.topic_count = topics->count;
+    options.topics = s->others.topic;
+    options.topic_count = s->others.count;
+    options.former = s->samples.topic;
+    options.former_count = s->samples.count;
     options.message = take_message;
     options.silence = note_silence;
     options.accepted = note_session;
@@ -391,7 +394,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
     if (!may_come_apart(&d->file->broker, s)) {
         put_together(s);
     }
-    enum status status = start_main(d, &s->others, err);
+    enum status status = start_main(d, s, err);
     if (status == STATUS_OK && s->samples.count > 0) {
         status = start_telemetry(d, &s->samples, err);
     }

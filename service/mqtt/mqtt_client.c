@@ -87,7 +87,7 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
     if (o->host && strlen(o->host) > 253) {
         return err_set(err, STATUS_E_ARG, "host", 0, 0, "is longer than a host's name can be");
     }
-    if (o->topic_count > MQTT_CLIENT_TOPICS_MAX) {
+    if (o->topic_count > MQTT_CLIENT_TOPICS_MAX || o->former_count > MQTT_CLIENT_TOPICS_MAX) {
         return err_set(err, STATUS_E_ARG, "topics", 0, 0, "are more than %d",
                        MQTT_CLIENT_TOPICS_MAX);
     }
@@ -129,7 +129,7 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     for (size_t i = 0; i < COUNT(texts); i++) {
         *texts[i] = own_text(client, *texts[i], &failed);
     }
-    own->topics = NULL;
+    own->topics = own->former = NULL;
     own->port = o->port ? o->port : (o->tls ? 8883 : 1883);
     own->protocol = NULL;
     client->v5 = !o->protocol || o->protocol[0] == '5';
@@ -140,6 +140,9 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     for (size_t i = 0; i < o->topic_count; i++) {
         client->filters[client->filter_count] = own_text(client, o->topics[i].filter, &failed);
         client->qos[client->filter_count++] = o->topics[i].qos;
+    }
+    for (size_t i = 0; i < o->former_count; i++) {
+        client->former[client->former_count++] = own_text(client, o->former[i].filter, &failed);
     }
     if (o->prefix) {
         char topic[1024];

@@ -84,11 +84,15 @@ struct mqtt_client_options {
 
     const struct mqtt_client_topic *topics; /* [topic_count] */
     size_t topic_count;                     /* <= MQTT_CLIENT_TOPICS_MAX */
-    mqtt_client_message *message;           /* NULL when nothing is subscribed */
-    mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
-    mqtt_client_connected *accepted;        /* may be NULL */
-    mqtt_client_arrived *arrived;           /* may be NULL; must not block */
-    void *context;                          /* handed to all of them */
+    /* [former_count] What a session that goes on may still be subscribed to, from a program of
+     * before: taken back. */
+    const struct mqtt_client_topic *former;
+    size_t former_count;             /* <= MQTT_CLIENT_TOPICS_MAX */
+    mqtt_client_message *message;    /* NULL when nothing is subscribed */
+    mqtt_client_silence *silence;    /* may be NULL; needs the heartbeat */
+    mqtt_client_connected *accepted; /* may be NULL */
+    mqtt_client_arrived *arrived;    /* may be NULL; must not block */
+    void *context;                   /* handed to all of them */
 };
 
 struct mqtt_client_state {

@@ -491,6 +491,11 @@ static void send_at_once(const struct mqtt_client *client)
 
 static void subscribe_all(struct mqtt_client *client)
 {
+    if (client->former_count > 0 && client->options.persistent) {
+        /* Lost with the connection, it is sent again with the next one. */
+        (void)MQTTAsync_unsubscribeMany(client->paho, client->former_count, client->former,
+                                        NULL);
+    }
     if (client->filter_count == 0) {
         note_subscribed(client, NULL);
         return;

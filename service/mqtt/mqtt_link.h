@@ -16,7 +16,7 @@
 #include "service/mqtt/mqtt_client.h"
 
 enum {
-    MQTT_LINK_OWNED_MAX = MQTT_CLIENT_TOPICS_MAX + 16,
+    MQTT_LINK_OWNED_MAX = 2 * MQTT_CLIENT_TOPICS_MAX + 16,
     MQTT_LINK_BACKOFF_MIN_US = 100 * 1000,
     MQTT_LINK_BACKOFF_MAX_US = 2 * 1000 * 1000, /* back within seconds, and no storm */
     MQTT_LINK_SUBSCRIBE_RETRY_US = 5 * 1000 * 1000
@@ -34,6 +34,8 @@ struct mqtt_client {
     char *filters[MQTT_CLIENT_TOPICS_MAX + 1]; /* with the heartbeat's */
     int qos[MQTT_CLIENT_TOPICS_MAX + 1];
     int filter_count;
+    char *former[MQTT_CLIENT_TOPICS_MAX];
+    int former_count;
     char *heartbeat_topic; /* NULL: none */
     char address[300];     /* "host:port", for messages */
     bool v5;               /* MQTT 5, not 3.1.1 */

@@ -106,6 +106,19 @@ def refused():
         lab.stop_daemon()
 
 
+def session_goes_on():
+    """The session at the broker may be of a program that had one connection, and be subscribed to telemetry: it comes once."""
+    with Lab() as lab:
+        subprocess.run(["mosquitto_sub", "-p", str(lab.broker_port), "-V", "mqttv5", "-i", "tandem", "-c", "-x", "3600", "-E",
+                        "-t", "tandem/v1/+/+/telemetry"], check=True)
+        lab.start_daemon()
+        lab.flood(100)
+        lab.wait(lambda: lab.samples() >= 100, "all")
+        lab.move()
+        assert lab.samples() == 100, lab.samples()
+        lab.stop_daemon()
+
+
 def health(lab):
     """/readyz, which answers 503."""
     return subprocess.run(["curl", "-s", f"http://127.0.0.1:{lab.http_port}/readyz"], stdout=subprocess.PIPE, check=True,
@@ -134,4 +147,5 @@ def together():
 if __name__ == "__main__":
     held_up()
     refused()
+    session_goes_on()
     together()
