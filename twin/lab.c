@@ -299,6 +299,26 @@ long lab_find(const struct lab *lab, const char *id)
     return -1;
 }
 
+static void fetch_lines(const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64) {
+        __builtin_prefetch((const char *)from + at);
+    }
+}
+
+void lab_fetch(const struct lab *lab, size_t index, enum side side)
+{
+    const struct pair_params *p = &lab->p.pairs[index];
+    const struct pair *pair = lab->parts[index].pair;
+    const struct pair_side *s = &pair->side[side];
+    fetch_lines(p, offsetof(struct pair_params, sync_tolerance_us));
+    fetch_lines(&p->clock, sizeof p->clock);
+    fetch_lines(p->arm, 1);
+    fetch_lines(pair, offsetof(struct pair, order));
+    fetch_lines(s, offsetof(struct pair_side, clock.bucket));
+    fetch_lines(&s->clock.samples, sizeof s->clock - offsetof(struct clock_map, samples));
+}
+
 long lab_find_team(const struct lab *lab, const char *name)
 {
     for (size_t k = 0; k < lab->p.team_count; k++) {
