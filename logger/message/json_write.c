@@ -366,7 +366,7 @@ __extension__ typedef unsigned __int128 wide;
 struct scaled {
     wide size, gap; /* gap: how far the next double is; both over 2^shift */
     int shift, k;
-    unsigned missing; /* by so much both may be too small; 0: they are exact */
+    wide missing; /* by so much both may be too small; 0: they are exact */
 };
 
 static uint64_t power_of_five(int k)
