@@ -433,14 +433,21 @@ enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX
     return status;
 }
 
+bool journal_checkpoint_has_changes(const char *path)
+{
+    char changes[PATH_MAX];
+    return name_file(changes, path, true, false) && access(changes, F_OK) == 0;
+}
+
 enum status journal_checkpoint_read(const char *path, uint32_t version, uint64_t fingerprint,
-                                    struct journal_checkpoint *out, struct err *err)
+                                    bool with_changes, struct journal_checkpoint *out,
+                                    struct err *err)
 {
     struct journal_checkpoint read = {.version = version, .fingerprint = fingerprint};
     char changes[PATH_MAX];
     uint64_t id = 0;
     enum status status = read_whole(path, &read, &id, err);
-    if (status == STATUS_OK && name_file(changes, path, true, false)) {
+    if (status == STATUS_OK && with_changes && name_file(changes, path, true, false)) {
         status = read_changes(changes, &read, id, err);
     }
     if (status == STATUS_OK) {

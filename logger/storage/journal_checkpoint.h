@@ -74,14 +74,17 @@ MUST_USE enum status journal_checkpoint_end(struct journal_checkpoint_writer *w,
 /* Give up what was begun; nothing of it is left. */
 void journal_checkpoint_abandon(struct journal_checkpoint_writer *w, const char *path);
 
-/* Read it back, with its changes, and check all of it. version and fingerprint say what the
- * caller can use. out->payload is allocated: hand it to journal_checkpoint_free(). *out is
- * written only on STATUS_OK.
+/* Is there a file of changes beside it, whatever it is worth? */
+bool journal_checkpoint_has_changes(const char *path);
+
+/* Read it back, with its changes or as it was whole, and check all of it. version and
+ * fingerprint say what the caller can use. out->payload is allocated: hand it to
+ * journal_checkpoint_free(). *out is written only on STATUS_OK.
  *
  * STATUS_E_EMPTY: there is none. STATUS_E_STALE: whole, but of another version or fingerprint.
  * STATUS_E_PARSE: damaged. STATUS_E_IO, STATUS_E_NOMEM. */
 MUST_USE enum status journal_checkpoint_read(const char *path, uint32_t version,
-                                             uint64_t fingerprint,
+                                             uint64_t fingerprint, bool with_changes,
                                              struct journal_checkpoint *out, struct err *err);
 
 /* The note alone, of a checkpoint of any version and fingerprint: who cannot use it may say

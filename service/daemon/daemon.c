@@ -332,14 +332,16 @@ static void tell_models(const char *path)
     }
 }
 
-/* Returns whether the lab is now in the state of the checkpoint. */
-static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
-                            bool journal_is_empty)
+/* STATUS_OK: the lab is now in the state of the checkpoint. */
+static enum status take_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
+                                   bool with_changes, bool journal_is_empty)
 {
     const char *path = d->file->checkpoint.file;
     struct err err = {0};
-    enum status status =
-        journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint, checkpoint, &err);
+    journal_checkpoint_free(checkpoint);
+    *checkpoint = (struct journal_checkpoint){0};
+    enum status status = journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint,
+                                                 with_changes, checkpoint, &err);
     /* Somebody may have removed the journal and kept the checkpoint: then it is all we know. */
     if (status == STATUS_OK && !journal_is_empty) {
         status = find_position(d->file->journal.dir, checkpoint->position, &err);
@@ -347,11 +349,30 @@ static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpo
     if (status == STATUS_OK) {
         status = lab_load(d->lab, checkpoint->payload, checkpoint->bytes);
     } else if (status == STATUS_E_EMPTY && !checkpoint->payload) {
-        return false; /* there is none */
+        return status; /* there is none */
     }
     if (status != STATUS_OK) {
-        log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s: %s", path,
+        log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s%s: %s", path,
+                  with_changes && journal_checkpoint_has_changes(path)
+                      ? ", with what has changed since"
+                      : "",
                   err.text[0] ? err.text : "it is of another lab file or program");
+    }
+    return status;
+}
+
+/* Returns whether the lab is now in the state of the checkpoint: with what has changed since it
+ * was written whole, or else without, for the journal is kept from there on. */
+static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
+                            bool journal_is_empty)
+{
+    const char *path = d->file->checkpoint.file;
+    enum status status = take_checkpoint(d, checkpoint, true, journal_is_empty);
+    if (status != STATUS_OK && status != STATUS_E_STALE &&
+        journal_checkpoint_has_changes(path)) {
+        status = take_checkpoint(d, checkpoint, false, journal_is_empty);
+    }
+    if (status != STATUS_OK) {
         tell_models(path);
     }
     return status == STATUS_OK;

@@ -33,7 +33,7 @@ static bool fuzz_is_taken(const uint8_t *data, size_t size, struct journal_check
     char path[32];
     struct err err = {0};
     const int fd = fuzz_file(data, size, path);
-    const enum status status = journal_checkpoint_read(path, VERSION, fingerprint, out, &err);
+    const enum status status = journal_checkpoint_read(path, VERSION, fingerprint, true, out, &err);
     (void)close(fd);
     assert(status == STATUS_OK || status == STATUS_E_STALE || status == STATUS_E_PARSE ||
            status == STATUS_E_EMPTY);

@@ -520,8 +520,8 @@ static void test_older_checkpoint(void)
     CU_ASSERT_FATAL(in && fseek(in, 16, SEEK_SET) == 0 &&
                     fread(&fingerprint, sizeof fingerprint, 1, in) == 1);
     (void)fclose(in);
-    CU_ASSERT_FATAL(journal_checkpoint_read(path, CHECKPOINT_VERSION, fingerprint, &checkpoint,
-                                            &err) == STATUS_OK);
+    CU_ASSERT_FATAL(journal_checkpoint_read(path, CHECKPOINT_VERSION, fingerprint, true,
+                                            &checkpoint, &err) == STATUS_OK);
     checkpoint.version = CHECKPOINT_VERSION - 1;
     checkpoint.base = 0;
     CU_ASSERT_FATAL(checkpoint_write(path, &checkpoint, NULL, &id, &err) == STATUS_OK);
@@ -534,6 +534,41 @@ static void test_older_checkpoint(void)
     CHECK_INT("from the journal",
               (long long)daemon_metric(&served, "tandem_lab_restored_lines_total"), 4);
     CHECK_INT("nothing twice", stored(ids), 1);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
+/* What has changed since the whole checkpoint is damaged: that one alone is good for a start.
+ */
+static void test_damaged_changes(void)
+{
+    char ids[64][64];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}, r2: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    const char *changes = daemon_path(&served, "checkpoint.changes");
+    int count = 0;
+    while (count < 50 && access(changes, R_OK) != 0) {
+        char payload[64];
+        (void)snprintf(payload, sizeof payload, "{\"id\":\"d%d\",\"op\":\"go\"}", count++);
+        say("r1/command", payload);
+        broker_sleep_ms(100);
+    }
+    CHECK_INT("stored", wait_stored(ids, count), count);
+    CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
+    const int fd = open(changes, O_WRONLY | O_CLOEXEC);
+    CHECK("damaged", fd >= 0 && lseek(fd, -1, SEEK_END) > 0 && write(fd, "?", 1) == 1);
+    (void)close(fd);
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("told",
+          strstr(daemon_log(&served), "checkpoint, with what has changed since: ") != NULL);
+    CHECK("not from the beginning",
+          (int)daemon_metric(&served, "tandem_lab_restored_lines_total") < count + 3);
+    say("r1/command", "{\"id\":\"more\",\"op\":\"go\"}");
+    CHECK_INT("each once", wait_stored(ids, count + 1), count + 1);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     hear_no_more();
     daemon_finish(&served);
@@ -630,6 +665,7 @@ int main(void)
         {"link", test_link},
         {"other lab file", test_other_lab_file},
         {"older checkpoint", test_older_checkpoint},
+        {"damaged changes", test_damaged_changes},
         {"model changed", test_model_changed},
         {"store from journal", test_store_from_journal},
         CU_TEST_INFO_NULL,

@@ -34,7 +34,7 @@ static enum status write_file(const struct journal_checkpoint *checkpoint,
 
 static enum status read_back(struct journal_checkpoint *out, struct err *err)
 {
-    return journal_checkpoint_read(path, 3, UINT64_C(0xfeedfacecafebeef), out, err);
+    return journal_checkpoint_read(path, 3, UINT64_C(0xfeedfacecafebeef), true, out, err);
 }
 
 static size_t slurp(unsigned char *out, size_t capacity)
@@ -114,11 +114,12 @@ static void refusals(void)
     (void)snprintf(in.note, sizeof in.note, "motor=1f");
     CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
     err = (struct err){0};
-    CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, &out, &err),
+    CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, true, &out, &err),
               STATUS_E_STALE);
     CHECK("says both", strstr(err.text, "version 3") && strstr(err.text, "uses 4"));
     err = (struct err){0};
-    CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, &out, &err), STATUS_E_STALE);
+    CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, true, &out, &err),
+              STATUS_E_STALE);
     CHECK("says lab file", strstr(err.text, "lab file") != NULL);
     char note[JOURNAL_NOTE_MAX] = "";
     CHECK_INT("note", journal_checkpoint_note(path, note, &err), STATUS_OK);
@@ -126,7 +127,7 @@ static void refusals(void)
     CHECK_INT("no note", journal_checkpoint_note("none.checkpoint", note, &err),
               STATUS_E_EMPTY);
     err = (struct err){0};
-    CHECK_INT("directory", journal_checkpoint_read(dir, 3, 1, &out, &err), STATUS_E_IO);
+    CHECK_INT("directory", journal_checkpoint_read(dir, 3, 1, true, &out, &err), STATUS_E_IO);
 }
 
 /* Every cut and every flipped bit is found. */
@@ -256,6 +257,13 @@ static void changes(void)
     CHECK("damage", fd >= 0 && pwrite(fd, "x", 1, HEAD_BYTES + PIECE_BYTES) == 1);
     (void)close(fd);
     CHECK_INT("damaged", read_back(&in, NULL), STATUS_E_PARSE);
+    CHECK("told", journal_checkpoint_has_changes(path));
+    in = (struct journal_checkpoint){0};
+    CHECK_INT("the whole one is good",
+              journal_checkpoint_read(path, 3, UINT64_C(0xfeedfacecafebeef), false, &in, NULL),
+              STATUS_OK);
+    CHECK("as it was", in.bytes == 7 && memcmp(in.payload, "another", 7) == 0);
+    journal_checkpoint_free(&in);
     CHECK_INT("removed", unlink(path), 0);
     CHECK_INT("gone", write_changes(&later, next, &less, "ok", NULL), STATUS_E_STALE);
     CHECK_INT("none", read_back(&in, NULL), STATUS_E_EMPTY);
