@@ -272,9 +272,11 @@ static bool may_bend(const struct law_rows *w, const struct travel_law *law)
     }
     size_t rank;
     const double gain = span_gain(&w->span, &added, &rank, NULL);
+    const double least = w->rows < (double)(w->span.rank + rank + DOF_TESTED)
+                             ? 0.0 /* so few rows that what would be left is not known */
+                             : w->plain_rss - gain;
     return law->aside >= ASIDE_MIN || w->rows < (double)w->problem->n ||
-           w->rows < (double)(w->span.rank + rank + DOF_TESTED) ||
-           weigh_evidence(w, w->plain_rss - gain) > BEND_MIN;
+           weigh_evidence(w, least) > BEND_MIN;
 }
 
 /* A move counts that keeps to either law: late replies keep to neither, and short moves of a
