@@ -548,7 +548,8 @@ static void test_damaged_changes(void)
     CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}, r2: {}}\n"));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
-    const char *changes = daemon_path(&served, "checkpoint.changes");
+    char changes[128];
+    (void)snprintf(changes, sizeof changes, "%s", daemon_path(&served, "checkpoint.changes"));
     int count = 0;
     while (count < 50 && access(changes, R_OK) != 0) {
         char payload[64];
