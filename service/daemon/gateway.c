@@ -92,41 +92,7 @@ static bool is_sample(const struct daemon *d, const char *topic)
     return codec_is_sample(&d->gateway.codecs, d->file->broker.prefix, topic);
 }
 
-/* False: one that cannot be. */
-static bool put_topic(struct daemon *d, const char *topic, struct message *m)
-{
-    const size_t topic_bytes = strlen(topic);
-    if (topic_bytes >= sizeof m->topic || lab_line_is(d->file->broker.prefix, topic)) {
-        atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
-        return false;
-    }
-    memcpy(m->topic, topic, topic_bytes + 1);
-    if (m->payload_bytes > MESSAGE_PAYLOAD_MAX) {
-        m->kept_bytes = MESSAGE_PAYLOAD_MAX;
-        atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
-    }
-    return true;
-}
-
-/* Of the connection for telemetry. Runs on Paho's thread: must not wait. */
-static void take_sample(void *context, const char *topic, const void *payload, size_t bytes,
-                        int qos, bool retained, bool dup, uint16_t packet_id)
-{
-    struct daemon *d = context;
-    struct message m = {.qos = qos,
-                        .retained = retained,
-                        .dup = dup,
-                        .packet_id = packet_id,
-                        .payload = payload,
-                        .kept_bytes = bytes,
-                        .payload_bytes = bytes};
-    if (put_topic(d, topic, &m)) {
-        const enum status status = inbox_take(d->inbox, &m, INBOX_SAMPLE);
-        (void)status; /* dropped where the journal cannot be written, and counted */
-    }
-}
-
-/* Of the other one, or of the only one. Runs on Paho's thread: must not wait. */
+/* Of either connection. Runs on Paho's thread: must not wait. */
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
                          int qos, bool retained, bool dup, uint16_t packet_id)
 {
@@ -138,8 +104,18 @@ static void take_message(void *context, const char *topic, const void *payload, 
                         .payload = payload,
                         .kept_bytes = bytes,
                         .payload_bytes = bytes};
-    if (take_robot(d, topic, payload, bytes) || !put_topic(d, topic, &m)) {
+    const size_t topic_bytes = strlen(topic);
+    if (topic_bytes >= sizeof m.topic || lab_line_is(d->file->broker.prefix, topic)) {
+        atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
         return;
+    }
+    if (take_robot(d, topic, payload, bytes)) {
+        return;
+    }
+    memcpy(m.topic, topic, topic_bytes + 1);
+    if (bytes > MESSAGE_PAYLOAD_MAX) {
+        m.kept_bytes = MESSAGE_PAYLOAD_MAX;
+        atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
     const enum inbox_kind kind = is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT;
     /* What the journal cannot take is the broker's until it can. */
@@ -345,7 +321,7 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     }
     options.topics = samples->topic;
     options.topic_count = samples->count;
-    options.message = take_sample;
+    options.message = take_message;
     options.silence = note_frozen;
     options.context = d;
     return mqtt_client_create(&d->gateway.telemetry, &options, err);

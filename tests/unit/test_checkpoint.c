@@ -164,7 +164,7 @@ static void damage(void)
 }
 
 /* Pieces go where they belong, in any order; what none says is 0. */
-static void pieces(void)
+static void test_pieces(void)
 {
     static const unsigned char want[] = {0, 0, 'a', 'b', 0, 'c', 'e', 'f', 0};
     static const struct {
@@ -217,7 +217,7 @@ static bool has_state(const char *state, int64_t t_us)
 }
 
 /* What has changed since a whole one is taken with that one and with no other. */
-static void changes(void)
+static void test_changes(void)
 {
     char beside[160];
     char kept[160];
@@ -379,8 +379,8 @@ int main(void)
     CU_add_test(suite, "layout", layout);
     CU_add_test(suite, "refusals", refusals);
     CU_add_test(suite, "damage", damage);
-    CU_add_test(suite, "pieces", pieces);
-    CU_add_test(suite, "changes", changes);
+    CU_add_test(suite, "pieces", test_pieces);
+    CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "chaos", chaos);
     CU_add_test(suite, "chaos of changes", chaos_of_changes);
     const int result = check_run();

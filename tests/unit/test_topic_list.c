@@ -3,7 +3,7 @@
 
 #include "service/mqtt/topic_list.h"
 
-static bool meet(const char *a, const char *b)
+static bool do_meet(const char *a, const char *b)
 {
     struct topic_list *lists = calloc(2, sizeof *lists);
     CU_ASSERT_FATAL(lists != NULL);
@@ -44,7 +44,7 @@ static void test_meet(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char row[96];
         (void)snprintf(row, sizeof row, "%s %s", rows[i].a, rows[i].b);
-        CHECK_INT(row, meet(rows[i].a, rows[i].b), rows[i].met);
+        CHECK_INT(row, do_meet(rows[i].a, rows[i].b), rows[i].met);
     }
 }
 
