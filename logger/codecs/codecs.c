@@ -300,8 +300,7 @@ void codec_begin_event(struct event *event, const struct codec_pair *pair,
     event->dup = message->dup;
     event->packet_id = message->packet_id;
     if (kind == EVENT_COMMAND || kind == EVENT_REPLY) {
-        event->hash =
-            hash_bytes(hash_text(message->topic), message->payload, message->kept_bytes);
+        event->hash = message_hash(message);
     }
     (void)snprintf(event->pair, sizeof event->pair, "%s", pair->id);
     if (kind == EVENT_COMMAND) {

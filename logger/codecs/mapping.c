@@ -592,7 +592,7 @@ static bool keep_payload(struct reading *r, const char *text)
     struct event *e = r->event;
     const struct message *m = r->message;
     if (e->kind == EVENT_COMMAND || e->kind == EVENT_REPLY) {
-        e->hash = hash_bytes(hash_text(m->topic), m->payload, m->kept_bytes);
+        e->hash = message_hash(m);
     }
     if (!r->told) {
         return true;

@@ -140,6 +140,9 @@ static bool check_sizes(struct json_scan *s, const struct sized_op *row, const s
                         const struct payload_seen *seen)
 {
     bool any = false;
+    if (seen->stray_count == 0) {
+        return true;
+    }
     for (size_t k = 0; k < COUNT(row->sizes) && row->sizes[k].name; k++) {
         any = any || is_given(row->sizes[k].name, e, seen);
     }
@@ -154,8 +157,7 @@ static bool check_sizes(struct json_scan *s, const struct sized_op *row, const s
             }
         }
     }
-    return any || !row->nothing || seen->stray_count == 0 ||
-           fail_at(s, &seen->stray[0], row->nothing);
+    return any || !row->nothing || fail_at(s, &seen->stray[0], row->nothing);
 }
 
 /* No halt is refused for what stands beside it. */
@@ -224,6 +226,11 @@ static struct value_place place_member(const struct value_place *outer, struct j
     inner.hash = hash_bytes(inner.hash, &MEMBER_MARK, 1);
     if (inner.name[0]) {
         extend_name(inner.name, ".", 1);
+    }
+    if (!key.escaped && key.bytes < EVENT_VALUE_NAME_MAX) { /* as most are */
+        inner.hash = hash_bytes(inner.hash, key.at, key.bytes);
+        extend_name(inner.name, key.at, key.bytes);
+        return inner;
     }
     for (size_t n = json_text_next(&key, one); n > 0; n = json_text_next(&key, one)) {
         inner.hash = hash_bytes(inner.hash, one, n);

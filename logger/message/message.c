@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/lab_time.h"
 #include "base/utf8.h"
 #include "logger/message/json_scan.h"
@@ -310,6 +311,13 @@ bool message_parse_plain(const char *line_text, size_t bytes, struct message *me
     return good && !s.error && s.depth > 0 && line.has_time && line.has_topic &&
            !(line.payload_bytes > (double)MESSAGE_PAYLOAD_MAX) &&
            json_scan_peek(&s) == JSON_KIND_OBJECT && take_last_object(&s, message);
+}
+
+uint64_t message_hash(const struct message *message)
+{
+    const uint64_t topic = hash_long(HASH_START, message->topic, strlen(message->topic));
+    const uint64_t hash = hash_long(topic, message->payload, message->kept_bytes);
+    return hash != 0 ? hash : 1;
 }
 
 /* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-
 /* ---- members ---- */
 
 static bool scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
@@ -348,7 +346,7 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
  * came. */
 static void keep_payload(struct event *e, const struct message *m)
 {
-    e->hash = hash_bytes(hash_text(m->topic), m->payload, m->kept_bytes);
+    e->hash = message_hash(m);
     if (e->kind == EVENT_COMMAND) {
         e->command.raw = m->payload;
         e->command.raw_bytes = m->kept_bytes;

@@ -153,6 +153,36 @@ static void test_json_payload_is_embedded(void)
     CHECK_INT("too small", message_format(&m, line, 40), 0);
 }
 
+/* Each bit counts, and what is alike spreads over the chains: of 65536 commands numbered
+ * through over 4 times as many chains 57983 are expected in a chain of their own first (1 -
+ * exp(-1/4) of the chains), with a standard deviation of 80. */
+static void test_hash(void)
+{
+    enum { COMMANDS = 65536, CHAINS = 4 * COMMANDS };
+    static bool taken[CHAINS];
+    char payload[64];
+    size_t chains = 0;
+    struct message m = {.topic = "lab/r1/command", .payload = payload};
+    for (int i = 0; i < COMMANDS; i++) {
+        m.kept_bytes = (size_t)snprintf(payload, sizeof payload,
+                                        "{\"id\":\"c%d\",\"op\":\"go\",\"t\":%d.25}", i,
+                                        1700000000 + i / 2);
+        const size_t chain = message_hash(&m) % CHAINS;
+        chains += !taken[chain];
+        taken[chain] = true;
+    }
+    CHECK("spread", chains > 57983 - 400 && chains < 57983 + 400);
+    const uint64_t hash = message_hash(&m);
+    for (size_t bit = 0; bit < 8 * m.kept_bytes; bit++) {
+        payload[bit / 8] ^= (char)(1U << bit % 8);
+        CHECK("each bit", message_hash(&m) != hash);
+        payload[bit / 8] ^= (char)(1U << bit % 8);
+    }
+    CHECK("the same again", message_hash(&m) == hash);
+    m.topic[4] = '2';
+    CHECK("another topic", message_hash(&m) != hash);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -161,5 +191,6 @@ int main(void)
     CU_add_test(suite, "foreign lines", test_foreign_lines);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "embedded JSON", test_json_payload_is_embedded);
+    CU_add_test(suite, "hash", test_hash);
     return check_run();
 }
