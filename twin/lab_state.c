@@ -35,7 +35,9 @@ uint64_t lab_layout(const struct lab_params *p)
     hash = models_hash(hash);
     for (size_t i = 0; i < p->pair_count; i++) {
         hash = model_hash_loaded(p->pairs[i].dynamics.model, hash);
-        hash = model_hash_loaded(p->pairs[i].following.model, hash);
+        if (pair_following_wanted(p->pairs[i].following)) {
+            hash = model_hash_loaded(p->pairs[i].following->model, hash);
+        }
     }
     return hash;
 }
@@ -108,7 +110,7 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
         save_bytes(lab, save, parts->dynamics, pair_dynamics_bytes(&p->dynamics));
     }
     if (parts->following) {
-        save_bytes(lab, save, parts->following, pair_following_bytes(&p->following));
+        save_bytes(lab, save, parts->following, pair_following_bytes(p->following));
     }
     save_commands(save, parts->pair, p);
 }

@@ -435,7 +435,7 @@ static void write_following(struct json_writer *w, const struct pair_following *
     json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
     json_write_real(w, "within_ratio", r.within_ratio);
     json_write_real(w, "target_ratio",
-                    p->following.target_m > 0.0 ? p->following.target_ratio : nan(""));
+                    p->following->target_m > 0.0 ? p->following->target_ratio : nan(""));
     json_write_bool(w, "missed", x->f.missed);
     json_write_close(w);
 }
