@@ -7,13 +7,14 @@
 #include "twin/models/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 20 };
+enum { LAB_LAYOUT = 21 };
 
 uint64_t lab_layout(const struct lab_params *p)
 {
     const size_t sizes[] = {LAB_LAYOUT,
                             sizeof(struct lab_state),
                             sizeof(struct pair),
+                            sizeof(struct pair_linked),
                             sizeof(struct pair_slot),
                             sizeof(struct pair_relay),
                             sizeof(struct delivery_item),

@@ -317,8 +317,10 @@ static void test_machine_times(void)
     script_reply(&s, "r1", AT(7), SIDE_VIRTUAL, "a", DONE);
     script_command(&s, "r1", AT(9), "b");
     check_times("the next one", machines_of(&s), from_s, lab_s(AT(9)));
-    CHECK_NEAR("two sides were ready for a while",
-               lab_s(lab_pair(s.lab, 0)->dispatch_stats.stay_us[DISPATCH_READY]), 5.0, 0, 1e-9);
+    CHECK_NEAR(
+        "two sides were ready for a while",
+        lab_s(pair_look_linked(lab_pair(s.lab, 0))->dispatch_stats.stay_us[DISPATCH_READY]),
+        5.0, 0, 1e-9);
     script_close(&s);
 }
 
