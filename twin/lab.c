@@ -79,12 +79,17 @@ static size_t scratch_bytes_for(const struct lab_params *p)
     return align_bytes(crew_scratch_bytes(p->teams, p->team_count));
 }
 
+size_t lab_touched_bytes(const struct lab_params *p)
+{
+    return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
+           lab_topics_bytes(p) + scratch_bytes_for(p);
+}
+
 size_t lab_bytes(const struct lab_params *p)
 {
     size_t most = 0;
     const size_t step = places_step_for(p, &most);
-    return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           lab_topics_bytes(p) + scratch_bytes_for(p) + most * step;
+    return lab_touched_bytes(p) + most * step;
 }
 
 /* Of the state, but for what was delivered. */
