@@ -106,7 +106,11 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
     }
     const struct pair_params *p = &lab->p.pairs[part];
     const struct pair_parts *parts = &lab->parts[part];
-    save_bytes(lab, save, parts->pair, pair_bytes(p));
+    save_bytes(lab, save, parts->pair, pair_used_bytes(parts->pair));
+    if (p->mode == PAIR_LINK || pair_is_arm(p)) {
+        const size_t moved = pair_moved_bytes(p);
+        save_bytes(lab, save, (const char *)parts->pair + moved, pair_bytes(p) - moved);
+    }
     if (parts->dynamics) {
         save_bytes(lab, save, parts->dynamics, pair_dynamics_bytes(&p->dynamics));
     }

@@ -208,6 +208,11 @@ struct pair {
 size_t pair_bytes(const struct pair_params *p);
 size_t pair_place_bytes(const struct pair_params *p);
 
+/* Of them, those from the beginning that moves have come to need, and those behind all moves
+ * that there may be; what is between is zero. */
+size_t pair_used_bytes(const struct pair *pair);
+size_t pair_moved_bytes(const struct pair_params *p);
+
 /* pair: pair_bytes(p) bytes, aligned. Its places are right behind it, until pair_set_places()
  * says where else; they need not be set. */
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
