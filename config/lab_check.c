@@ -118,7 +118,7 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
                        const struct pair_params *pairs, size_t pair_count)
 {
     for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
-        const bool follows = pair_following_wanted(&pairs[i].following);
+        const bool follows = pair_following_wanted(pairs[i].following);
         const char *what = follows ? "following" : "dynamics";
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
             option_fault(reading->r, option_node(reading, "journal.record"),

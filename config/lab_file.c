@@ -14,6 +14,11 @@ void lab_file_free(struct lab_file *lab)
         team_file_free(&lab->teams);
         mapping_table_free(lab->tables);
         machine_pictures_finish(&lab->pictures);
+        while (lab->followings) {
+            struct lab_following *const next = lab->followings->next;
+            free(lab->followings);
+            lab->followings = next;
+        }
         *lab = (struct lab_file){0};
     }
 }
@@ -24,7 +29,7 @@ struct pair_list {
     struct pair_params *items;
     uint32_t *nodes; /* where each was written */
     size_t count, capacity;
-    struct mapping_table **tables; /* of the lab */
+    struct lab_file *lab; /* theirs */
 };
 
 static bool append_pair(struct pair_list *list, const struct pair_params *params, uint32_t node)
@@ -171,12 +176,31 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
     uint32_t given[OPTION_ROWS_MAX] = {0};
     const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
     option_read(r, &lab_pair_options, "", node, shown, pair, given);
-    (void)snprintf(pair->params.following.arm, sizeof pair->params.following.arm, "%s",
-                   pair->params.arm);
-    lab_check_following(&reading, &pair->params.following);
+    if (pair_following_wanted(&pair->following)) {
+        (void)snprintf(pair->following.arm, sizeof pair->following.arm, "%s", pair->params.arm);
+    }
+    lab_check_following(&reading, &pair->following);
     if (read_table(r, option_node(&reading, "mapping"), shown, pair, tables)) {
         lab_check_pair(&reading, pair);
     }
+}
+
+/* What the pair says of following, which the others often say as well; false: no memory. */
+static bool keep_following(struct lab_file *lab, struct lab_pair *pair,
+                           const struct pair_following_params *others)
+{
+    struct lab_following *own = NULL;
+    if (others && memcmp(&pair->following, others, sizeof *others) == 0) {
+        pair->params.following = others;
+        return true;
+    }
+    own = malloc(sizeof *own);
+    if (own) {
+        *own = (struct lab_following){lab->followings, pair->following};
+        lab->followings = own;
+        pair->params.following = &own->params;
+    }
+    return own != NULL;
 }
 
 static enum status read_pair(struct option_reader *r, uint32_t node,
@@ -184,7 +208,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
 {
     const char *id = tree_key(r->tree, node);
     char shown[OPTION_PREFIX_MAX];
-    struct lab_pair pair = {.params = *defaults};
+    struct lab_pair pair;
 
     if (r->tree->nodes[node].kind == TREE_SKIPPED) {
         return STATUS_OK;
@@ -194,8 +218,11 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
-    read_options(r, node, shown, &pair, list->tables);
-    return add_pairs(r, list, node, &pair);
+    lab_pair_of(defaults, &pair);
+    read_options(r, node, shown, &pair, &list->lab->tables);
+    return !keep_following(list->lab, &pair, defaults->following)
+               ? STATUS_E_NOMEM
+               : add_pairs(r, list, node, &pair);
 }
 
 /* The file's own duplicates are found by the tree; what count makes may meet them, too. */
@@ -299,8 +326,8 @@ static void finish_lab(const struct option_reading *reading, void *values)
 {
     struct option_reader *r = reading->r;
     struct lab_file *lab = values;
-    struct pair_list list = {.tables = &lab->tables};
-    struct lab_pair pair = {0};
+    struct pair_list list = {.lab = lab};
+    struct lab_pair pair;
     const uint32_t defaults = option_node(reading, "defaults");
     const uint32_t pairs = option_node(reading, "pairs");
     const uint32_t teams = option_node(reading, "teams");
@@ -310,13 +337,14 @@ static void finish_lab(const struct option_reading *reading, void *values)
     lab->machine_count = read_files(r, option_node(reading, "machines"), "machines",
                                     LAB_MACHINES_MAX, lab->machines, take_machines, lab);
     lab_check_file(reading, lab);
+    lab_pair_of(&lab->defaults, &pair);
     if (defaults != TREE_NONE) {
-        pair.params = lab->defaults;
         read_options(r, defaults, "defaults.", &pair, &lab->tables);
-        lab->defaults = pair.params;
     }
+    const bool kept = keep_following(lab, &pair, NULL);
+    lab->defaults = pair.params;
     if (pairs != TREE_NONE) {
-        if (read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
+        if (!kept || read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
             option_fault(r, TREE_NONE, "not enough memory to read it");
         }
         lab_check_journal(reading, lab, list.items, list.count);

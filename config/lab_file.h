@@ -88,6 +88,12 @@ struct log_options {
     enum log_level level;
 };
 
+/* What pairs that say the same of following have in common. */
+struct lab_following {
+    struct lab_following *next;
+    struct pair_following_params params;
+};
+
 struct lab_file { /* all zero is empty and may be freed */
     char name[LAB_NAME_MAX];
     struct broker_options broker;
@@ -107,12 +113,14 @@ struct lab_file { /* all zero is empty and may be freed */
     char machines[LAB_MACHINES_MAX][LAB_PATH_MAX]; /* files, as they are written */
     struct machine_pictures pictures;              /* owned; of these files */
     struct mapping_table *tables;                  /* owned; what pairs speak by */
+    struct lab_following *followings; /* owned; of the defaults, and of pairs that differ */
 };
 
 /* The tables: values are a struct lab_file and a struct lab_pair. */
 struct lab_pair {
-    struct pair_params params; /* first, so that its rows fit a struct pair_params as well */
-    uint32_t count;            /* of pairs this one stands for; 0: not given */
+    struct pair_params params; /* its following is not looked at, but what stands here: */
+    struct pair_following_params following;
+    uint32_t count; /* of pairs this one stands for; 0: not given */
 };
 
 /* Tells labs apart by what their pairs' options say, and by how the program lays their state
@@ -125,8 +133,14 @@ extern const struct option_table lab_pair_options;
 /* What a lab of this file is made of; borrows its pairs and teams. */
 struct lab_params lab_file_params(const struct lab_file *lab);
 
-/* All options of a pair at their defaults, with this id. */
+/* All options of a pair at their defaults, with this id: it does not follow. */
 void lab_pair_defaults(struct pair_params *out, const char *id);
+
+/* Those of following, of no model. */
+void lab_following_defaults(struct pair_following_params *out);
+
+/* A pair's options as the rows of lab_pair_options find them. */
+void lab_pair_of(const struct pair_params *params, struct lab_pair *out);
 
 /* Read and check a lab file.
  *

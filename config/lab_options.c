@@ -26,6 +26,7 @@
 /* A key that is called as its member. */
 #define LAB(m, value, help)  {#m, value, IN_LAB(m), help}
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
+#define FOLLOWING(m, value, help) {"following." #m, value, IN_PAIR(following.m), help}
 
 static const struct option_row lab_rows[] = {
     LAB(name, TEXT("lab", NOT_EMPTY), "Name of the lab, shown on the page and in the status."),
@@ -273,51 +274,51 @@ static const struct option_row pair_rows[] = {
     {"dynamics.excitation_s", TIME("s", "30", 0.1, 3600.0), IN_PAIR(params.dynamics.excitation_us),
      "A parameter learns while the motion of so long would tell it by itself."},
 
-    PAIR(following.model, TEXT("", NO_RANGE),
+    FOLLOWING(model, TEXT("", NO_RANGE),
      "Model of both robots by which the virtual one is driven after the real one, as tandem identify lists them; "
      "without it it is not."),
-    PAIR(following.active, TRUTH("false"),
+    FOLLOWING(active, TRUTH("false"),
      "Drive it from the start; else when asked over HTTP. What is known of both is compared in any case."),
-    PAIR(following.real, TEXT("", NO_RANGE),
+    FOLLOWING(real, TEXT("", NO_RANGE),
      "Parameters of the real robot to begin with: wamv, iacquabot, ur5, or name=value with commas; a batch fit that "
      "passes goes before them."),
-    {"following.virtual", TEXT("", NO_RANGE), IN_PAIR(params.following.simulated),
+    {"following.virtual", TEXT("", NO_RANGE), IN_PAIR(following.simulated),
      "The same of the virtual robot; a fit, and a parameter set in force, go before them."},
-    PAIR(following.method, CHOICE("model", "model|efforts|raw|difference|alpha_beta|ramp"),
+    FOLLOWING(method, CHOICE("model", "model|efforts|raw|difference|alpha_beta|ramp"),
      "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, "
      "telemetry without a model, or (ramp, for arms) the model under efforts that go on changing as they did."),
-    PAIR(following.rate_hz, REAL("Hz", "100", 1.0, 1000.0), "Control periods per second."),
-    PAIR(following.bandwidth_radps, REAL("rad/s", "5", 0.001, 500.0),
+    FOLLOWING(rate_hz, REAL("Hz", "100", 1.0, 1000.0), "Control periods per second."),
+    FOLLOWING(bandwidth_radps, REAL("rad/s", "5", 0.001, 500.0),
      "How fast an error of the velocity decays; at most half the control periods per second."),
-    PAIR(following.rejection, CHOICE("observer", "none|integral|observer"),
+    FOLLOWING(rejection, CHOICE("observer", "none|integral|observer"),
      "Against unmodelled forces and wrong parameters."),
-    PAIR(following.observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
-    PAIR(following.pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
+    FOLLOWING(observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
+    FOLLOWING(pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
      "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels or an arm, none for "
      "others. "
      "Refused where not every axis can be pushed."),
-    PAIR(following.blend_s, REAL("s", "0.5", 0.0, 60.0),
+    FOLLOWING(blend_s, REAL("s", "0.5", 0.0, 60.0),
      "Time constant with which a jump of the effort fades, after a change."),
-    PAIR(following.vessel, TEXT("", NO_RANGE),
+    FOLLOWING(vessel, TEXT("", NO_RANGE),
      "Whose actuators push the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; without it every "
      "axis is pushed by itself."),
-    PAIR(following.limits, TEXT("", NO_RANGE),
+    FOLLOWING(limits, TEXT("", NO_RANGE),
      "Largest effort on each axis, with commas; 0 for an axis that cannot be pushed. Without it there is no limit."),
-    {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(params.following.noise),
+    {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(following.noise),
      "Standard deviation of each measured velocity of the real robot, with commas; 0.01 of each otherwise."},
-    {"following.stale_s", TIME("s", "0.5", 0.01, 60.0), IN_PAIR(params.following.stale_us),
+    {"following.stale_s", TIME("s", "0.5", 0.01, 60.0), IN_PAIR(following.stale_us),
      "No telemetry for so long: the last velocity is held."},
-    {"following.hold_s", TIME("s", "0.5", 0.0, 600.0), IN_PAIR(params.following.hold_us),
+    {"following.hold_s", TIME("s", "0.5", 0.0, 600.0), IN_PAIR(following.hold_us),
      "And for so long again: it is ramped down."},
-    {"following.ramp_s", TIME("s", "2", 0.01, 600.0), IN_PAIR(params.following.ramp_us),
+    {"following.ramp_s", TIME("s", "2", 0.01, 600.0), IN_PAIR(following.ramp_us),
      "From there to a stop in so long."},
-    {"following.latency_max_s", TIME("s", "1", 0.001, 60.0), IN_PAIR(params.following.latency_us),
+    {"following.latency_max_s", TIME("s", "1", 0.001, 60.0), IN_PAIR(following.latency_us),
      "A sample that claims to be older counts as so old."},
-    PAIR(following.target_m, REAL("m", "0.05", 0.0, 1e6),
+    FOLLOWING(target_m, REAL("m", "0.05", 0.0, 1e6),
      "How near the virtual robot shall be to the real one's place; 0: no target."),
-    {"following.target_s", TIME("s", "0.05", 0.0, 60.0), IN_PAIR(params.following.target_us), "And how near in time."},
-    PAIR(following.target_ratio, REAL("", "0.95", 0.0, 1.0), "For this share of the samples; less is an alarm."),
-    {"following.window_s", TIME("s", "60", 1.0, 86400.0), IN_PAIR(params.following.window_us),
+    {"following.target_s", TIME("s", "0.05", 0.0, 60.0), IN_PAIR(following.target_us), "And how near in time."},
+    FOLLOWING(target_ratio, REAL("", "0.95", 0.0, 1.0), "For this share of the samples; less is an alarm."),
+    {"following.window_s", TIME("s", "60", 1.0, 86400.0), IN_PAIR(following.window_us),
      "Over which fidelity is told."},
 };
 /* clang-format on */
@@ -345,13 +346,32 @@ void lab_pair_defaults(struct pair_params *out, const char *id)
     *out = pair.params;
 }
 
+void lab_following_defaults(struct pair_following_params *out)
+{
+    struct lab_pair pair = {0};
+    option_defaults(&lab_pair_options, &pair);
+    *out = pair.following;
+}
+
+void lab_pair_of(const struct pair_params *params, struct lab_pair *out)
+{
+    *out = (struct lab_pair){.params = *params};
+    if (params->following) {
+        out->following = *params->following;
+    } else {
+        lab_following_defaults(&out->following);
+    }
+}
+
 uint64_t lab_fingerprint(const struct lab_params *p)
 {
     uint64_t hash = lab_layout(p);
     for (size_t i = 0; i < p->pair_count; i++) {
         const char *id = p->pairs[i].id;
+        struct lab_pair pair;
+        lab_pair_of(&p->pairs[i], &pair);
         hash = hash_bytes(hash, id, strlen(id) + 1);
-        hash = option_hash(&lab_pair_options, &p->pairs[i], hash);
+        hash = option_hash(&lab_pair_options, &pair, hash);
         hash = mapping_table_hash(p->pairs[i].speaks.mapping, hash);
     }
     for (size_t i = 0; i < p->team_count; i++) {
@@ -362,7 +382,6 @@ uint64_t lab_fingerprint(const struct lab_params *p)
 
 _Static_assert(COUNT(lab_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
 _Static_assert(COUNT(pair_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
-_Static_assert(offsetof(struct lab_pair, params) == 0, "rows must fit a struct pair_params");
 /* The choices above are written out: they must follow the enums. */
 _Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
 _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");

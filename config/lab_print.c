@@ -92,22 +92,26 @@ static void print_files(const char *key, const char (*paths)[LAB_PATH_MAX], size
 void lab_file_print(const struct lab_file *lab, FILE *out)
 {
     const struct mapping *mapping = lab->defaults.speaks.mapping;
+    struct lab_pair defaults;
+    struct lab_pair rows;
     (void)print_rows(&lab_options, lab, NULL, 0, out);
     print_files("models", lab->models, lab->model_count, out);
     print_files("machines", lab->machines, lab->machine_count, out);
     (void)fputs("defaults:\n", out);
-    (void)print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
+    lab_pair_of(&lab->defaults, &defaults);
+    (void)print_rows(&lab_pair_options, &defaults, NULL, 1, out);
     (void)print_mapping(&lab->defaults, NULL, 1, out);
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
-        const bool own = print_rows(&lab_pair_options, pair, &lab->defaults, 0, NULL) ||
+        lab_pair_of(pair, &rows);
+        const bool own = print_rows(&lab_pair_options, &rows, &defaults, 0, NULL) ||
                          print_mapping(pair, mapping, 0, NULL);
         const bool plain = isalpha((unsigned char)pair->id[0]) && !option_is_no_text(pair->id);
         const char *mark = plain ? "" : "\"";
         (void)fprintf(out, "  %s%s%s:%s\n", mark, pair->id, mark, own ? "" : " {}");
         if (own) {
-            (void)print_rows(&lab_pair_options, pair, &lab->defaults, 2, out);
+            (void)print_rows(&lab_pair_options, &rows, &defaults, 2, out);
             (void)print_mapping(pair, mapping, 2, out);
         }
     }

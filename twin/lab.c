@@ -29,7 +29,7 @@ static size_t parts_bytes_for(const struct lab_params *p)
     for (size_t i = 0; i < p->pair_count; i++) {
         bytes += pair_bytes(&p->pairs[i]);
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
-        bytes += pair_following_bytes(&p->pairs[i].following);
+        bytes += pair_following_bytes(p->pairs[i].following);
         bytes += align_bytes(lab_codec_of(&p->pairs[i])->state_bytes);
     }
     for (size_t i = 0; i < p->team_count; i++) {
@@ -79,12 +79,17 @@ static size_t scratch_bytes_for(const struct lab_params *p)
     return align_bytes(crew_scratch_bytes(p->teams, p->team_count));
 }
 
+size_t lab_touched_bytes(const struct lab_params *p)
+{
+    return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
+           lab_topics_bytes(p) + scratch_bytes_for(p);
+}
+
 size_t lab_bytes(const struct lab_params *p)
 {
     size_t most = 0;
     const size_t step = places_step_for(p, &most);
-    return align_bytes(sizeof(struct lab)) + lab_state_bytes(p) + members_bytes_for(p) +
-           lab_topics_bytes(p) + scratch_bytes_for(p) + most * step;
+    return lab_touched_bytes(p) + most * step;
 }
 
 /* Of the state, but for what was delivered. */
@@ -198,10 +203,10 @@ static char *place_parts(struct lab *lab, char *at)
             pair_dynamics_init(lab->parts[i].dynamics, &p->dynamics);
             at += pair_dynamics_bytes(&p->dynamics);
         }
-        if (pair_following_wanted(&p->following)) {
+        if (pair_following_wanted(p->following)) {
             lab->parts[i].following = (void *)at;
-            pair_following_init(lab->parts[i].following, &p->following);
-            at += pair_following_bytes(&p->following);
+            pair_following_init(lab->parts[i].following, p->following);
+            at += pair_following_bytes(p->following);
         }
         if (lab_codec_of(p)->state_bytes > 0) {
             lab->parts[i].codec = at;

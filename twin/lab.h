@@ -68,8 +68,10 @@ bool pair_answer_known(const struct pair_parts *parts, const struct pair_params 
 void pair_fire(const struct pair_parts *parts, const struct pair_params *p,
                const struct effects *fx);
 
-/* Bytes lab_init() needs. */
+/* Bytes lab_init() needs; and those of them, from the first on, that all are touched: what is
+ * behind holds open commands, of which pairs have few. */
 size_t lab_bytes(const struct lab_params *p);
+size_t lab_touched_bytes(const struct lab_params *p);
 
 /* memory: at least lab_bytes(p), aligned for any type. Never fails. */
 struct lab *lab_init(void *memory, const struct lab_params *p);

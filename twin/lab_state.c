@@ -14,6 +14,7 @@ uint64_t lab_layout(const struct lab_params *p)
     const size_t sizes[] = {LAB_LAYOUT,
                             sizeof(struct lab_state),
                             sizeof(struct pair),
+                            sizeof(struct pair_linked),
                             sizeof(struct pair_slot),
                             sizeof(struct pair_relay),
                             sizeof(struct delivery_item),
@@ -35,7 +36,9 @@ uint64_t lab_layout(const struct lab_params *p)
     hash = models_hash(hash);
     for (size_t i = 0; i < p->pair_count; i++) {
         hash = model_hash_loaded(p->pairs[i].dynamics.model, hash);
-        hash = model_hash_loaded(p->pairs[i].following.model, hash);
+        if (pair_following_wanted(p->pairs[i].following)) {
+            hash = model_hash_loaded(p->pairs[i].following->model, hash);
+        }
     }
     return hash;
 }
@@ -103,12 +106,16 @@ void lab_save_part(const struct lab *lab, struct lab_save *save, size_t part)
     }
     const struct pair_params *p = &lab->p.pairs[part];
     const struct pair_parts *parts = &lab->parts[part];
-    save_bytes(lab, save, parts->pair, pair_bytes(p));
+    save_bytes(lab, save, parts->pair, pair_used_bytes(parts->pair));
+    if (p->mode == PAIR_LINK || pair_is_arm(p)) {
+        const size_t moved = pair_moved_bytes(p);
+        save_bytes(lab, save, (const char *)parts->pair + moved, pair_bytes(p) - moved);
+    }
     if (parts->dynamics) {
         save_bytes(lab, save, parts->dynamics, pair_dynamics_bytes(&p->dynamics));
     }
     if (parts->following) {
-        save_bytes(lab, save, parts->following, pair_following_bytes(&p->following));
+        save_bytes(lab, save, parts->following, pair_following_bytes(p->following));
     }
     save_commands(save, parts->pair, p);
 }

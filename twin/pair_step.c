@@ -13,7 +13,7 @@ static int64_t earliest_deadline(const struct pair_parts *x)
 static void learn_parameters(const struct pair_parts *x, const struct pair_run *run)
 {
     if (x->following) {
-        pair_following_learn(x->following, &run->p->following, x->dynamics);
+        pair_following_learn(x->following, run->p->following, x->dynamics);
     }
 }
 

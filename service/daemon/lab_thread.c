@@ -18,9 +18,11 @@ enum {
     FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
     CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
     LINES_BETWEEN_CHORES = 512,
-    COUNT_US = 10000, /* within which lines are counted; */
-    MANY_HZ = 10000,  /* beyond this rate they are taken in together, */
-    REST_US = 500     /* those of so long */
+    /* Within which lines are counted: those that were held up for some milliseconds, and come
+     * at once, are no flood. */
+    COUNT_US = 100000,
+    MANY_HZ = 10000, /* beyond this rate they are taken in together, */
+    REST_US = 500    /* those of so long */
 };
 
 static int64_t min_us(int64_t a, int64_t b)

@@ -452,7 +452,7 @@ static void emit_control(struct daemon *d, const struct effect *effect)
         return;
     }
     d->outbox.counts.late[class_of(late_us)]++;
-    if ((double)late_us * p->following.rate_hz > 1e6) {
+    if ((double)late_us * p->following->rate_hz > 1e6) {
         d->outbox.counts.overruns++;
         return;
     }

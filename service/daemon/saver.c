@@ -8,7 +8,7 @@
 
 enum {
     BLOCK_BYTES = 256 << 10,
-    WAITING_MAX = 8 << 20, /* bytes copied ahead of the disk, */
+    WAITING_MAX = 2 << 20, /* bytes copied ahead of the disk, */
     WHOLE_SHARE = 2,       /* where one part in so many has changed all is written again, */
     CHANGES_MAX = 60       /* and after so many others: the journal is kept from there on */
 };

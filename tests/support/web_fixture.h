@@ -26,6 +26,7 @@ struct fixture {
     char directory[64], store_path[96];
     struct store *store;
     struct pair_params params[FIXTURE_PAIRS];
+    struct pair_following_params following_params; /* of the first, when it follows */
     struct pair *pair[FIXTURE_PAIRS];
     const struct pair *view_pairs[FIXTURE_PAIRS];
     struct pair_dynamics *dynamics; /* of the first pair */
@@ -423,9 +424,11 @@ static inline void fixture_move(struct fixture *f, size_t pair, int k)
 /* The first pair's virtual robot would follow, were it asked to. */
 static inline void fixture_follow(struct fixture *f)
 {
-    struct pair_following_params *p = &f->params[0].following;
+    struct pair_following_params *p = &f->following_params;
     const double nu[3] = {0.5, 0.0, 0.1};
     struct following_params setup;
+    lab_following_defaults(p);
+    f->params[0].following = p;
     (void)snprintf(p->model, sizeof p->model, "usv3");
     (void)snprintf(p->real, sizeof p->real, "iacquabot");
     (void)snprintf(p->simulated, sizeof p->simulated, "wamv");

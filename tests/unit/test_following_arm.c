@@ -86,12 +86,12 @@ struct scene {
 
 static struct following_params describe(const struct course *c)
 {
-    struct pair_params pair = {0};
     static struct pair_following x;
     struct following_params out;
     struct err err = {0};
-    lab_pair_defaults(&pair, "a1");
-    struct pair_following_params *p = &pair.following;
+    struct pair_following_params following;
+    struct pair_following_params *const p = &following;
+    lab_following_defaults(p);
     (void)snprintf(p->model, sizeof p->model, "arm6");
     (void)snprintf(p->arm, sizeof p->arm, "ur5");
     (void)snprintf(p->real, sizeof p->real, "ur5");
@@ -315,10 +315,10 @@ static void test_silence(void)
 
 static void test_text(void)
 {
-    struct pair_params pair = {0};
-    struct pair_following_params *p = &pair.following;
+    struct pair_following_params following;
+    struct pair_following_params *const p = &following;
     struct err err = {0};
-    lab_pair_defaults(&pair, "a1");
+    lab_following_defaults(p);
     (void)snprintf(p->model, sizeof p->model, "arm6");
     (void)snprintf(p->arm, sizeof p->arm, "ur6");
     CHECK_INT("lengths", following_text_parse(p, &err), STATUS_E_RANGE);

@@ -405,6 +405,14 @@ static void check_rows_equal(const struct option_table *table, const void *a, co
     }
 }
 
+static void check_pairs_equal(const struct pair_params *a, const struct pair_params *b)
+{
+    struct lab_pair rows[2];
+    lab_pair_of(a, &rows[0]);
+    lab_pair_of(b, &rows[1]);
+    check_rows_equal(&lab_pair_options, &rows[0], &rows[1]);
+}
+
 /* Every key set to something that is not its default comes back from the print-out. */
 static void test_print_reads_back(void)
 {
@@ -448,13 +456,37 @@ static void test_print_reads_back(void)
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(again.pair_count == lab.pair_count);
     check_rows_equal(&lab_options, &lab, &again);
-    check_rows_equal(&lab_pair_options, &lab.defaults, &again.defaults);
+    check_pairs_equal(&lab.defaults, &again.defaults);
     for (size_t i = 0; i < lab.pair_count; i++) {
         CHECK_TEXT("", again.pairs[i].id, lab.pairs[i].id);
-        check_rows_equal(&lab_pair_options, &lab.pairs[i], &again.pairs[i]);
+        check_pairs_equal(&lab.pairs[i], &again.pairs[i]);
     }
     free(printed);
     lab_file_free(&again);
+    lab_file_free(&lab);
+}
+
+/* Pairs that say no more of following than the defaults have it in common. */
+static void test_following_shared(void)
+{
+    static const char text[] = "defaults: {following: {model: usv3, real: iacquabot}}\n"
+                               "pairs:\n"
+                               "  r1: {}\n"
+                               "  r2: {timeout_s: 5}\n"
+                               "  r3: {following: {real: wamv}, count: 2}\n"
+                               "  r4: {following: {model: \"\"}}\n";
+    struct lab_file lab;
+    struct err_list errors = {0};
+    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    CU_ASSERT_FATAL(lab.pair_count == 5);
+    const struct pair_params *p = lab.pairs;
+    CHECK("defaults", p[0].following == lab.defaults.following);
+    CHECK("other options", p[1].following == p[0].following);
+    CHECK("its own", p[2].following != p[0].following);
+    CHECK_TEXT("its own", p[2].following->real, "wamv");
+    CHECK("one line", p[3].following == p[2].following);
+    CHECK("none", !pair_following_wanted(p[4].following));
     lab_file_free(&lab);
 }
 
@@ -501,6 +533,8 @@ static void test_fingerprint(void)
     struct lab_pair pair = {0};
     const struct lab_params params = {.pair_count = 1, .pairs = &pair.params};
     lab_pair_defaults(&pair.params, "r1");
+    lab_following_defaults(&pair.following);
+    pair.params.following = &pair.following;
     const uint64_t print = lab_fingerprint(&params);
     for (size_t i = 0; i < lab_pair_options.count; i++) {
         const struct option_row *row = &lab_pair_options.rows[i];
@@ -726,6 +760,7 @@ static const CU_TestInfo tests[] = {
     {"values", test_values},
     {"accepted", test_accepted},
     {"print reads back", test_print_reads_back},
+    {"following shared", test_following_shared},
     {"tables", test_tables},
     {"fingerprint", test_fingerprint},
     {"fingerprint of teams", test_fingerprint_of_teams},

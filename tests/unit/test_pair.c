@@ -190,6 +190,39 @@ static void test_overflow(void)
     script_close(&s);
 }
 
+static void count_saved(void *context, size_t at, const void *bytes, size_t n)
+{
+    size_t *count = context;
+    (void)at;
+    (void)bytes;
+    *count += n;
+}
+
+static size_t saved_bytes(const struct script *s, size_t part)
+{
+    size_t count = 0;
+    struct lab_save save = {.put = count_saved, .context = &count};
+    lab_save_part(s->lab, &save, part);
+    return count;
+}
+
+/* A checkpoint holds the moves that there are, and what link mode has behind them. */
+static void test_saved(void)
+{
+    static struct script s;
+    script_init(&s, 2);
+    s.params[1].mode = PAIR_LINK;
+    script_open(&s);
+    CHECK_INT("none", saved_bytes(&s, 0), sizeof(struct pair));
+    script_command(&s, "r1", AT(0), "c1");
+    script_reply(&s, "r1", AT(1), SIDE_REAL, "c1", DONE);
+    script_reply(&s, "r1", AT(1), SIDE_VIRTUAL, "c1", DONE);
+    CHECK_INT("one", saved_bytes(&s, 0), sizeof(struct pair) + sizeof(struct pair_move));
+    CHECK("behind them",
+          saved_bytes(&s, 1) >= sizeof(struct pair) + sizeof(struct pair_linked));
+    script_close(&s);
+}
+
 /* As many as the options say, in the memory they say. */
 static void test_room(void)
 {
@@ -317,8 +350,10 @@ static void test_machine_times(void)
     script_reply(&s, "r1", AT(7), SIDE_VIRTUAL, "a", DONE);
     script_command(&s, "r1", AT(9), "b");
     check_times("the next one", machines_of(&s), from_s, lab_s(AT(9)));
-    CHECK_NEAR("two sides were ready for a while",
-               lab_s(lab_pair(s.lab, 0)->dispatch_stats.stay_us[DISPATCH_READY]), 5.0, 0, 1e-9);
+    CHECK_NEAR(
+        "two sides were ready for a while",
+        lab_s(pair_look_linked(lab_pair(s.lab, 0))->dispatch_stats.stay_us[DISPATCH_READY]),
+        5.0, 0, 1e-9);
     script_close(&s);
 }
 
@@ -511,6 +546,7 @@ int main(void)
     CU_add_test(suite, "without ids", test_without_ids);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "overflow", test_overflow);
+    CU_add_test(suite, "saved", test_saved);
     CU_add_test(suite, "room", test_room);
     CU_add_test(suite, "link overflow", test_link_overflow);
     CU_add_test(suite, "link malformed", test_link_malformed);

@@ -16,6 +16,7 @@ static const double PUSH[N] = {60.0, 0.0, 12.0};
 
 struct stage {
     struct pair_params params;
+    struct pair_following_params following;
     struct lab_params lab_params;
     struct lab *lab;
     struct effects fx;
@@ -64,8 +65,10 @@ static void take(void *context, const struct effect *e)
 static void configure(struct stage *s, const char *real, const char *simulated)
 {
     struct err err = {0};
-    struct pair_following_params *p = &s->params.following;
+    struct pair_following_params *p = &s->following;
     lab_pair_defaults(&s->params, "r1");
+    lab_following_defaults(p);
+    s->params.following = p;
     (void)snprintf(p->model, sizeof p->model, "usv3");
     (void)snprintf(p->limits, sizeof p->limits, "200, 200, 120");
     (void)snprintf(p->real, sizeof p->real, "%s", real);
@@ -217,7 +220,7 @@ static void test_silence(void)
 {
     static struct stage s;
     configure(&s, "iacquabot", "wamv");
-    s.params.following.active = true;
+    s.following.active = true;
     open_lab(&s);
     run(&s, 20.0);
     s.deaf[SIDE_REAL] = true;
@@ -309,8 +312,8 @@ static void test_learnt(void)
     for (int learnt = 0; learnt < 2; learnt++) {
         configure(&s, learnt ? "" : "iacquabot", learnt ? "" : "wamv");
         learn_both(&s);
-        s.params.following.active = true;
-        s.params.following.window_us = 10000000;
+        s.following.active = true;
+        s.following.window_us = 10000000;
         open_lab(&s);
         run(&s, 15.0);
         if (learnt) {
@@ -340,7 +343,7 @@ static void test_learnt(void)
 static void begin_learning(struct stage *s)
 {
     learn_both(s);
-    s->params.following.active = true;
+    s->following.active = true;
     open_lab(s);
     run(s, 15.0);
 }
@@ -409,7 +412,7 @@ static void test_promotion(void)
     static struct stage s;
     static struct dynamics_result found;
     configure(&s, "iacquabot", "wamv");
-    s.params.following.active = true;
+    s.following.active = true;
     (void)snprintf(s.params.dynamics.model, sizeof s.params.dynamics.model, "usv3");
     s.params.dynamics.refit_us = 0;
     open_lab(&s);
@@ -520,10 +523,9 @@ static void test_texts(void)
         {"real", "d1=-1,d2=1,d3=1,d4=1,d5=1,d6=1,d7=1,d8=1,d9=1", "real"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct pair_params pair;
+        struct pair_following_params p;
         struct err err = {0};
-        lab_pair_defaults(&pair, "r1");
-        struct pair_following_params p = pair.following;
+        lab_following_defaults(&p);
         (void)snprintf(p.model, sizeof p.model, "usv3");
         char *to = strcmp(rows[i].key, "limits") == 0   ? p.limits
                    : strcmp(rows[i].key, "noise") == 0  ? p.noise
@@ -534,9 +536,8 @@ static void test_texts(void)
         CHECK_INT(rows[i].text, following_text_parse(&p, &err), STATUS_E_RANGE);
         CHECK_TEXT(rows[i].text, err.where, rows[i].where);
     }
-    struct pair_params pair;
-    lab_pair_defaults(&pair, "r1");
-    struct pair_following_params p = pair.following;
+    struct pair_following_params p;
+    lab_following_defaults(&p);
     (void)snprintf(p.model, sizeof p.model, "usv3");
     (void)snprintf(p.limits, sizeof p.limits, "180, 0, 120");
     (void)snprintf(p.real, sizeof p.real,
@@ -555,7 +556,7 @@ static void test_replay(void)
     static struct stage live;
     static struct stage again;
     configure(&live, "iacquabot", "wamv");
-    live.params.following.active = true;
+    live.following.active = true;
     open_lab(&live);
     live.events = calloc(EVENTS_MAX, sizeof live.events[0]);
     CU_ASSERT_PTR_NOT_NULL_FATAL(live.events);
@@ -570,7 +571,7 @@ static void test_replay(void)
     const char *wanted = report(&live);
     for (int restart = 0; restart < 2; restart++) {
         configure(&again, "iacquabot", "wamv");
-        again.params.following.active = true;
+        again.following.active = true;
         open_lab(&again);
         for (size_t k = 0; k < live.event_count; k++) {
             lab_step(again.lab, &live.events[k], &again.fx);
@@ -596,7 +597,10 @@ static void test_plain_pairs_pay_nothing(void)
     static struct script s;
     script_init(&s, 2);
     const size_t plain = lab_bytes(&s.lab_params);
-    struct pair_following_params *p = &s.params[1].following;
+    struct pair_following_params following;
+    struct pair_following_params *const p = &following;
+    lab_following_defaults(p);
+    s.params[1].following = p;
     (void)snprintf(p->model, sizeof p->model, "usv3");
     CHECK_INT("parameters", following_text_parse(p, NULL), STATUS_OK);
     CHECK("one block more", lab_bytes(&s.lab_params) >= plain + sizeof(struct pair_following));

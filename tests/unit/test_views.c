@@ -12,6 +12,7 @@ enum { PAIRS = 520, READERS = 3 };
 
 struct bench {
     struct pair_params pairs[PAIRS];
+    struct pair_following_params following; /* of the last */
     struct lab_params params;
     void *memory;
     struct lab *lab;
@@ -33,7 +34,9 @@ static void set_up(struct bench *b)
         lab_pair_defaults(&b->pairs[i], id);
     }
     /* The last one follows. */
-    struct pair_following_params *following = &b->pairs[PAIRS - 1].following;
+    struct pair_following_params *const following = &b->following;
+    lab_following_defaults(following);
+    b->pairs[PAIRS - 1].following = following;
     (void)snprintf(following->model, sizeof following->model, "usv3");
     CU_ASSERT_FATAL(following_text_parse(following, NULL) == STATUS_OK);
     b->params = (struct lab_params){.pair_count = PAIRS, .pairs = b->pairs};

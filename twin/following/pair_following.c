@@ -447,7 +447,7 @@ void pair_following_acknowledged(struct pair_following *x, const struct pair_run
     }
     known_parameters_acknowledge(&x->known, pair_following_model(x), d, ack);
     note_known(x, &before);
-    pair_following_learn(x, &run->p->following, d);
+    pair_following_learn(x, run->p->following, d);
 }
 
 /* ---- telemetry ------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ static int64_t period_us(const struct pair_following_params *p)
 /* Control periods begin on a grid, strictly after t. */
 static void arm_period(struct pair_following *x, const struct pair_run *run)
 {
-    const int64_t period = period_us(&run->p->following);
+    const int64_t period = period_us(run->p->following);
     if (x->next_us == LAB_TIME_MAX && (x->f.wanted || x->f.driving)) {
         x->next_us = (run->t_us / period + 1) * period;
     }
@@ -538,7 +538,7 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     double place[MODEL_AXES_MAX];
     const int64_t t_us = measured_us(run);
     const double *pose = find_pose(x, m, place);
-    pair_following_setup(x, &run->p->following, &setup);
+    pair_following_setup(x, run->p->following, &setup);
     if (run->event->side == SIDE_REAL) {
         const bool told = lies_on_axes(x, m->tau, m->tau_count, tau);
         const enum shadow_gate gate =
@@ -606,7 +606,7 @@ static const char *describe_arms(const struct fidelity_params *p,
 
 static void tell_news(struct pair_following *x, const struct pair_run *run, unsigned news)
 {
-    const struct pair_following_params *p = &run->p->following;
+    const struct pair_following_params *p = run->p->following;
     if (news & FOLLOWING_NEWS_STALE) {
         x->stale++;
         pair_alarm(run, ALARM_FOLLOWING, SIDE_REAL, "",
@@ -668,11 +668,11 @@ void pair_following_fire(struct pair_following *x, const struct pair_run *run)
     }
     struct following_params setup;
     unsigned news = 0;
-    pair_following_setup(x, &run->p->following, &setup);
+    pair_following_setup(x, run->p->following, &setup);
     const bool sends = following_tick(&x->f, &setup, run->t_us, &news);
     x->version++;
     x->stepped_us = run->t_us;
-    x->next_us = goes_on(x) ? x->next_us + period_us(&run->p->following) : LAB_TIME_MAX;
+    x->next_us = goes_on(x) ? x->next_us + period_us(run->p->following) : LAB_TIME_MAX;
     if (sends) {
         send_effort(x, run);
     }
@@ -726,7 +726,7 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
     const struct event_following *wish = &run->event->request.following;
     begin_machine(x, run);
     struct err err = {0};
-    if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
+    if (pair_following_check_wish(x, run->p->following, wish, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
                    err.where, err.text);
         return;
@@ -736,7 +736,7 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
     if (wish->active >= 0) {
         x->asked = wish->active != 0;
     }
-    pair_following_learn(x, &run->p->following, d);
+    pair_following_learn(x, run->p->following, d);
     x->version++;
     if (x->asked && x->obstacle[0]) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "cannot follow yet: %s", x->obstacle);

@@ -644,7 +644,7 @@ static void stop_probes(const struct pair_run *run)
 static void begin_dispatch(const struct pair_run *run)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        struct efsm *machine = &run->pair->side[s].dispatch;
+        struct efsm *machine = &pair_linked(run->pair)->dispatch[s];
         if (machine->entered_us == LAB_TIME_NONE) {
             machine->entered_us = run->t_us;
         }

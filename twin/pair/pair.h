@@ -113,8 +113,7 @@ struct pair_side {
     double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
     struct clock_map clock;
     struct pace pace;
-    struct efsm dispatch; /* link mode: READY or BUSY */
-    int64_t probe;        /* number of the last one, and when the last ones left: */
+    int64_t probe; /* number of the last one, and when the last ones left: */
     int64_t probe_sent_us[PAIR_PROBES];
     uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
     struct travel_kalman kalman;
@@ -143,6 +142,12 @@ struct pair_correction {
     char id[EVENT_ID_MAX]; /* of the command that the last one followed */
 };
 
+/* What a pair in link mode has besides, behind its moves. */
+struct pair_linked {
+    struct efsm dispatch[SIDE_COUNT]; /* READY or BUSY */
+    struct efsm_stats link_stats, dispatch_stats;
+};
+
 /* Ordered by how often a field is touched: a lab of thousands of pairs lives outside the
  * caches. */
 struct pair {
@@ -157,6 +162,7 @@ struct pair {
     uint64_t open_mask;    /* bit k: place k is in use */
     int64_t places;        /* bytes from here to its first place for an open command, */
     size_t place_step;     /* and from one to the next */
+    int64_t linked;        /* link mode: bytes from here to its struct pair_linked */
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
@@ -176,7 +182,6 @@ struct pair {
     struct efsm_trace trace;
     struct pair_closed closed[PAIR_CLOSED_MAX];
     struct pair_side side[SIDE_COUNT];
-    struct efsm_stats link_stats, dispatch_stats;
     struct {
         double tokens;
         int64_t t_us;
@@ -202,6 +207,11 @@ struct pair {
  * place for one of these, of which it has outstanding_max: a multiple of 8. */
 size_t pair_bytes(const struct pair_params *p);
 size_t pair_place_bytes(const struct pair_params *p);
+
+/* Of them, those from the beginning that moves have come to need, and those behind all moves
+ * that there may be; what is between is zero. */
+size_t pair_used_bytes(const struct pair *pair);
+size_t pair_moved_bytes(const struct pair_params *p);
 
 /* pair: pair_bytes(p) bytes, aligned. Its places are right behind it, until pair_set_places()
  * says where else; they need not be set. */
@@ -234,6 +244,18 @@ static inline bool pair_next_open(const struct pair *pair, int *k)
     const uint64_t left = *k + 1 < PAIR_OUTSTANDING_MAX ? pair->open_mask >> (*k + 1) : 0;
     *k += left ? 1 + __builtin_ctzll(left) : 0;
     return left != 0;
+}
+
+/* In link mode. */
+static inline struct pair_linked *pair_linked(struct pair *pair)
+{
+    return (struct pair_linked *)(void *)((char *)pair + pair->linked);
+}
+
+static inline const struct pair_linked *pair_look_linked(const struct pair *pair)
+{
+    const char *linked = (const char *)pair + pair->linked;
+    return (const struct pair_linked *)(const void *)linked;
 }
 
 /* Of the command at place k, in link mode. */

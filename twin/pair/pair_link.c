@@ -110,7 +110,7 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     struct pair_slot *slot = pair_oldest_slot(d->run, d->side, is_waiting);
     (void)cycle;
     (void)t_us;
-    if (pair->side[d->side].dispatch.state == DISPATCH_SEND && slot) {
+    if (pair_linked(pair)->dispatch[d->side].state == DISPATCH_SEND && slot) {
         pair->side[d->side].busy_slot = (int8_t)slot->place;
         send_slot(d->run, d->side, slot);
     }
@@ -148,11 +148,12 @@ static void send_halts(const struct pair_run *run, enum side side)
 
 void pair_dispatch(const struct pair_run *run)
 {
+    struct pair_linked *const linked = pair_linked(run->pair);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct dispatch_run d = {.run = run, .side = s};
         const struct efsm_machine machine = {&dispatch_table,
-                                             &run->pair->side[s].dispatch,
-                                             &run->pair->dispatch_stats,
+                                             &linked->dispatch[s],
+                                             &linked->dispatch_stats,
                                              (uint16_t)(2 * PAIR_OUTSTANDING_MAX + s),
                                              &d.in,
                                              NULL};
@@ -370,7 +371,7 @@ void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool com
     struct efsm *link = &relay_of(run, slot)->link;
     const struct efsm_machine machine = {.table = &link_table,
                                          .m = link,
-                                         .stats = &run->pair->link_stats,
+                                         .stats = &pair_linked(run->pair)->link_stats,
                                          .number =
                                              (uint16_t)(PAIR_OUTSTANDING_MAX + slot->place)};
     const bool was_behind = link->state == LINK_BEHIND;

@@ -16,12 +16,28 @@ static_assert(sizeof(struct pair) % _Alignof(struct pair_slot) == 0 &&
 static_assert(sizeof(struct pair_slot) % _Alignof(struct pair_relay) == 0 &&
                   (sizeof(struct pair_slot) + sizeof(struct pair_relay)) % 8 == 0,
               "the one stands behind the other, and places behind each other");
+static_assert(sizeof(struct pair_linked) % _Alignof(struct pair_slot) == 0,
+              "places, and what is an arm's, may stand behind it");
 static_assert(PAIR_OUTSTANDING_MAX <= 64, "open_mask has a bit for each");
+
+static size_t linked_bytes(const struct pair_params *p)
+{
+    return p->mode == PAIR_LINK ? sizeof(struct pair_linked) : 0;
+}
+
+size_t pair_used_bytes(const struct pair *pair)
+{
+    return sizeof *pair + pair->window_count * sizeof pair->window[0];
+}
+
+size_t pair_moved_bytes(const struct pair_params *p)
+{
+    return sizeof(struct pair) + p->window * sizeof(struct pair_move);
+}
 
 size_t pair_bytes(const struct pair_params *p)
 {
-    const size_t window = p->window * sizeof(struct pair_move);
-    return (sizeof(struct pair) + window + pair_arm_bytes(p) + 63) / 64 * 64;
+    return (pair_moved_bytes(p) + linked_bytes(p) + pair_arm_bytes(p) + 63) / 64 * 64;
 }
 
 size_t pair_place_bytes(const struct pair_params *p)
@@ -29,24 +45,29 @@ size_t pair_place_bytes(const struct pair_params *p)
     return sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
 }
 
-/* Without its places. Rows are used from the first on; an arm's state stands behind all. */
-static size_t used_bytes(const struct pair *pair, const struct pair_params *p)
+/* Of a copy, without its places. An arm's state stands behind all. */
+static size_t copied_bytes(const struct pair *pair, const struct pair_params *p)
 {
-    return pair_arm_bytes(p) > 0 ? pair_bytes(p)
-                                 : sizeof *pair + pair->window_count * sizeof pair->window[0];
+    return pair_arm_bytes(p) > 0 ? pair_bytes(p) : pair_used_bytes(pair) + linked_bytes(p);
 }
 
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p)
 {
     const int places = pair->open_mask ? 64 - __builtin_clzll(pair->open_mask) : 0;
-    return used_bytes(pair, p) + (size_t)places * pair_place_bytes(p);
+    return copied_bytes(pair, p) + (size_t)places * pair_place_bytes(p);
 }
 
 void pair_copy(void *to, const struct pair *pair, const struct pair_params *p)
 {
     struct pair *copy = to;
-    memcpy(to, pair, used_bytes(pair, p));
-    pair_set_places(copy, (const char *)to + used_bytes(pair, p), pair_place_bytes(p));
+    const size_t copied = copied_bytes(pair, p);
+    const size_t moved = pair_arm_bytes(p) > 0 ? copied : pair_used_bytes(pair);
+    memcpy(to, pair, moved);
+    if (moved < copied) {
+        copy->linked = (int64_t)moved;
+        *pair_linked(copy) = *pair_look_linked(pair);
+    }
+    pair_set_places(copy, (const char *)to + copied, pair_place_bytes(p));
     for (int k = -1; pair_next_open(pair, &k);) {
         memcpy(pair_slot_at(copy, k), pair_look_slot(pair, k), copy->place_step);
     }
@@ -64,6 +85,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     memset(pair, 0, pair_bytes(p));
     pair->index = index;
     pair_set_places(pair, (const char *)pair + pair_bytes(p), pair_place_bytes(p));
+    pair->linked = p->mode == PAIR_LINK ? (int64_t)pair_moved_bytes(p) : 0;
     pair->deadline_us = LAB_TIME_MAX;
     pair->command_seq = -1;
     pair->gap_us = LAB_TIME_NONE;
@@ -82,7 +104,9 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         side->last_seq = -1;
         side->busy_slot = -1;
         side->next_probe_us = LAB_TIME_MAX;
-        efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
+        if (p->mode == PAIR_LINK) {
+            efsm_reset(&dispatch_table, &pair_linked(pair)->dispatch[s], LAB_TIME_NONE);
+        }
         travel_kalman_reset(&side->kalman, &kalman);
     }
     pair_arm_init(pair, p);

@@ -138,9 +138,10 @@ struct pair_following_params {
     double theta[SIDE_COUNT][MODEL_PARAMETERS_MAX];
 };
 
+/* NULL: there is not. */
 static inline bool pair_following_wanted(const struct pair_following_params *p)
 {
-    return p->model[0] != '\0';
+    return p && p->model[0] != '\0';
 }
 
 /* What every command and reply looks at stands together, before what is long. */
@@ -175,7 +176,8 @@ struct pair_params {
      * docs/protocol.md. */
     struct named_number tolerances[PAIR_TOLERANCES_MAX];
     struct pair_dynamics_params dynamics;
-    struct pair_following_params following;
+    /* Borrowed, most pairs have it in common; NULL: the pair does not follow. */
+    const struct pair_following_params *following;
     char codec[CODEC_NAME_MAX];  /* what its robots speak: a name of codecs.h, */
     struct codec_options speaks; /* and what it is to know of them */
     char map[PAIR_MAP_MAX];      /* file of their world, for who draws it; "": none */

@@ -99,14 +99,14 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     if (!json_write_known(w, key, x != NULL)) {
         return;
     }
-    pair_following_setup(x, &p->following, &setup);
+    pair_following_setup(x, p->following, &setup);
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
     json_write_text(w, "model", pair_following_model(x)->name);
     json_write_bool(w, "active", x->asked);
     json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
     json_write_text(w, "obstacle", x->obstacle[0] ? x->obstacle : NULL);
-    json_write_real(w, "period_s", 1.0 / p->following.rate_hz);
-    json_write_text(w, "method", shadow_method_name((enum shadow_method)p->following.method));
+    json_write_real(w, "period_s", 1.0 / p->following->rate_hz);
+    json_write_text(w, "method", shadow_method_name((enum shadow_method)p->following->method));
     write_gains(w, &setup.follower.gains);
     write_parameters(w, x);
     write_motion(w, x);
@@ -128,7 +128,7 @@ void fidelity_report_read(const struct pair_following *x, const struct pair_para
                           struct fidelity_report *out)
 {
     struct following_params setup;
-    pair_following_setup(x, &p->following, &setup);
+    pair_following_setup(x, p->following, &setup);
     fidelity_read(&x->f.fidelity, &setup.fidelity, x->stepped_us, out);
 }
 
@@ -142,7 +142,7 @@ void fidelity_report_write(struct json_writer *w, const char *key,
     const struct model *model = pair_following_model(x);
     fidelity_report_read(x, p, &r);
     json_write_seconds(w, "t", x->stepped_us);
-    json_write_seconds(w, "window_s", p->following.window_us);
+    json_write_seconds(w, "window_s", p->following->window_us);
     json_write_int(w, "samples", (int64_t)r.n);
     json_write_int(w, "unpaired", (int64_t)x->f.fidelity.unpaired);
     json_write_object(w, "states");
@@ -162,10 +162,10 @@ void fidelity_report_write(struct json_writer *w, const char *key,
         json_write_real(w, "max_m", r.tool_max_m);
         json_write_close(w);
     }
-    if (json_write_known(w, "target", p->following.target_m > 0.0)) {
-        json_write_real(w, "distance_m", p->following.target_m);
-        json_write_seconds(w, "time_s", p->following.target_us);
-        json_write_real(w, "ratio", p->following.target_ratio);
+    if (json_write_known(w, "target", p->following->target_m > 0.0)) {
+        json_write_real(w, "distance_m", p->following->target_m);
+        json_write_seconds(w, "time_s", p->following->target_us);
+        json_write_real(w, "ratio", p->following->target_ratio);
         json_write_close(w);
     }
     json_write_int(w, "judged", (int64_t)r.judged);

@@ -341,15 +341,16 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
     write_stats(w, &smartlog_table, &pair->logger_stats);
     json_write_close(w);
     if (p->mode == PAIR_LINK) {
+        const struct pair_linked *const linked = pair_look_linked(pair);
         json_write_object(w, "link");
         write_commands(w, pair, true);
-        write_stats(w, &link_table, &pair->link_stats);
+        write_stats(w, &link_table, &linked->link_stats);
         json_write_close(w);
         json_write_object(w, "dispatch");
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            write_machine(w, side_name(s), &dispatch_table, &pair->side[s].dispatch);
+            write_machine(w, side_name(s), &dispatch_table, &linked->dispatch[s]);
         }
-        write_stats(w, &dispatch_table, &pair->dispatch_stats);
+        write_stats(w, &dispatch_table, &linked->dispatch_stats);
         json_write_close(w);
     }
     if (following) {
@@ -435,7 +436,7 @@ static void write_following(struct json_writer *w, const struct pair_following *
     json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
     json_write_real(w, "within_ratio", r.within_ratio);
     json_write_real(w, "target_ratio",
-                    p->following.target_m > 0.0 ? p->following.target_ratio : nan(""));
+                    p->following->target_m > 0.0 ? p->following->target_ratio : nan(""));
     json_write_bool(w, "missed", x->f.missed);
     json_write_close(w);
 }

@@ -91,7 +91,7 @@ static bool check_wish(const struct web_request *request, struct web_response *r
     if (event.kind != EVENT_REQUEST) {
         return web_problem(request, response, PROBLEM_BAD_BODY, NULL, event.malformed.detail);
     }
-    if (pair_following_check_wish(x, &request->params->following, &event.request.following,
+    if (pair_following_check_wish(x, request->params->following, &event.request.following,
                                   &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
     }
