@@ -256,17 +256,22 @@ static enum status set_up_file(const struct store_connection *c, uint64_t pages_
     return status == STATUS_OK ? update_tables(c, version, err) : status;
 }
 
+/* A member of the record of a team's command. */
+#define OF_TEAM(key) ", CASE WHEN json_valid(?10) THEN json_extract(?10, '$." key "') END"
+
 static enum status prepare_adding(struct store *s, struct err *err)
 {
     int code = SQLITE_OK;
     for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
         const bool own = kind == STORE_ENTRIES;
-        code = store_prepare(&s->c, &s->add[kind],
-                             "INSERT INTO %s(pair, n, t_us, id, %s, seq, json%s)"
-                             " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)"
-                             " ON CONFLICT(pair, t_us, n) DO NOTHING",
-                             store_tables[kind].table, store_tables[kind].type_column,
-                             own ? ", lag_s, inconsistent" : "", own ? ", ?7, ?8" : "");
+        code =
+            store_prepare(&s->c, &s->add[kind],
+                          "INSERT INTO %s(pair, n, t_us, id, %s, seq, json%s)"
+                          " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)"
+                          " ON CONFLICT(pair, t_us, n) DO NOTHING",
+                          store_tables[kind].table, store_tables[kind].type_column,
+                          own ? ", lag_s, inconsistent, team, job, task" : "",
+                          own ? ", ?7, ?8" OF_TEAM("team") OF_TEAM("job") OF_TEAM("task") : "");
     }
     if (code == SQLITE_OK) {
         code = store_prepare(&s->c, &s->count,
@@ -550,10 +555,16 @@ static int find_again(struct store *s, const struct store_row *row, bool *found)
 
 static int insert_row(struct store *store, const struct store_row *row, int64_t seq)
 {
+    static const char team[] = "\"team\":";
     sqlite3_stmt *add = store->add[row->kind];
     int code = store_bind(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id,
                           row->type, seq, row->lag_s, (int64_t)row->inconsistent);
     code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
+    if (row->kind == STORE_ENTRIES) {
+        const bool of_team = memmem(row->json, row->json_bytes, team, sizeof team - 1) != NULL;
+        code |= sqlite3_bind_text(add, 10, of_team ? row->json : NULL, (int)row->json_bytes,
+                                  SQLITE_STATIC);
+    }
     return code == SQLITE_OK ? store_step_once(add) : SQLITE_NOMEM;
 }
 

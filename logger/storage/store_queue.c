@@ -55,7 +55,7 @@ void store_queue_params_init(struct store_queue_params *params)
         .rows_max = 65536,
         .bytes_max = (size_t)64 << 20,
         .commit_ms = 200,
-        .batch_rows = 1000,
+        .batch_rows = 8192,
         .retry_ms_min = 100,
         .retry_ms_max = 5000,
     };

@@ -14,11 +14,19 @@ enum {
     QUERY_SHAPES = 64 /* newest first, of a pair, type, team, job, inconsistent: each or not */
 };
 
+/* Rows of a kind, one by one, in the order of storing. */
+struct walk {
+    sqlite3_stmt *rows;
+    bool goes;     /* it stands at a row */
+    int64_t found; /* the seq that a search found last */
+};
+
 /* Statements are prepared when they are first needed, and kept. */
 struct store_reader {
     struct store_connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
     sqlite3_stmt *since[STORE_KIND_COUNT], *holds[STORE_KIND_COUNT], *span, *version;
+    struct walk walk[STORE_KIND_COUNT];
     struct bucket_reader buckets;
 };
 
@@ -261,32 +269,92 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
 
 /* --- in the order of storing ---------------------------------------------------------- */
 
-enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
-                        struct err *err)
+static bool is_held(const struct store_reader *r)
+{
+    return sqlite3_get_autocommit(r->c.db) == 0;
+}
+
+/* Does it stand at this row? */
+static bool stands_at(const struct walk *walk, const struct store_row *row)
+{
+    return walk->goes && sqlite3_column_int64(walk->rows, 1) == row->t_us &&
+           strcmp(text_at(walk->rows, 0), row->pair) == 0 &&
+           strcmp(text_at(walk->rows, 2), row->id) == 0 &&
+           (row->kind == STORE_ENTRIES || strcmp(text_at(walk->rows, 3), row->type) == 0);
+}
+
+/* A walk that cannot go on ends: rows are searched for then, and that says what is wrong. */
+static void walk_on(struct walk *walk)
+{
+    walk->goes = sqlite3_step(walk->rows) == SQLITE_ROW;
+}
+
+/* From the row behind this one on. */
+static void begin_walk(struct store_reader *r, enum store_kind kind, int64_t seq)
+{
+    struct walk *walk = &r->walk[kind];
+    int code = store_prepare(&r->c, &walk->rows,
+                             "SELECT pair, t_us, id, %s FROM %s WHERE seq > ?1 ORDER BY seq",
+                             store_tables[kind].type_column, store_tables[kind].table);
+    (void)sqlite3_reset(walk->rows);
+    code = code == SQLITE_OK ? store_bind(walk->rows, "i", seq) : code;
+    walk->goes = code == SQLITE_OK;
+    if (walk->goes) {
+        walk_on(walk);
+    }
+}
+
+static int search_row(struct store_reader *r, const struct store_row *row, bool *found)
 {
     const struct store_table *t = &store_tables[row->kind];
     const bool typed = row->kind != STORE_ENTRIES;
-    sqlite3_stmt **statement = &reader->holds[row->kind];
-    int code = store_prepare(&reader->c, statement,
-                             "SELECT 1 FROM %s WHERE pair = ?1 AND t_us = ?2 AND id = ?3%s%s%s",
-                             t->table, typed ? " AND " : "", typed ? t->type_column : "",
-                             typed ? " = ?4" : "");
-    code = code == SQLITE_OK ? store_bind(*statement, typed ? "titt" : "tit", row->pair,
-                                          row->t_us, row->id, row->type)
+    sqlite3_stmt **search = &r->holds[row->kind];
+    int code = store_prepare(
+        &r->c, search, "SELECT seq FROM %s WHERE pair = ?1 AND t_us = ?2 AND id = ?3%s%s%s",
+        t->table, typed ? " AND " : "", typed ? t->type_column : "", typed ? " = ?4" : "");
+    code = code == SQLITE_OK ? store_bind(*search, typed ? "titt" : "tit", row->pair, row->t_us,
+                                          row->id, row->type)
                              : code;
-    code = code == SQLITE_OK ? sqlite3_step(*statement) : code;
-    *holds = code == SQLITE_ROW;
-    return end_reading(&reader->c, code, *statement, err);
+    code = code == SQLITE_OK ? sqlite3_step(*search) : code;
+    *found = code == SQLITE_ROW;
+    return code;
+}
+
+/* While the journal is read back rows are looked for in the order of storing, most of them: of
+ * a held reader, whose moment an open statement does not prolong, a walk from one to the next
+ * finds them without searching, once two that were searched for have followed each other. */
+enum status store_holds(struct store_reader *reader, const struct store_row *row, bool *holds,
+                        struct err *err)
+{
+    struct walk *walk = &reader->walk[row->kind];
+    *holds = stands_at(walk, row);
+    if (*holds) {
+        walk_on(walk);
+        return STATUS_OK;
+    }
+    const int code = search_row(reader, row, holds);
+    if (*holds) {
+        const int64_t seq = sqlite3_column_int64(reader->holds[row->kind], 0);
+        if (seq == walk->found + 1 && is_held(reader)) {
+            begin_walk(reader, row->kind, seq);
+        }
+        walk->found = seq;
+    }
+    return end_reading(&reader->c, code, reader->holds[row->kind], err);
 }
 
 void store_reader_hold(struct store_reader *reader, bool on)
 {
-    const bool held = sqlite3_get_autocommit(reader->c.db) == 0;
-    if (held != on) {
-        const enum status status =
-            store_run_sql(&reader->c, "read", NULL, "%s", on ? "BEGIN" : "COMMIT");
-        (void)status;
+    if (is_held(reader) == on) {
+        return;
     }
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        (void)sqlite3_reset(reader->walk[kind].rows);
+        reader->walk[kind].goes = false;
+    }
+    const enum status status =
+        store_run_sql(&reader->c, "read", NULL, "%s", on ? "BEGIN" : "COMMIT");
+    (void)status;
 }
 
 enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,

@@ -110,6 +110,20 @@ const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "  WITHOUT ROWID;"
     "CREATE INDEX folded_due ON folded(pair) WHERE due = 1;"
     "INSERT INTO folded SELECT DISTINCT pair, NULL, 1 FROM counts WHERE kind = 0;",
+
+    /* For whom a command was is written beside the record: computed from it, every row was read
+     * as JSON when it was added, removed, or looked through for damage. */
+    "DROP INDEX entries_by_pair_job;"
+    "ALTER TABLE entries DROP COLUMN team;"
+    "ALTER TABLE entries DROP COLUMN job;"
+    "ALTER TABLE entries DROP COLUMN task;"
+    "ALTER TABLE entries ADD COLUMN team TEXT;"
+    "ALTER TABLE entries ADD COLUMN job TEXT;"
+    "ALTER TABLE entries ADD COLUMN task TEXT;"
+    "UPDATE entries SET team = json_extract(json, '$.team'), job = json_extract(json, '$.job'),"
+    "  task = json_extract(json, '$.task')"
+    "  WHERE CASE WHEN instr(json, '\"team\":') > 0 THEN json_valid(json) END;"
+    "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
 };
 
 void store_close_to_others(const char *path)

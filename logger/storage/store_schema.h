@@ -4,8 +4,8 @@
 #define LOGGER_STORAGE_STORE_SCHEMA_H
 
 enum {
-    STORE_SCHEMA_VERSION = 11,
-    STORE_SCHEMA_REWRITTEN = 10 /* the last version whose step goes through all entries */
+    STORE_SCHEMA_VERSION = 12,
+    STORE_SCHEMA_REWRITTEN = 12 /* the last version whose step goes through all entries */
 };
 
 /* [v] takes a store of version v to version v + 1, in a transaction. Once released a step never

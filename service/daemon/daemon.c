@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "config/model_file.h"
 #include "config/options/option_file.h"
@@ -417,6 +418,7 @@ static void tell_update(const char *path)
 static enum status open_store(struct daemon *d, struct err *err)
 {
     const struct store_options *o = &d->file->store;
+    d->outbox.retells = d->resumes || access(o->file, F_OK) == 0;
     tell_update(o->file);
     const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
     enum status status = store_open(&p, &d->store, err);

@@ -82,6 +82,8 @@ size_t gateway_read_robot(void *daemon, size_t pair, enum side side,
  * was sent when it happened, or else comes too late: a robot must not move twice), and entries
  * and alarms are stored and published only when the store does not have them: an entry is known
  * by its pair and the stamp and id of its command, which do not change when the lab file does.
+ * Where neither store nor checkpoint is there they are those of a whole journal, which were
+ * published when they happened: they are only stored.
  *
  * The lab thread's.
  */
@@ -95,7 +97,7 @@ struct outbox_counts {
                                down and the message worth nothing later */
     uint64_t not_stored;    /* the store's queue was full: the next start stores them */
     uint64_t known;         /* restored records that the store had already */
-    uint64_t held_back;     /* restored messages to robots and L1: not sent again */
+    uint64_t held_back;     /* restored messages: not sent again */
     uint64_t stale; /* commands too old to be sent when their turn came (a frozen process) */
     /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
      * 5, 10, 100 ms, and later. */
@@ -115,8 +117,9 @@ struct outbox {
     /* Of the daemon itself, no pair's. Under the daemon's lock; more are in the log only. */
     char alarms[OUTBOX_ALARMS][ALARM_DETAIL_MAX];
     size_t alarm_count;
-    uint64_t alarms_told;                /* of this run */
-    struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
+    uint64_t alarms_told;        /* of this run */
+    bool retells;                /* what is read back and not in the store is published, too */
+    struct store_reader *reader; /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
     struct outbox_counts counts;
     int64_t grant_us; /* the instant of the last grants … */

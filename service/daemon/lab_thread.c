@@ -136,10 +136,11 @@ static bool is_awaited(const struct lab_thread *t)
     return atomic_load(&t->asked) > t->shown_lines;
 }
 
-/* From one snapshot to the next. */
+/* From one snapshot to the next. While the journal is read back few want to see how far it is.
+ */
 static int64_t view_pause_us(const struct lab_thread *t)
 {
-    const int64_t pause_us = is_awaited(t) ? 0 : t->dirty ? VIEW_US : HEALTH_US;
+    const int64_t pause_us = is_awaited(t) ? 0 : t->dirty && t->live ? VIEW_US : HEALTH_US;
     return pause_us > t->view_wait_us ? pause_us : t->view_wait_us;
 }
 

@@ -78,6 +78,17 @@ static const char *const store_released_steps[] = {
     "ALTER TABLE entries ADD COLUMN task TEXT GENERATED ALWAYS AS"
     "  (CASE WHEN json_valid(json) THEN json_extract(json, '$.task') END) VIRTUAL;"
     "CREATE INDEX entries_by_pair_job ON entries(pair, job, t_us, n) WHERE job IS NOT NULL;",
+
+    "CREATE TABLE buckets(pair TEXT NOT NULL, width_us INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, first_us INTEGER NOT NULL, count INTEGER NOT NULL,"
+    "  valued INTEGER NOT NULL, min_s REAL, max_s REAL, sum_s REAL NOT NULL,"
+    "  inconsistent INTEGER NOT NULL, verdicts TEXT NOT NULL,"
+    "  PRIMARY KEY(pair, width_us, t_us)) WITHOUT ROWID;"
+    "CREATE INDEX buckets_by_time ON buckets(t_us);"
+    "CREATE TABLE folded(pair TEXT PRIMARY KEY, until_us INTEGER, due INTEGER NOT NULL)"
+    "  WITHOUT ROWID;"
+    "CREATE INDEX folded_due ON folded(pair) WHERE due = 1;"
+    "INSERT INTO folded SELECT DISTINCT pair, NULL, 1 FROM counts WHERE kind = 0;",
 };
 
 #endif

@@ -575,7 +575,18 @@ static void test_damaged_changes(void)
     daemon_finish(&served);
 }
 
-/* Without the store: the journal makes it anew. */
+static void remove_oldest_entry(void)
+{
+    const struct store_params p = {.path = daemon_path(&served, "store.db")};
+    struct store *store = NULL;
+    uint64_t removed = 0;
+    CU_ASSERT_FATAL(store_open(&p, &store, NULL) == STATUS_OK);
+    CHECK_INT("removed", store_remove_before(store, INT64_MAX, 1, &removed, NULL), STATUS_OK);
+    store_close(store);
+    (void)remove(daemon_path(&served, "checkpoint"));
+}
+
+/* Without the store: the journal makes it anew, in silence; what a store lacks is published. */
 static void test_store_from_journal(void)
 {
     char ids[64][64];
@@ -595,6 +606,16 @@ static void test_store_from_journal(void)
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK_INT("made anew", wait_stored(ids, 2), 2);
     CHECK_TEXT("the same", ids[0], "a=TIMEOUT");
+    say("r1/command", "{\"id\":\"c\",\"op\":\"go\"}");
+    CHECK("published", wait_heard("tandem/v1/r1/entry", "\"id\":\"c\"", 1));
+    CHECK_INT("once", count_heard("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
+    CHECK_INT("stored", wait_stored(ids, 3), 3);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    remove_oldest_entry();
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("what it lacks", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 2));
+    CHECK_INT("no other", count_heard("tandem/v1/r1/entry", "\"id\":\"b\""), 1);
+    CHECK_INT("all there", wait_stored(ids, 3), 3);
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     glob_t found;
     CHECK_INT("one journal file",

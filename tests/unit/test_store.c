@@ -525,7 +525,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 11");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 12");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();
@@ -654,7 +654,7 @@ static void opening_fails(void)
 static void full(void)
 {
     fresh_path();
-    const struct store_params params = {.path = path, .pages_max = 50};
+    const struct store_params params = {.path = path, .pages_max = 52};
     struct store *s = NULL;
     CHECK_INT("open", store_open(&params, &s, NULL), STATUS_OK);
     struct err err = {0};

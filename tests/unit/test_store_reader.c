@@ -100,12 +100,17 @@ static void pages_while_writing(void)
     }
 }
 
+static bool holds_row(struct store_reader *r, const struct store_row *row)
+{
+    bool found = false;
+    CHECK_INT("looked", store_holds(r, row, &found, NULL), STATUS_OK);
+    return found;
+}
+
 static bool holds(struct store_reader *r, uint64_t n)
 {
     const struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
-    bool found = false;
-    CHECK_INT("looked", store_holds(r, &row, &found, NULL), STATUS_OK);
-    return found;
+    return holds_row(r, &row);
 }
 
 /* Held, it knows what was there; let go, and held again, what has come since. */
@@ -126,6 +131,47 @@ static void held_reader(void)
         CHECK("what is there now", holds(r, n));
     }
     store_reader_hold(r, true);
+    store_reader_close(r);
+    store_close(s);
+}
+
+/* Looked for in the order of storing, with leaps forwards and back, twice, and what is not
+ * there in between: the answer is that of the rows, whoever was asked before. */
+static void looked_for_in_turn(void)
+{
+    enum { ROWS = 40 };
+    static const uint64_t leaps[] = {1,  2,  3,  4,  9,  10, 11, 10, 10, 12, 7,  8, 9, 31, 30,
+                                     29, 30, 31, 32, 32, 33, 38, 39, 40, 41, 40, 1, 2, 3};
+    static const char *const types[] = {"late", "timeout"};
+    fresh_path();
+    struct store *s = open_store(NULL);
+    for (uint64_t n = 1; n <= ROWS; n++) {
+        if (n % 10 != 0) {
+            add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
+            add_one(s, STORE_ALARMS, "a", n, (int64_t)n * 10, types[n % 2]);
+        }
+    }
+    struct store_reader *r = open_reader();
+    for (int held = 0; held < 2; held++) {
+        store_reader_hold(r, held);
+        for (size_t i = 0; i < COUNT(leaps); i++) {
+            const uint64_t n = leaps[i];
+            const bool there = n % 10 != 0 && n <= ROWS;
+            struct store_row row = row_of(STORE_ENTRIES, "b", n, (int64_t)n * 10, "SYNC");
+            CHECK("of this pair", !holds_row(r, &row));
+            row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 10, "AHEAD");
+            row.id = "another";
+            CHECK("of this id", !holds_row(r, &row));
+            CHECK_INT("entry", holds(r, n), there);
+            row = row_of(STORE_ALARMS, "a", n, (int64_t)n * 10, types[i % 2]);
+            CHECK_INT("of this type", holds_row(r, &row), there && n % 2 == i % 2);
+            row.type = types[n % 2];
+            CHECK_INT("alarm", holds_row(r, &row), there);
+        }
+        const uint64_t since = ROWS + 10 + (uint64_t)held;
+        add_one(s, STORE_ENTRIES, "a", since, (int64_t)since * 10, "SYNC");
+        CHECK_INT("what has come since", holds(r, since), !held);
+    }
     store_reader_close(r);
     store_close(s);
 }
@@ -233,6 +279,7 @@ int main(void)
     CU_add_test(suite, "pages", pages);
     CU_add_test(suite, "pages while writing", pages_while_writing);
     CU_add_test(suite, "held reader", held_reader);
+    CU_add_test(suite, "looked for in turn", looked_for_in_turn);
     CU_add_test(suite, "foreign cursors", foreign_cursors);
     CU_add_test(suite, "plans", plans);
     const int result = check_run();
