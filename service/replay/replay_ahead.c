@@ -10,7 +10,7 @@ enum {
     EVENT_BYTES = 192 * 1024, /* of what they say; a line for which there is no room waits */
     BATCHES_A_THREAD = 4,
     NO_EVENT = -1,
-    SOON = 8 /* so many lines before its own a sample's memory is asked for */
+    SOON = 8 /* so many lines before its own an event's memory is asked for */
 };
 
 /* What the reader handed out, and what was read of it. */
@@ -18,7 +18,7 @@ struct ahead_line {
     struct journal_line line;
     enum status status; /* of journal_reader_next() */
     long event;         /* where among the events; NO_EVENT: none was read */
-    long pair;          /* of a sample; -1: it is none, or of no pair of the lab */
+    long pair;          /* of the event; -1: none of the lab */
 };
 
 /* In the order of the ring: read from the recording and decoded by any thread, stepped. */
@@ -85,7 +85,7 @@ static void keep_event(void *context, const struct event *event)
         memcpy(b->events + b->event_used, event, bytes);
         d->line->event = (long)b->event_used;
         b->event_used += bytes;
-        d->line->pair = event->kind == EVENT_TELEMETRY ? lab_find(d->lab, event->pair) : -1;
+        d->line->pair = lab_find(d->lab, event->pair);
     }
 }
 
@@ -209,7 +209,7 @@ static void fetch_soon(const struct replay_ahead *a, const struct batch *b)
 {
     const struct ahead_line *l = a->line + SOON < b->count ? &b->lines[a->line + SOON] : NULL;
     if (l && l->pair >= 0) {
-        lab_fetch(a->replay->lab, (size_t)l->pair, event_of(b, l)->side);
+        lab_fetch(a->replay->lab, (size_t)l->pair, event_of(b, l));
     }
 }
 
