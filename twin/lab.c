@@ -311,17 +311,19 @@ static void fetch_lines(const void *from, size_t bytes)
     }
 }
 
-void lab_fetch(const struct lab *lab, size_t index, enum side side)
+void lab_fetch(const struct lab *lab, size_t index, const struct event *event)
 {
     const struct pair_params *p = &lab->p.pairs[index];
     const struct pair *pair = lab->parts[index].pair;
-    const struct pair_side *s = &pair->side[side];
+    const bool sample = event->kind == EVENT_TELEMETRY;
     fetch_lines(p, offsetof(struct pair_params, sync_tolerance_us));
     fetch_lines(&p->clock, sizeof p->clock);
-    fetch_lines(p->arm, 1);
-    fetch_lines(pair, offsetof(struct pair, order));
-    fetch_lines(s, offsetof(struct pair_side, clock.bucket));
-    fetch_lines(&s->clock.samples, sizeof s->clock - offsetof(struct clock_map, samples));
+    fetch_lines(pair, sample ? offsetof(struct pair, order) : offsetof(struct pair, closed));
+    if (event->side < SIDE_COUNT) {
+        const struct pair_side *s = &pair->side[event->side];
+        fetch_lines(s, offsetof(struct pair_side, clock.bucket));
+        fetch_lines(&s->clock.samples, sizeof s->clock - offsetof(struct clock_map, samples));
+    }
 }
 
 long lab_find_team(const struct lab *lab, const char *name)

@@ -120,7 +120,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
     if (!replay_may_go_on(run->replay, "writing", 0.9)) {
         return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
     }
-    st = run->spool_status;
+    st = replay_end_spool(run);
     st = st == STATUS_OK ? replay_document(run, &extract, out) : st;
     if (st != STATUS_OK) {
         *err = run->err;
@@ -147,7 +147,7 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
         st = replay_and_write(j, out, err);
     }
     replay_destroy(j->run.replay);
-    spool_destroy(j->run.spool);
+    replay_close_spool(&j->run);
     j->run = (struct replay_run){.file = NULL};
     return st;
 }

@@ -1,6 +1,5 @@
 #include "service/replay/replay_ahead.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ enum {
     EVENT_BYTES = 192 * 1024, /* of what they say; a line for which there is no room waits */
     BATCHES_A_THREAD = 4,
     NO_EVENT = -1,
-    SOON = 8 /* so many lines before its own a sample's memory is asked for */
+    SOON = 8 /* so many lines before its own an event's memory is asked for */
 };
 
 /* What the reader handed out, and what was read of it. */
@@ -19,7 +18,7 @@ struct ahead_line {
     struct journal_line line;
     enum status status; /* of journal_reader_next() */
     long event;         /* where among the events; NO_EVENT: none was read */
-    long pair;          /* of a sample; -1: it is none, or of no pair of the lab */
+    long pair;          /* of the event; -1: none of the lab */
 };
 
 /* In the order of the ring: read from the recording and decoded by any thread, stepped. */
@@ -45,16 +44,12 @@ struct replay_ahead {
     size_t line;        /* and its next line */
     struct event event; /* of the line that was handed out last */
     struct journal_reader_stats stats;
-    pthread_mutex_t lock;
-    pthread_cond_t work, decoded;
-    /* Under the lock. */
+    struct threads *threads;
+    /* Under their lock. */
     size_t read_next;   /* the first one that may be free */
     size_t decode_next; /* the first one that may be to be decoded */
     bool reading;       /* somebody is: one after the other, in the order of the recording */
     bool ended;         /* the reader has no more */
-    bool stop;
-    pthread_t thread[REPLAY_THREADS_MAX];
-    unsigned thread_count;
 };
 
 /* ---- events, as long as they need to be ---- */
@@ -90,7 +85,7 @@ static void keep_event(void *context, const struct event *event)
         memcpy(b->events + b->event_used, event, bytes);
         d->line->event = (long)b->event_used;
         b->event_used += bytes;
-        d->line->pair = event->kind == EVENT_TELEMETRY ? lab_find(d->lab, event->pair) : -1;
+        d->line->pair = lab_find(d->lab, event->pair);
     }
 }
 
@@ -149,11 +144,10 @@ static bool decode_next(struct replay_ahead *a)
     }
     a->decode_next++;
     b->stage = STAGE_TAKEN;
-    (void)pthread_mutex_unlock(&a->lock);
+    threads_unlock(a->threads);
     decode_batch(a, b);
-    (void)pthread_mutex_lock(&a->lock);
+    threads_lock(a->threads);
     b->stage = STAGE_DECODED;
-    (void)pthread_cond_signal(&a->decoded);
     return true;
 }
 
@@ -167,53 +161,41 @@ static bool read_next(struct replay_ahead *a)
     a->read_next++;
     a->reading = true;
     b->stage = STAGE_TAKEN;
-    (void)pthread_mutex_unlock(&a->lock);
+    threads_unlock(a->threads);
     const bool more = fill_batch(a, b);
-    (void)pthread_mutex_lock(&a->lock);
+    threads_lock(a->threads);
     a->reading = false;
     a->ended = !more;
     b->stage = STAGE_READ;
-    (void)pthread_cond_signal(&a->work);
-    (void)pthread_cond_signal(&a->decoded); /* who waits there may decode it as well */
     return true;
 }
 
-static void *run_thread(void *context)
+static bool work_ahead(void *context)
 {
-    struct replay_ahead *a = context;
-    (void)pthread_mutex_lock(&a->lock);
-    while (!a->stop) {
-        if (!decode_next(a) && !read_next(a)) {
-            (void)pthread_cond_wait(&a->work, &a->lock);
-        }
-    }
-    (void)pthread_mutex_unlock(&a->lock);
-    return NULL;
+    return decode_next(context) || read_next(context);
 }
 
 /* ---- the caller's thread ---- */
 
-/* Until the batch to be stepped is decoded: do what others would. False: it never comes. */
+/* Until the batch to be stepped is decoded. False: it never comes. */
 static bool await_batch(struct replay_ahead *a)
 {
     const struct batch *b = &a->batches[a->step_next % a->batch_count];
-    (void)pthread_mutex_lock(&a->lock);
+    threads_lock(a->threads);
     while (b->stage != STAGE_DECODED && !(a->ended && a->step_next == a->read_next)) {
-        if (!decode_next(a) && !read_next(a)) {
-            (void)pthread_cond_wait(&a->decoded, &a->lock);
-        }
+        threads_help(a->threads);
     }
     const bool come = b->stage == STAGE_DECODED;
-    (void)pthread_mutex_unlock(&a->lock);
+    threads_unlock(a->threads);
     return come;
 }
 
 static void free_batch(struct replay_ahead *a, struct batch *b)
 {
-    (void)pthread_mutex_lock(&a->lock);
+    threads_lock(a->threads);
     b->stage = STAGE_FREE;
-    (void)pthread_cond_signal(&a->work);
-    (void)pthread_mutex_unlock(&a->lock);
+    threads_tell(a->threads);
+    threads_unlock(a->threads);
     a->step_next++;
     a->line = 0;
 }
@@ -227,7 +209,7 @@ static void fetch_soon(const struct replay_ahead *a, const struct batch *b)
 {
     const struct ahead_line *l = a->line + SOON < b->count ? &b->lines[a->line + SOON] : NULL;
     if (l && l->pair >= 0) {
-        lab_fetch(a->replay->lab, (size_t)l->pair, event_of(b, l)->side);
+        lab_fetch(a->replay->lab, (size_t)l->pair, event_of(b, l));
     }
 }
 
@@ -279,7 +261,7 @@ static bool make_batches(struct replay_ahead *a, size_t count)
 }
 
 enum status replay_ahead_create(const struct replay *replay, struct journal_reader *reader,
-                                unsigned threads, struct replay_ahead **out)
+                                struct threads *threads, struct replay_ahead **out)
 {
     struct replay_ahead *a = calloc(1, sizeof *a);
     if (!a) {
@@ -287,22 +269,12 @@ enum status replay_ahead_create(const struct replay *replay, struct journal_read
     }
     a->replay = replay;
     a->reader = reader;
-    (void)pthread_mutex_init(&a->lock, NULL);
-    (void)pthread_cond_init(&a->work, NULL);
-    (void)pthread_cond_init(&a->decoded, NULL);
-    enum status status =
-        make_batches(a, (size_t)BATCHES_A_THREAD * threads) ? STATUS_OK : STATUS_E_NOMEM;
-    while (status == STATUS_OK && a->thread_count + 1 < threads) {
-        if (pthread_create(&a->thread[a->thread_count], NULL, run_thread, a) != 0) {
-            status = STATUS_E_IO;
-        } else {
-            a->thread_count++;
-        }
-    }
-    if (status != STATUS_OK) {
+    a->threads = threads;
+    if (!make_batches(a, (size_t)BATCHES_A_THREAD * threads_count(threads))) {
         replay_ahead_destroy(a);
-        return status;
+        return STATUS_E_NOMEM;
     }
+    threads_add(threads, work_ahead, a);
     *out = a;
     return STATUS_OK;
 }
@@ -312,20 +284,11 @@ void replay_ahead_destroy(struct replay_ahead *ahead)
     if (!ahead) {
         return;
     }
-    (void)pthread_mutex_lock(&ahead->lock);
-    ahead->stop = true;
-    (void)pthread_cond_broadcast(&ahead->work);
-    (void)pthread_mutex_unlock(&ahead->lock);
-    for (unsigned i = 0; i < ahead->thread_count; i++) {
-        (void)pthread_join(ahead->thread[i], NULL);
-    }
+    threads_remove(ahead->threads, ahead);
     for (size_t i = 0; i < ahead->batch_count; i++) {
         free(ahead->batches[i].text);
         free(ahead->batches[i].events);
     }
     free(ahead->batches);
-    (void)pthread_cond_destroy(&ahead->decoded);
-    (void)pthread_cond_destroy(&ahead->work);
-    (void)pthread_mutex_destroy(&ahead->lock);
     free(ahead);
 }

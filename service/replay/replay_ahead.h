@@ -8,23 +8,20 @@
  * byte, as of one thread. Lines of other codecs, and those that are odd in any way, are read by
  * the caller's thread when their turn has come.
  *
- * All functions belong to one thread, which does as the others do while it has to wait for
- * them.
+ * All functions belong to the owner of the threads.
  */
 #ifndef SERVICE_REPLAY_REPLAY_AHEAD_H
 #define SERVICE_REPLAY_REPLAY_AHEAD_H
 
 #include "service/replay/replay.h"
-
-enum { REPLAY_THREADS_MAX = 64 };
+#include "service/replay/threads.h"
 
 struct replay_ahead;
 
-/* threads: 2..REPLAY_THREADS_MAX, the caller's among them. Both are borrowed; the reader is one
- * of recordings (journal_reader_open_files()), and nobody else reads from it until the end.
- * STATUS_E_NOMEM, STATUS_E_IO: no thread can be begun; *out is written only on STATUS_OK. */
+/* All are borrowed; the reader is one of recordings (journal_reader_open_files()), and nobody
+ * else reads from it until the end. STATUS_E_NOMEM; *out is written only on STATUS_OK. */
 MUST_USE enum status replay_ahead_create(const struct replay *replay,
-                                         struct journal_reader *reader, unsigned threads,
+                                         struct journal_reader *reader, struct threads *threads,
                                          struct replay_ahead **out);
 void replay_ahead_destroy(struct replay_ahead *ahead); /* NULL is allowed; waits for threads */
 

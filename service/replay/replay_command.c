@@ -340,7 +340,7 @@ static void print_summary(const struct replay_run *run)
 /* At the end: one JSON document, CSV files, or lines for people, as the options ask. */
 static enum status write_report(struct replay_run *run)
 {
-    enum status status = run->spool_status;
+    enum status status = replay_end_spool(run);
     if (status == STATUS_OK && run->options.csv_dir) {
         status = write_csv(run);
     }
@@ -358,10 +358,9 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
                         const char *where)
 {
     struct replay_ahead *ahead = NULL;
-    if (run->options.jobs > 1 &&
-        replay_ahead_create(run->replay, reader, (unsigned)run->options.jobs, &ahead) !=
-            STATUS_OK) {
-        (void)fputs("tandem: --jobs: no memory, or no threads, for so many\n", stderr);
+    if (run->threads &&
+        replay_ahead_create(run->replay, reader, run->threads, &ahead) != STATUS_OK) {
+        (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
     const bool whole = read_all(run, reader, ahead);
@@ -423,7 +422,10 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     struct journal_reader *reader = NULL;
     const struct effects effects = {replay_take_effect, run};
     int exit_status = EXIT_FAILED;
-    if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
+    if (run->options.jobs > 1 &&
+        threads_create((unsigned)run->options.jobs, &run->threads) != STATUS_OK) {
+        (void)fputs("tandem: --jobs: no memory, or no threads, for so many\n", stderr);
+    } else if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
         (void)fputs("tandem: out of memory\n", stderr);
     } else if ((run->options.json || run->options.csv_dir) &&
                replay_open_spool(run) != STATUS_OK) {
@@ -439,8 +441,9 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
         exit_status = replay_files(run, reader, count == 1 ? paths[0] : "the recording");
     }
     journal_reader_close(reader);
-    spool_destroy(run->spool);
+    replay_close_spool(run);
     replay_destroy(run->replay);
+    threads_destroy(run->threads);
     return exit_status;
 }
 
@@ -460,8 +463,8 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
         {"columns", 0, ARGUMENT_TEXT, &o->column_words, 0, 0, "ROLE=NAME,...",
          "columns of a table of moves that are called or measured otherwise: t=stamp:ns,rotation_rad=turn:deg; "
          "@FILE holds them"},
-        {"jobs", 'j', ARGUMENT_INTEGER, &o->jobs, 1, REPLAY_THREADS_MAX, "N",
-         "read lines by N threads; what is printed is the same (1)"},
+        {"jobs", 'j', ARGUMENT_INTEGER, &o->jobs, 1, THREADS_MAX, "N",
+         "work by N threads; what is printed is the same (1)"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */

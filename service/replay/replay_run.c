@@ -7,12 +7,10 @@
 
 #include "base/utf8.h"
 #include "service/cli/json_file.h"
+#include "service/replay/pair_states.h"
 #include "service/replay/rows.h"
 #include "twin/crew/crew_bars.h"
 #include "twin/report/crew_report.h"
-#include "twin/report/following_report.h"
-#include "twin/report/pair_dynamics_report.h"
-#include "twin/report/pair_report.h"
 #include "twin/team/team_bars.h"
 
 /* Whose records of a kind are a list: pairs, and behind them teams. */
@@ -29,19 +27,35 @@ static size_t list_of(const struct replay_run *run, enum store_kind kind, size_t
 
 enum status replay_open_spool(struct replay_run *run)
 {
-    const enum status status =
+    enum status status =
         spool_create(STORE_KIND_COUNT * count_names(run), SPOOL_BYTES, &run->spool);
+    if (status == STATUS_OK && run->threads) {
+        status = spool_queue_create(run->threads, run->spool, &run->queue);
+    }
     return status == STATUS_OK ? STATUS_OK
                                : err_set(&run->err, status, "replay", 0, 0, "out of memory");
+}
+
+void replay_close_spool(struct replay_run *run)
+{
+    spool_queue_destroy(run->queue);
+    spool_destroy(run->spool);
 }
 
 static void spool_row(struct replay_run *run, const struct store_row *row, size_t index)
 {
     const struct spool_row kept = {row->t_us, row->lag_s, row->json, row->json_bytes};
-    if (run->spool_status == STATUS_OK) {
-        run->spool_status =
-            spool_add(run->spool, list_of(run, row->kind, index), &kept, &run->err);
+    const size_t list = list_of(run, row->kind, index);
+    if (run->queue) {
+        spool_queue_row(run->queue, list, &kept);
+    } else if (run->spool_status == STATUS_OK) {
+        run->spool_status = spool_add(run->spool, list, &kept, &run->err);
     }
+}
+
+enum status replay_end_spool(struct replay_run *run)
+{
+    return run->queue ? spool_queue_end(run->queue, &run->err) : run->spool_status;
 }
 
 static const char *show_lap(int64_t us, char text[16])
@@ -116,6 +130,11 @@ static void spool_bar(void *context, const struct bar *bar)
 static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
 {
     struct record_row r;
+    if (effect->kind == EFFECT_ENTRY && run->queue) {
+        spool_queue_entry(run->queue, list_of(run, STORE_ENTRIES, effect->pair), effect->entry,
+                          pair);
+        return;
+    }
     if (effect->kind == EFFECT_ENTRY) {
         row_of_entry(&r, effect->entry, pair);
     } else if (effect->kind == EFFECT_ALARM) {
@@ -275,32 +294,10 @@ static enum status write_lag(struct replay_run *run, struct json_writer *w, size
 /* ---- the document -------------------------------------------------------------------------
  */
 
-static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
-{
-    const struct pair *pair = lab_pair(run->replay->lab, i);
-    const struct pair_params *p = &run->file->pairs[i];
-    struct pair_fits fits;
-    pair_fit_window(pair, p, &fits);
-    json_write_counts(w, "counts", &verdict_names, pair->counts.verdict);
-    json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
-    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
-    pair_report_travel_time(w, "travel_time", &fits);
-    pair_report_tracked(w, "tracked", pair, p);
-    pair_report_clock(w, "clock", pair);
-    if (lab_dynamics(run->replay->lab, i)) {
-        pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
-    }
-    if (lab_following(run->replay->lab, i)) {
-        following_report(w, "following", lab_following(run->replay->lab, i), p);
-        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p);
-    }
-}
-
 /* each: of one pair; all zero for everything. */
 static enum status write_pair(struct replay_run *run, struct json_writer *w, size_t i,
-                              const struct replay_extract *each)
+                              const struct pair_state *state, const struct replay_extract *each)
 {
-    const struct pair *pair = lab_pair(run->replay->lab, i);
     const struct pair_params *p = &run->file->pairs[i];
     json_write_object(w, p->id);
     enum status status = write_records(run, w, "entries", STORE_ENTRIES, i, each->entries_max);
@@ -310,11 +307,11 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     if (status == STATUS_OK && p->record == PAIR_ALL && each->entries_max == 0) {
         status = write_records(run, w, "log", STORE_LOG, i, 0);
     }
-    pair_report_parameters(w, "parameters", pair, p);
+    json_write_raw(w, NULL, state->parameters, state->parameters_bytes);
     if (status == STATUS_OK) {
         status = write_records(run, w, "changes", STORE_CHANGES, i, each->changes_max);
     }
-    write_state(run, w, i);
+    json_write_raw(w, NULL, state->rest, state->rest_bytes);
     if (status == STATUS_OK && each->lag_points_max > 0) {
         status = write_lag(run, w, i, each->lag_points_max);
     }
@@ -322,9 +319,17 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     return status;
 }
 
-static bool was_heard_of(const struct replay_run *run, size_t i)
+/* Those that are in the document. Returns how many. */
+static size_t choose_pairs(const struct replay_run *run, bool all, uint32_t *pairs)
 {
-    return lab_pair(run->replay->lab, i)->version > 0;
+    size_t count = 0;
+    for (size_t i = 0; i < run->file->pair_count; i++) {
+        const bool heard_of = lab_pair(run->replay->lab, i)->version > 0;
+        if (all || heard_of) {
+            pairs[count++] = (uint32_t)i;
+        }
+    }
+    return count;
 }
 
 static size_t share_of(size_t max, size_t pairs)
@@ -332,27 +337,42 @@ static size_t share_of(size_t max, size_t pairs)
     return pairs > 0 && max > pairs ? max / pairs : 1;
 }
 
+static enum status write_each(struct replay_run *run, struct json_writer *w,
+                              const uint32_t *pairs, size_t count,
+                              const struct replay_extract *each)
+{
+    struct pair_states *states = NULL;
+    struct pair_state state;
+    enum status status =
+        pair_states_create(run->replay->lab, run->file, pairs, count, run->threads, &states);
+    for (size_t k = 0; k < count && status == STATUS_OK; k++) {
+        status = pair_states_next(states, &state);
+        status = status == STATUS_OK ? write_pair(run, w, pairs[k], &state, each) : status;
+    }
+    pair_states_destroy(states);
+    return status == STATUS_E_NOMEM
+               ? err_set(&run->err, status, "replay", 0, 0, "out of memory")
+               : status;
+}
+
 static enum status write_pairs(struct replay_run *run, struct json_writer *w,
                                const struct replay_extract *extract)
 {
     struct replay_extract each = {0};
-    enum status status = STATUS_OK;
+    uint32_t *pairs = calloc(run->file->pair_count, sizeof *pairs);
+    if (!pairs) {
+        return err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
+    }
+    const size_t count = choose_pairs(run, !extract, pairs);
     if (extract) {
-        size_t pairs = 0;
-        for (size_t i = 0; i < run->file->pair_count; i++) {
-            pairs += was_heard_of(run, i);
-        }
-        each = (struct replay_extract){.entries_max = share_of(extract->entries_max, pairs),
-                                       .alarms_max = share_of(extract->alarms_max, pairs),
-                                       .changes_max = share_of(extract->changes_max, pairs),
+        each = (struct replay_extract){.entries_max = share_of(extract->entries_max, count),
+                                       .alarms_max = share_of(extract->alarms_max, count),
+                                       .changes_max = share_of(extract->changes_max, count),
                                        .lag_points_max =
-                                           1 + share_of(extract->lag_points_max, pairs)};
+                                           1 + share_of(extract->lag_points_max, count)};
     }
-    for (size_t i = 0; i < run->file->pair_count && status == STATUS_OK; i++) {
-        if (!extract || was_heard_of(run, i)) {
-            status = write_pair(run, w, i, &each);
-        }
-    }
+    const enum status status = write_each(run, w, pairs, count, &each);
+    free(pairs);
     return status;
 }
 

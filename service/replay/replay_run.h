@@ -10,6 +10,8 @@
 #include "logger/storage/store.h"
 #include "service/replay/replay.h"
 #include "service/replay/spool.h"
+#include "service/replay/spool_queue.h"
+#include "service/replay/threads.h"
 
 struct replay_options {
     const char *lab_path;
@@ -18,7 +20,7 @@ struct replay_options {
     const char *csv_dir;
     const char *pair, *column_words; /* of a table of moves; NULL: not said */
     double speed;                    /* 0: as fast as it goes */
-    int jobs;                        /* threads that read lines, 1.. */
+    int jobs;                        /* threads, 1.. */
     double pause_max_days;           /* lines stamped farther ahead are not taken in */
 };
 
@@ -27,20 +29,24 @@ struct replay_run {
     struct replay_options options;
     const struct lab_file *file; /* borrowed */
     struct replay *replay;
-    struct spool *spool;      /* NULL when records are printed as they come */
-    enum status spool_status; /* the first failure */
+    struct threads *threads;   /* borrowed; NULL: the caller's is the only one */
+    struct spool *spool;       /* NULL when records are printed as they come */
+    struct spool_queue *queue; /* before it, by threads */
+    enum status spool_status;  /* the first failure; of a queue, it knows */
     struct err err;
 };
 
 /* Takes the effects of the run: spools records, or prints them. */
 void replay_take_effect(void *context, const struct effect *effect);
 
-/* Records are to be grouped: before any comes, and after run->file is known. The reason of a
- * failure is in run->err. */
+/* Records are to be grouped: before any comes, and after run->file and run->threads are known.
+ * The reason of a failure is in run->err. */
 MUST_USE enum status replay_open_spool(struct replay_run *run);
+/* All have come: whether none is missing. Before they are read. As above. */
+MUST_USE enum status replay_end_spool(struct replay_run *run);
+void replay_close_spool(struct replay_run *run); /* where none was opened, too */
 
-/* The records of a kind, by the names of pairs and teams, each in its order. All are in then;
- * run->spool_status says whether none is missing. As above. */
+/* The records of a kind, by the names of pairs and teams, each in its order. As above. */
 MUST_USE enum status replay_each(struct replay_run *run, enum store_kind kind,
                                  spool_row_fn *row, void *context);
 

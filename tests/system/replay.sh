@@ -76,6 +76,19 @@ for table in entries alarms log changes travel_time; do
     [ -s "tables/$table.csv" ] || fail "no $table.csv"
 done
 
+# By threads they are the same, and so is what becomes of a table of moves, and of a place that takes nothing.
+"$TANDEM" replay -c lab.yaml odd.jsonl --csv by_threads --jobs 3 >/dev/null
+diff -r tables by_threads || fail "by three threads they are other tables"
+for jobs in 1 3; do "$TANDEM" replay -c lab.yaml tables/entries.csv --json --jobs "$jobs" >"moves.$jobs"; done
+grep -q '"verdict":"TIMEOUT"' moves.1 && cmp moves.1 moves.3 || fail "by three threads a table of moves makes another document"
+if [ -w /dev/full ]; then
+    for jobs in 1 3; do
+        code=0
+        "$TANDEM" replay -c lab.yaml odd.jsonl --json --jobs "$jobs" >/dev/full 2>err || code=$?
+        [ "$code" = 1 ] && grep -qF 'standard output: cannot be written' err || fail "a full disk, $jobs threads: $code, $(cat err)"
+    done
+fi
+
 # refuse STATUS TEXT ARGUMENT...
 refuse() {
     want=$1 text=$2

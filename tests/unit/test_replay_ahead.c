@@ -1,4 +1,4 @@
-/* Recordings read by several threads say what they say to one: document and faults. */
+/* Recordings read by several threads, and documents made by them, say what they say by one. */
 #include "tests/support/check.h"
 
 #include <unistd.h>
@@ -6,9 +6,9 @@
 #include "service/replay/replay_ahead.h"
 #include "service/replay/replay_run.h"
 
-enum { PAIRS = 12, LINES = 6000 };
+enum { PAIRS = 12, LINES = 6000, MANY = 150, MOVES = 14 };
 
-static char path[2][64];
+static char path[3][64]; /* two that are read together, and the moves of many pairs */
 static struct lab_file lab;
 
 /* ---- recordings: most lines are plain, some are odd in one of many ways ---- */
@@ -100,6 +100,37 @@ static void write_recording(const char *to, int64_t t_us)
     (void)fclose(out);
 }
 
+/* From rest to rest, one after the other; each pair in its turn. */
+static void write_move(FILE *out, int64_t t_us, int pair, int k)
+{
+    static const char *const topics[] = {"command", "real/reply", "virtual/reply"};
+    const int turn = rand() % 3000;
+    for (size_t i = 0; i < COUNT(topics); i++) {
+        char time[28];
+        message_format_time(t_us, time);
+        (void)fprintf(out,
+                      "{\"tst\":\"%s\",\"topic\":\"tandem/v1/r%d/%s\",\"qos\":1,\"retain\":0,"
+                      "\"payload\":{\"id\":\"m%d\",",
+                      time, pair, topics[i], k);
+        (void)(i == 0 ? fprintf(out, "\"op\":\"go\",\"rotation_rad\":%d.%03d}}\n", turn / 1000,
+                                turn % 1000)
+                      : fprintf(out, "\"status\":\"done\"}}\n"));
+        t_us += i == 0 ? 1000 * turn + rand() % 50000 : rand() % 50000;
+    }
+}
+
+static void write_moves(const char *to)
+{
+    FILE *out = fopen(to, "w");
+    if (!out) {
+        exit(EXIT_FAILURE);
+    }
+    for (int k = 0; k < MANY * MOVES; k++) {
+        write_move(out, INT64_C(1763617674000000) + (int64_t)k * 5000000, k % MANY, k);
+    }
+    (void)fclose(out);
+}
+
 /* ---- replays ---- */
 
 struct told {
@@ -135,43 +166,50 @@ static size_t take_lines(struct replay_run *run, struct journal_reader *reader,
     return ahead_count;
 }
 
-static struct told replay_by(unsigned threads, size_t *ahead_count)
+static struct told replay_by(unsigned count, const char *const *paths, size_t *ahead_count)
 {
     struct told told = {NULL, 0};
     struct replay_run run = {.file = &lab};
     const struct effects effects = {replay_take_effect, &run};
-    const char *const paths[] = {path[0], path[1]};
     struct journal_reader *reader = NULL;
     struct replay_ahead *ahead = NULL;
     FILE *out = open_memstream(&told.text, &told.bytes);
     CU_ASSERT_FATAL(out != NULL);
+    if (count > 1) {
+        CU_ASSERT_EQUAL_FATAL(threads_create(count, &run.threads), STATUS_OK);
+    }
     CU_ASSERT_EQUAL_FATAL(replay_open_spool(&run), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(replay_create(&lab, &effects, &run.replay), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(journal_reader_open_files(paths, 2, &reader, NULL), STATUS_OK);
-    if (threads > 1) {
-        CU_ASSERT_EQUAL_FATAL(replay_ahead_create(run.replay, reader, threads, &ahead),
+    CU_ASSERT_EQUAL_FATAL(journal_reader_open_files(paths, paths[1] ? 2 : 1, &reader, NULL),
+                          STATUS_OK);
+    if (run.threads) {
+        CU_ASSERT_EQUAL_FATAL(replay_ahead_create(run.replay, reader, run.threads, &ahead),
                               STATUS_OK);
     }
     *ahead_count = take_lines(&run, reader, ahead, out);
     replay_ahead_destroy(ahead);
     replay_end(run.replay);
+    CHECK_INT("records", replay_end_spool(&run), STATUS_OK);
     CHECK_INT("document", replay_document(&run, NULL, out), STATUS_OK);
     (void)fclose(out);
     journal_reader_close(reader);
-    spool_destroy(run.spool);
+    replay_close_spool(&run);
     replay_destroy(run.replay);
+    threads_destroy(run.threads);
     return told;
 }
 
-static void compare_threads(const char *what, bool plain)
+/* Says: what must be in it, for the comparison to be of something. */
+static void compare_threads(const char *what, const char *const *paths, bool plain,
+                            const char *says)
 {
     static const unsigned threads[] = {2, 3, 8};
     size_t ahead_count = 0;
-    const struct told one = replay_by(1, &ahead_count);
-    CHECK(what, strstr(one.text, "\"verdict\":\"SYNC\"") && strstr(one.text, "column"));
+    const struct told one = replay_by(1, paths, &ahead_count);
+    CHECK(what, strstr(one.text, "\"verdict\":\"SYNC\"") && strstr(one.text, says));
     for (size_t i = 0; i < COUNT(threads); i++) {
         char row[64];
-        const struct told other = replay_by(threads[i], &ahead_count);
+        const struct told other = replay_by(threads[i], paths, &ahead_count);
         (void)snprintf(row, sizeof row, "%s, %u threads", what, threads[i]);
         CHECK_INT(row, other.bytes, one.bytes);
         CHECK(row, other.bytes == one.bytes && memcmp(other.text, one.text, one.bytes) == 0);
@@ -181,11 +219,11 @@ static void compare_threads(const char *what, bool plain)
     free(one.text);
 }
 
-static void load_lab(const char *more)
+static void load_lab(int pairs, const char *more)
 {
-    char text[1024] = "pairs:\n";
+    char text[4096] = "pairs:\n";
     struct err_list errors = {0};
-    for (int i = 0; i < PAIRS; i++) {
+    for (int i = 0; i < pairs; i++) {
         const size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "  r%d: {%s}\n", i,
                        i == 3   ? "record: all"
@@ -198,16 +236,27 @@ static void load_lab(const char *more)
 
 static void test_threads(void)
 {
-    load_lab("");
-    compare_threads("native", true);
+    const char *const paths[] = {path[0], path[1]};
+    load_lab(PAIRS, "");
+    compare_threads("native", paths, true, "column");
+    lab_file_free(&lab);
+}
+
+/* Fits of many pairs. */
+static void test_many(void)
+{
+    const char *const paths[] = {path[2], NULL};
+    load_lab(MANY, "");
+    compare_threads("many pairs", paths, true, "\"method\":\"");
     lab_file_free(&lab);
 }
 
 /* A codec that remembers hears each line in its order. */
 static void test_foreign(void)
 {
-    load_lab("  v1: {codec: vda5050, real: acme/amr-01, virtual: acme/amr-02}\n");
-    compare_threads("beside another codec", false);
+    const char *const paths[] = {path[0], path[1]};
+    load_lab(PAIRS, "  v1: {codec: vda5050, real: acme/amr-01, virtual: acme/amr-02}\n");
+    compare_threads("beside another codec", paths, false, "column");
     lab_file_free(&lab);
 }
 
@@ -221,20 +270,23 @@ static void test_unread(void)
     struct replay_ahead *ahead = NULL;
     struct journal_line line;
     const struct event *event = NULL;
-    load_lab("");
+    load_lab(PAIRS, "");
+    CU_ASSERT_EQUAL_FATAL(threads_create(4, &run.threads), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(replay_open_spool(&run), STATUS_OK);
     CU_ASSERT_EQUAL_FATAL(replay_create(&lab, &effects, &run.replay), STATUS_OK);
     for (int lines = 0; lines < 3; lines++) {
         CU_ASSERT_EQUAL_FATAL(journal_reader_open_files(paths, 1, &reader, NULL), STATUS_OK);
-        CU_ASSERT_EQUAL_FATAL(replay_ahead_create(run.replay, reader, 4, &ahead), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(replay_ahead_create(run.replay, reader, run.threads, &ahead),
+                              STATUS_OK);
         for (int k = 0; k < lines; k++) {
             CHECK_INT("a line", replay_ahead_next(ahead, &line, &event, NULL), STATUS_OK);
         }
         replay_ahead_destroy(ahead);
         journal_reader_close(reader);
     }
-    spool_destroy(run.spool);
+    replay_close_spool(&run);
     replay_destroy(run.replay);
+    threads_destroy(run.threads);
     lab_file_free(&lab);
 }
 
@@ -247,10 +299,13 @@ int main(void)
     for (size_t i = 0; i < COUNT(path); i++) {
         (void)snprintf(path[i], sizeof path[i], "/tmp/test_replay_ahead.%d.%zu.jsonl",
                        (int)getpid(), i);
-        write_recording(path[i], INT64_C(1763617674000000) + (int64_t)i * 30000000);
     }
+    write_recording(path[0], INT64_C(1763617674000000));
+    write_recording(path[1], INT64_C(1763617704000000));
+    write_moves(path[2]);
     CU_pSuite suite = CU_add_suite("replay_ahead", NULL, NULL);
     CU_add_test(suite, "threads", test_threads);
+    CU_add_test(suite, "many", test_many);
     CU_add_test(suite, "foreign", test_foreign);
     CU_add_test(suite, "unread", test_unread);
     const int exit_status = check_run();

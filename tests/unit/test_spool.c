@@ -1,11 +1,12 @@
-/* The spool of a replay: lists come back whole and in order, whatever of them is in memory and
- * what in the file, and a file that cannot be written is told. */
+/* The spool of a replay, and its queue with threads: lists come back whole and in order,
+ * whatever of them is in memory and what in the file, and a file that cannot be written is
+ * told. */
 #include "tests/support/check.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "service/replay/spool.h"
+#include "service/replay/spool_queue.h"
 
 struct seen {
     uint64_t next, rows, stop_after; /* 0: never */
@@ -36,13 +37,24 @@ static bool take_row(void *context, const struct spool_row *row)
     return ++seen->rows != seen->stop_after;
 }
 
+static struct spool_row row_of(size_t list, uint64_t k, char text[512])
+{
+    return (struct spool_row){(int64_t)(1000 * k), k % 3 == 0 ? nan("") : (double)k / 8.0, text,
+                              text_of(list, k, text)};
+}
+
 static enum status add_row(struct spool *s, size_t list, uint64_t k, struct err *err)
 {
     char text[512];
-    const size_t bytes = text_of(list, k, text);
-    const struct spool_row row = {(int64_t)(1000 * k), k % 3 == 0 ? nan("") : (double)k / 8.0,
-                                  text, bytes};
+    const struct spool_row row = row_of(list, k, text);
     return spool_add(s, list, &row, err);
+}
+
+static void queue_row(struct spool_queue *q, size_t list, uint64_t k)
+{
+    char text[512];
+    const struct spool_row row = row_of(list, k, text);
+    spool_queue_row(q, list, &row);
 }
 
 static void expect(struct spool *s, size_t list, uint64_t count, uint64_t newest,
@@ -59,29 +71,66 @@ static void expect(struct spool *s, size_t list, uint64_t count, uint64_t newest
     CHECK(what, !seen.wrong);
 }
 
-/* Lists of very different length, in a memory that holds all, some or hardly any of it. */
+enum { LISTS = 40, ROWS = 20000 };
+
+/* Lists of very different length; the last one gets none. */
+static size_t draw_list(void)
+{
+    const size_t draw = (size_t)rand() % (LISTS - 1);
+    return rand() % 2 ? draw / 8 : draw;
+}
+
+static void expect_all(struct spool *s, const uint64_t count[LISTS])
+{
+    for (size_t list = 0; list < LISTS; list++) {
+        expect(s, list, count[list], 0, 0);
+        expect(s, list, count[list], 1, 0);
+        expect(s, list, count[list], 50, 0);
+        expect(s, list, count[list], UINT64_MAX, 7);
+    }
+    expect(s, 0, count[0], 0, 0); /* again, out of order */
+}
+
+/* In a memory that holds all, some or hardly any of it. */
 static void test_lists(void)
 {
     static const size_t sizes[] = {1024, 4096, 65536, SPOOL_BYTES};
-    enum { LISTS = 40, ROWS = 20000 };
     for (size_t m = 0; m < COUNT(sizes); m++) {
         struct spool *s = NULL;
         uint64_t count[LISTS] = {0};
         CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, sizes[m], &s), STATUS_OK);
         srand(check_seed(5));
         for (int i = 0; i < ROWS; i++) {
-            const size_t draw = (size_t)rand() % (LISTS - 1);
-            const size_t list = rand() % 2 ? draw / 8 : draw; /* the last one gets none */
+            const size_t list = draw_list();
             CU_ASSERT_EQUAL_FATAL(add_row(s, list, count[list]++, NULL), STATUS_OK);
         }
-        for (size_t list = 0; list < LISTS; list++) {
-            expect(s, list, count[list], 0, 0);
-            expect(s, list, count[list], 1, 0);
-            expect(s, list, count[list], 50, 0);
-            expect(s, list, count[list], UINT64_MAX, 7);
-        }
-        expect(s, 0, count[0], 0, 0); /* again, out of order */
+        expect_all(s, count);
         spool_destroy(s);
+    }
+}
+
+/* The same by threads, and by one that has no help. */
+static void test_queue(void)
+{
+    for (unsigned by = 1; by <= 4; by++) {
+        struct threads *threads = NULL;
+        struct spool *s = NULL;
+        struct spool_queue *q = NULL;
+        struct err err = {0};
+        uint64_t count[LISTS] = {0};
+        CU_ASSERT_EQUAL_FATAL(threads_create(by, &threads), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(spool_create(LISTS, 65536, &s), STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
+        srand(check_seed(6));
+        for (int i = 0; i < ROWS; i++) {
+            const size_t list = draw_list();
+            queue_row(q, list, count[list]++);
+        }
+        CHECK_INT("all in", spool_queue_end(q, &err), STATUS_OK);
+        expect_all(s, count);
+        spool_queue_destroy(q);
+        spool_destroy(s);
+        threads_destroy(threads);
     }
 }
 
@@ -99,21 +148,51 @@ static void test_nothing(void)
 static void test_full(void)
 {
     struct rlimit before;
-    struct spool *s = NULL;
-    struct err err = {0};
+    struct threads *threads = NULL;
+    struct spool *s[2] = {NULL, NULL};
+    struct spool_queue *q = NULL;
+    struct err err[2] = {{0}, {0}};
     enum status status = STATUS_OK;
     (void)signal(SIGXFSZ, SIG_IGN);
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_FSIZE, &before), 0);
     const struct rlimit small = {8192, before.rlim_max};
     CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &small), 0);
-    CU_ASSERT_EQUAL_FATAL(spool_create(2, 4096, &s), STATUS_OK);
-    for (uint64_t k = 0; k < 1000 && status == STATUS_OK; k++) {
-        status = add_row(s, k % 2, k / 2, &err);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, 4096, &s[0]), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, 4096, &s[1]), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(threads_create(2, &threads), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s[1], &q), STATUS_OK);
+    for (uint64_t k = 0; k < 10000; k++) {
+        status = status == STATUS_OK ? add_row(s[0], k % 2, k / 2, &err[0]) : status;
+        queue_row(q, k % 2, k / 2);
     }
-    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &before), 0);
     CHECK_INT("told", status, STATUS_E_IO);
-    CHECK_TEXT("why", err.text, "cannot be written: File too large");
+    CHECK_TEXT("why", err[0].text, "cannot be written: File too large");
+    CHECK_INT("told by the queue", spool_queue_end(q, &err[1]), STATUS_E_IO);
+    CHECK_TEXT("why", err[1].text, err[0].text);
+    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_FSIZE, &before), 0);
+    spool_queue_destroy(q);
+    spool_destroy(s[0]);
+    spool_destroy(s[1]);
+    threads_destroy(threads);
+}
+
+/* What is in the queue, but not yet in the spool, goes with it. */
+static void test_unended(void)
+{
+    struct threads *threads = NULL;
+    struct spool *s = NULL;
+    struct spool_queue *q = NULL;
+    CU_ASSERT_EQUAL_FATAL(threads_create(3, &threads), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_create(2, SPOOL_BYTES, &s), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(spool_queue_create(threads, s, &q), STATUS_OK);
+    for (uint64_t k = 0; k < 2000; k++) {
+        queue_row(q, 0, k);
+    }
+    spool_queue_destroy(q);
     spool_destroy(s);
+    threads_destroy(threads);
+    spool_queue_destroy(NULL);
+    threads_destroy(NULL);
 }
 
 /* Where $TMPDIR is no directory, another place is taken. */
@@ -136,8 +215,10 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("spool", NULL, NULL);
     CU_add_test(suite, "lists", test_lists);
+    CU_add_test(suite, "queue", test_queue);
     CU_add_test(suite, "nothing", test_nothing);
     CU_add_test(suite, "full", test_full);
+    CU_add_test(suite, "unended", test_unended);
     CU_add_test(suite, "elsewhere", test_elsewhere);
     return check_run();
 }

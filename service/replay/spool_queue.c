@@ -1,0 +1,171 @@
+#include "service/replay/spool_queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/replay/rows.h"
+
+enum {
+    BATCHES = 4,
+    BATCH_BYTES = 128 * 1024 /* any row fits */
+};
+
+/* In a batch, and behind it the entry or the text, up to the next multiple of 8. */
+struct item {
+    size_t list, bytes;
+    const char *pair; /* of an entry; NULL: a row, its text is JSON */
+    int64_t t_us;     /* of a row */
+    double lag_s;
+};
+
+struct batch {
+    bool full; /* under the lock: handed over, not yet in the spool */
+    size_t used;
+    char *items; /* [BATCH_BYTES] */
+};
+
+struct spool_queue {
+    struct threads *threads;
+    struct spool *spool;
+    struct batch batch[BATCHES]; /* a ring */
+    size_t fill_next;            /* the one that is being filled */
+    enum status status;          /* the first failure: of who writes, */
+    struct err err;              /* and why */
+    /* Under the lock. */
+    size_t write_next;
+    bool writing; /* somebody does */
+};
+
+/* ---- to the spool: one thread at a time ---- */
+
+static size_t whole_bytes(size_t bytes)
+{
+    return (sizeof(struct item) + bytes + 7) / 8 * 8;
+}
+
+static void write_item(struct spool_queue *q, const struct item *item)
+{
+    struct record_row r;
+    struct spool_row row = {item->t_us, item->lag_s, (const char *)(item + 1), item->bytes};
+    if (item->pair) {
+        row_of_entry(&r, (const void *)(item + 1), item->pair);
+        row = (struct spool_row){r.row.t_us, r.row.lag_s, r.row.json, r.row.json_bytes};
+    }
+    q->status = spool_add(q->spool, item->list, &row, &q->err);
+}
+
+static void write_batch(struct spool_queue *q, struct batch *b)
+{
+    for (size_t at = 0; at < b->used && q->status == STATUS_OK;) {
+        const struct item *item = (const void *)(b->items + at);
+        write_item(q, item);
+        at += whole_bytes(item->bytes);
+    }
+    b->used = 0;
+}
+
+static bool write_next(void *context)
+{
+    struct spool_queue *q = context;
+    struct batch *b = &q->batch[q->write_next % BATCHES];
+    if (q->writing || !b->full) {
+        return false;
+    }
+    q->writing = true;
+    threads_unlock(q->threads);
+    write_batch(q, b);
+    threads_lock(q->threads);
+    q->writing = false;
+    q->write_next++;
+    b->full = false;
+    return true;
+}
+
+/* ---- from the lab ---- */
+
+static void hand_over(struct spool_queue *q)
+{
+    threads_lock(q->threads);
+    q->batch[q->fill_next++ % BATCHES].full = true;
+    threads_tell(q->threads);
+    while (q->batch[q->fill_next % BATCHES].full) {
+        threads_help(q->threads);
+    }
+    threads_unlock(q->threads);
+}
+
+static void add_item(struct spool_queue *q, const struct item *head, const void *from)
+{
+    const size_t whole = whole_bytes(head->bytes);
+    assert(whole <= BATCH_BYTES);
+    if (whole > BATCH_BYTES - q->batch[q->fill_next % BATCHES].used) {
+        hand_over(q);
+    }
+    struct batch *b = &q->batch[q->fill_next % BATCHES];
+    struct item *item = (void *)(b->items + b->used);
+    *item = *head;
+    memcpy(item + 1, from, head->bytes);
+    b->used += whole;
+}
+
+void spool_queue_entry(struct spool_queue *queue, size_t list, const struct entry *entry,
+                       const char *pair)
+{
+    const struct item item = {.list = list, .bytes = sizeof *entry, .pair = pair};
+    add_item(queue, &item, entry);
+}
+
+void spool_queue_row(struct spool_queue *queue, size_t list, const struct spool_row *row)
+{
+    const struct item item = {list, row->json_bytes, NULL, row->t_us, row->lag_s};
+    add_item(queue, &item, row->json);
+}
+
+enum status spool_queue_end(struct spool_queue *queue, struct err *err)
+{
+    hand_over(queue);
+    threads_lock(queue->threads);
+    while (queue->write_next < queue->fill_next) {
+        threads_help(queue->threads);
+    }
+    threads_unlock(queue->threads);
+    if (queue->status != STATUS_OK) {
+        *err = queue->err;
+    }
+    return queue->status;
+}
+
+/* ---- beginning and end ---- */
+
+enum status spool_queue_create(struct threads *threads, struct spool *spool,
+                               struct spool_queue **out)
+{
+    struct spool_queue *q = calloc(1, sizeof *q);
+    if (!q) {
+        return STATUS_E_NOMEM;
+    }
+    *q = (struct spool_queue){.threads = threads, .spool = spool};
+    for (size_t i = 0; i < BATCHES; i++) {
+        q->batch[i].items = malloc(BATCH_BYTES);
+        if (!q->batch[i].items) {
+            spool_queue_destroy(q);
+            return STATUS_E_NOMEM;
+        }
+    }
+    threads_add(threads, write_next, q);
+    *out = q;
+    return STATUS_OK;
+}
+
+void spool_queue_destroy(struct spool_queue *queue)
+{
+    if (!queue) {
+        return;
+    }
+    threads_remove(queue->threads, queue);
+    for (size_t i = 0; i < BATCHES; i++) {
+        free(queue->batch[i].items);
+    }
+    free(queue);
+}
