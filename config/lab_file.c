@@ -185,16 +185,28 @@ static void read_options(struct option_reader *r, uint32_t node, const char *sho
     }
 }
 
-/* What the pair says of following, which the others often say as well; false: no memory. */
-static bool keep_following(struct lab_file *lab, struct lab_pair *pair,
-                           const struct pair_following_params *others)
+/* Do both say the same of following? What is made of its texts follows from them. */
+static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
 {
-    struct lab_following *own = NULL;
-    if (others && memcmp(&pair->following, others, sizeof *others) == 0) {
-        pair->params.following = others;
+    static const char section[] = "following.";
+    bool alike = strcmp(a->following.arm, b->following.arm) == 0;
+    for (size_t i = 0; alike && i < lab_pair_options.count; i++) {
+        const struct option_row *row = &lab_pair_options.rows[i];
+        alike = strncmp(row->path, section, sizeof section - 1) != 0 || option_equal(row, a, b);
+    }
+    return alike;
+}
+
+/* What the pair says of following, which the others (NULL: there are none) often say as well;
+ * false: no memory. */
+static bool keep_following(struct lab_file *lab, struct lab_pair *pair,
+                           const struct lab_pair *others)
+{
+    if (others && follow_alike(pair, others)) {
+        pair->params.following = others->params.following;
         return true;
     }
-    own = malloc(sizeof *own);
+    struct lab_following *own = malloc(sizeof *own);
     if (own) {
         *own = (struct lab_following){lab->followings, pair->following};
         lab->followings = own;
@@ -208,7 +220,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
 {
     const char *id = tree_key(r->tree, node);
     char shown[OPTION_PREFIX_MAX];
-    struct lab_pair pair;
+    struct lab_pair others;
 
     if (r->tree->nodes[node].kind == TREE_SKIPPED) {
         return STATUS_OK;
@@ -218,11 +230,11 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
-    lab_pair_of(defaults, &pair);
+    lab_pair_of(defaults, &others);
+    struct lab_pair pair = others;
     read_options(r, node, shown, &pair, &list->lab->tables);
-    return !keep_following(list->lab, &pair, defaults->following)
-               ? STATUS_E_NOMEM
-               : add_pairs(r, list, node, &pair);
+    return !keep_following(list->lab, &pair, &others) ? STATUS_E_NOMEM
+                                                      : add_pairs(r, list, node, &pair);
 }
 
 /* The file's own duplicates are found by the tree; what count makes may meet them, too. */

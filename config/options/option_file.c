@@ -313,7 +313,9 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
 
 uint32_t option_node(const struct option_reading *reading, const char *path)
 {
-    return option_given(reading->table, reading->given, path);
+    const bool empty = /* as the maps of most pairs of a large lab */
+        reading->node != TREE_NONE && node_at(reading->r, reading->node)->count == 0;
+    return empty ? TREE_NONE : option_given(reading->table, reading->given, path);
 }
 
 /* The values of a map, to be freed; NULL without memory. */
