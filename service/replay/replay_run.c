@@ -188,14 +188,14 @@ enum status replay_each(struct replay_run *run, enum store_kind kind, spool_row_
     const struct lab_params params = lab_file_params(run->file);
     const size_t count = count_names(run);
     struct named *names = calloc(count, sizeof *names);
-    enum status status =
-        names ? STATUS_OK : err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
-    for (size_t i = 0; names && i < count; i++) {
+    enum status status = STATUS_OK;
+    if (!names) {
+        return err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
         names[i] = (struct named){lab_name(&params, (uint32_t)i), i};
     }
-    if (names) {
-        qsort(names, count, sizeof *names, compare_names);
-    }
+    qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = spool_each(run->spool, list_of(run, kind, names[i].index), 0, row, context,
                             &run->err);

@@ -156,7 +156,7 @@ def check_fits(rig):
     counts = json.loads(printed)["dynamics"]["real"]["counts"]
     assert counts["started"] == counts["done"] >= 2, counts
     long = upload(rig, telemetry("d2", 3, 800))
-    rig.wait(lambda: json.loads(rig.fetch(long))["stage"] in ("fit", "held_out"), "a fit runs")
+    rig.wait(lambda: json.loads(rig.fetch(long))["stage"] in ("fit", "held_out"), "a fit runs", seconds=60)
     begin = time.monotonic()
     request(rig, "DELETE", long, want=202)
     assert json.loads(wait(rig, long))["state"] == "cancelled"
