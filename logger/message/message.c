@@ -316,8 +316,7 @@ bool message_parse_plain(const char *line_text, size_t bytes, struct message *me
 uint64_t message_hash(const struct message *message)
 {
     const uint64_t topic = hash_long(HASH_START, message->topic, strlen(message->topic));
-    const uint64_t hash = hash_long(topic, message->payload, message->kept_bytes);
-    return hash != 0 ? hash : 1;
+    return hash_long(topic, message->payload, message->kept_bytes);
 }
 
 /* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in

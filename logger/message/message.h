@@ -57,7 +57,7 @@ MUST_USE enum status message_parse(const char *line, size_t bytes, char *scratch
  * one tells what the line is. *message is unspecified on false. */
 bool message_parse_plain(const char *line, size_t bytes, struct message *message);
 
-/* Of topic and payload: the same message, delivered once more, is known by it. Never 0. */
+/* Of topic and payload: the same message, delivered once more, is known by it. */
 uint64_t message_hash(const struct message *message);
 
 /* ISO 8601 with microseconds, "2026-11-20T05:55:55.599953Z": 27 bytes and a NUL. */

@@ -107,7 +107,7 @@ static bool holds_row(struct store_reader *r, const struct store_row *row)
     return found;
 }
 
-static bool holds(struct store_reader *r, uint64_t n)
+static bool holds_number(struct store_reader *r, uint64_t n)
 {
     const struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
     return holds_row(r, &row);
@@ -123,12 +123,12 @@ static void held_reader(void)
     for (uint64_t n = 2; n <= 3; n++) {
         store_reader_hold(r, true);
         store_reader_hold(r, true);
-        CHECK("what is there", holds(r, n - 1));
+        CHECK("what is there", holds_number(r, n - 1));
         add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
-        CHECK("of another moment", !holds(r, n));
+        CHECK("of another moment", !holds_number(r, n));
         store_reader_hold(r, false);
         store_reader_hold(r, false);
-        CHECK("what is there now", holds(r, n));
+        CHECK("what is there now", holds_number(r, n));
     }
     store_reader_hold(r, true);
     store_reader_close(r);
@@ -162,7 +162,7 @@ static void looked_for_in_turn(void)
             row = row_of(STORE_ENTRIES, "a", n, (int64_t)n * 10, "AHEAD");
             row.id = "another";
             CHECK("of this id", !holds_row(r, &row));
-            CHECK_INT("entry", holds(r, n), there);
+            CHECK_INT("entry", holds_number(r, n), there);
             row = row_of(STORE_ALARMS, "a", n, (int64_t)n * 10, types[i % 2]);
             CHECK_INT("of this type", holds_row(r, &row), there && n % 2 == i % 2);
             row.type = types[n % 2];
@@ -170,7 +170,7 @@ static void looked_for_in_turn(void)
         }
         const uint64_t since = ROWS + 10 + (uint64_t)held;
         add_one(s, STORE_ENTRIES, "a", since, (int64_t)since * 10, "SYNC");
-        CHECK_INT("what has come since", holds(r, since), !held);
+        CHECK_INT("what has come since", holds_number(r, since), !held);
     }
     store_reader_close(r);
     store_close(s);
