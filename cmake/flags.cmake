@@ -22,13 +22,33 @@ else()
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# A build for use is optimized across the files that each message goes through (gcc): across all of them it is no
-# faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test
-# programs are linked as ever. What is computed is the same, to the bit.
+# A build for use (gcc) is optimized across the files that each message goes through, and by what they do most: a program
+# that counts that (TANDEM_COUNTS, a build of its own below this one) replays the recorded cases of the tests first. Across
+# all files it is no faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the
+# hundreds of test programs are linked as ever. What is computed is the same, to the bit.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
-  option(TANDEM_LTO "The program is optimized across its files" ON)
+  option(TANDEM_LTO "The program is optimized across its files and by what they do most" ON)
 endif()
+set(TANDEM_COUNTS "" CACHE PATH "Where the program writes what its files do most; of that build")
 set(TANDEM_LTO_ROOMS base logger/message logger/codecs logger/storage twin/efsm twin/pair twin service/replay)
+set(TANDEM_COUNTED_ROOMS ${TANDEM_LTO_ROOMS} identification identification/numeric identification/travel twin/report)
+if(TANDEM_COUNTS)
+  set(TANDEM_LTO OFF)
+  add_compile_options(-O0 -U_FORTIFY_SOURCE) # those of the others
+  add_link_options(-fprofile-generate)
+  set(TANDEM_COUNT_FLAGS -O3 -fprofile-generate=${TANDEM_COUNTS} -fprofile-prefix-path=${PROJECT_BINARY_DIR})
+elseif(TANDEM_LTO)
+  set(counting ${PROJECT_BINARY_DIR}/counting)
+  set(TANDEM_COUNT_FLAGS -fprofile-use=${counting}/counts -fprofile-prefix-path=${PROJECT_BINARY_DIR}
+    -fprofile-partial-training -Wno-missing-profile -Wno-error=coverage-mismatch)
+  add_custom_command(OUTPUT ${counting}/build.ninja
+    COMMAND ${CMAKE_COMMAND} -S ${PROJECT_SOURCE_DIR} -B ${counting} -G Ninja -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}
+            -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_C_FLAGS=${CMAKE_C_FLAGS}
+            -DCMAKE_C_FLAGS_RELWITHDEBINFO=${CMAKE_C_FLAGS_RELWITHDEBINFO}
+            -DTANDEM_COUNTS=${counting}/counts > ${counting}.log VERBATIM)
+  add_custom_target(counts COMMAND ${CMAKE_COMMAND} --build ${counting} --target counted
+    DEPENDS ${counting}/build.ninja VERBATIM)
+endif()
 
 # tandem_room(DIR [LINK lib...] [EXCLUDE stem...] [POSIX])
 # The library tandem_<dir> of a folder's sources. Folder names in LINK are rooms; EXCLUDE takes file-name stems.
@@ -53,5 +73,11 @@ function(tandem_room dir)
   target_link_libraries(${name} PRIVATE tandem_flags)
   if(TANDEM_LTO AND dir IN_LIST TANDEM_LTO_ROOMS)
     target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
+  endif()
+  if(TANDEM_COUNT_FLAGS AND dir IN_LIST TANDEM_COUNTED_ROOMS)
+    target_compile_options(${name} PRIVATE ${TANDEM_COUNT_FLAGS})
+    if(TANDEM_LTO)
+      add_dependencies(${name} counts)
+    endif()
   endif()
 endfunction()
