@@ -22,19 +22,20 @@ else()
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# A build for use (gcc) is optimized across the files that each message goes through, and by what they do most: a program
-# that counts that (TANDEM_COUNTS, a build of its own below this one) replays the recorded cases of the tests first. Across
-# all files it is no faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the
-# hundreds of test programs are linked as ever. What is computed is the same, to the bit.
+# A build for use (gcc) is optimized across the files that each message goes through: across all of them it is no faster,
+# and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test programs are
+# linked as ever. It is optimized, too, by what a run does most: another program, built below this one (TANDEM_COUNTS,
+# cmake/counts.cmake), counts that while it replays the recorded cases of the tests; what these never do is optimized as
+# ever. What is computed is the same, to the bit.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
   option(TANDEM_LTO "The program is optimized across its files and by what they do most" ON)
 endif()
-set(TANDEM_COUNTS "" CACHE PATH "Where the program writes what its files do most; of that build")
+set(TANDEM_COUNTS "" CACHE PATH "The build that counts what a run does most: the folder for its counts")
 set(TANDEM_LTO_ROOMS base logger/message logger/codecs logger/storage twin/efsm twin/pair twin service/replay)
 set(TANDEM_COUNTED_ROOMS ${TANDEM_LTO_ROOMS} identification identification/numeric identification/travel twin/report)
 if(TANDEM_COUNTS)
   set(TANDEM_LTO OFF)
-  add_compile_options(-O0 -U_FORTIFY_SOURCE) # those of the others
+  add_compile_options(-O0) # in the other rooms nothing is counted
   add_link_options(-fprofile-generate)
   set(TANDEM_COUNT_FLAGS -O3 -fprofile-generate=${TANDEM_COUNTS} -fprofile-prefix-path=${PROJECT_BINARY_DIR})
 elseif(TANDEM_LTO)
