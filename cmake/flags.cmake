@@ -22,11 +22,11 @@ else()
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# A build for use (gcc) is optimized across the files that each message goes through: across all of them it is no faster,
-# and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test programs are
-# linked as ever. It is optimized, too, by what a run does most: another program, built below this one (TANDEM_COUNTS,
-# cmake/counts.cmake), counts that while it replays the recorded cases of the tests; what these never do is optimized as
-# ever. What is computed is the same, to the bit.
+# A build for use (gcc) is optimized across the files that each message goes through: across all of them it is no
+# faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test
+# programs are linked as ever. It is optimized, too, by what a run does most: another program, built below this one
+# (TANDEM_COUNTS, cmake/counts.cmake), counts that while it replays the recorded cases of the tests; what these never
+# do is optimized as ever. What is computed is the same, to the bit.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT TANDEM_SANITIZE)
   option(TANDEM_LTO "The program is optimized across its files and by what they do most" ON)
 endif()
