@@ -17,18 +17,15 @@ for patch in tests/arch/additions/*.patch; do
     patch -d "$work" -p1 -s --no-backup-if-mismatch -F3 <"$patch" \
         || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
 done
-# What ./test has built with the second compiler, and no recipe touches, is not compiled again where the copy can stand at
-# the tree's own place.
-at=$work
-if [ "$(id -u)" = 0 ] && [ -f build/clang/tandem ] && unshare -m mount --bind "$work" "$SOURCE" 2>/dev/null; then
-    mkdir "$work/build"
-    cp -a build/clang "$work/build/"
-    at=$SOURCE
-    apart="unshare -m"
-    move="mount --bind '$work' '$SOURCE'"
-fi
-${apart:-} sh -ec "${move:-}
-    cd '$at'
-    cmake --preset clang
-    cmake --build --preset clang --target tandem" >"$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
-TANDEM="$work/build/clang/tandem" SOURCE="$work" PYTHONPATH=tests/support exec python3 tests/arch/additions.py
+# What ./test has built optimized, and no recipe touches, is not compiled again where the copy can stand, for this build,
+# at the tree's own place.
+built=build/optimized
+if [ "$(id -u)" = 0 ] && [ -f $built/tandem ] && unshare -m mount --bind "$work" "$SOURCE" 2>/dev/null; then
+    mkdir "$work/build" && cp -a $built "$work/build/" &&
+        unshare -m sh -ec "mount --bind '$work' '$SOURCE'; cmake --build '$SOURCE/$built' --target tandem"
+else
+    built=build
+    cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DTANDEM_WERROR=ON &&
+        cmake --build "$work/build" --target tandem
+fi >"$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+TANDEM="$work/$built/tandem" SOURCE="$work" PYTHONPATH=tests/support exec python3 tests/arch/additions.py
