@@ -181,6 +181,7 @@ void lab_set_places(struct lab *lab)
 {
     const char *at = lab->places;
     for (size_t i = 0; i < lab->p.pair_count; i++) {
+        lab->parts[i].places = at;
         pair_set_places(lab->parts[i].pair, at, lab->places_step);
         at += pair_place_bytes(&lab->p.pairs[i]);
     }
@@ -304,26 +305,10 @@ long lab_find(const struct lab *lab, const char *id)
     return -1;
 }
 
-static void fetch_lines(const void *from, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += 64) {
-        __builtin_prefetch((const char *)from + at);
-    }
-}
-
 void lab_fetch(const struct lab *lab, size_t index, const struct event *event)
 {
-    const struct pair_params *p = &lab->p.pairs[index];
-    const struct pair *pair = lab->parts[index].pair;
-    const bool sample = event->kind == EVENT_TELEMETRY;
-    fetch_lines(p, offsetof(struct pair_params, sync_tolerance_us));
-    fetch_lines(&p->clock, sizeof p->clock);
-    fetch_lines(pair, sample ? offsetof(struct pair, order) : offsetof(struct pair, closed));
-    if (event->side < SIDE_COUNT) {
-        const struct pair_side *s = &pair->side[event->side];
-        fetch_lines(s, offsetof(struct pair_side, clock.bucket));
-        fetch_lines(&s->clock.samples, sizeof s->clock - offsetof(struct clock_map, samples));
-    }
+    const struct pair_parts *x = &lab->parts[index];
+    pair_fetch(x->pair, &lab->p.pairs[index], x->places, event);
 }
 
 long lab_find_team(const struct lab *lab, const char *name)
@@ -606,6 +591,7 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx)
 {
     const bool delivered = event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY;
+    lab_fetch(lab, i, event);
     if (delivered && event->retained) {
         lab->state->counts.retained++;
     } else if (delivered) {

@@ -55,6 +55,7 @@ struct pair_parts {
     struct pair_following *following;   /* NULL: nobody follows */
     struct delivery_memory *deliveries; /* of the whole lab; NULL: none are kept */
     void *codec;                        /* what its codec remembers; NULL: nothing */
+    const void *places;                 /* for its open commands, the first of them */
 };
 
 /* One event of this pair, at event->t_us; every deadline before it must have been fired. */

@@ -278,7 +278,9 @@ static void record_transition(const struct efsm *m, int64_t t_us, uint16_t machi
         if (m->next < EFSM_STATES_MAX) {
             stats->visits[m->next]++;
         }
-        stats->faults += is_sink(m->next);
+        if (is_sink(m->next)) {
+            stats->faults++;
+        }
     }
     if (trace) {
         trace->step[trace->count % EFSM_TRACE_MAX] = (struct efsm_step){

@@ -559,10 +559,21 @@ static void calibrate_pair(const struct pair_run *run, const struct pair_slot *s
 /* ---- entries ------------------------------------------------------------------------------
  */
 
+/* Of what learns from an entry, once it is written. */
+static void fetch_filters(const struct pair *pair)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct travel_kalman *k = &pair->side[s].kalman;
+        pair_fetch_lines(k, offsetof(struct travel_kalman, recent));
+        pair_fetch_lines(&k->recent[k->n % TRAVEL_RECENT_MAX], 1);
+    }
+}
+
 void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
 {
     struct entry e;
     struct pair *pair = run->pair;
+    fetch_filters(pair);
     fill_entry(pair, run->p, slot, &e);
     if (e.consistency == INCONSISTENT) {
         /* It is closed by the reply that was found to differ. */

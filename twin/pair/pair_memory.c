@@ -79,6 +79,40 @@ void pair_set_places(struct pair *pair, const void *places, size_t step)
     pair->place_step = step;
 }
 
+/* Of a side what every message with a stamp touches. */
+static void fetch_side(const struct pair_side *s)
+{
+    pair_fetch_lines(s, offsetof(struct pair_side, clock.bucket));
+    pair_fetch_lines(&s->clock.samples, sizeof s->clock - offsetof(struct clock_map, samples));
+}
+
+void pair_fetch(const struct pair *pair, const struct pair_params *p, const void *places,
+                const struct event *event)
+{
+    pair_fetch_lines(p, offsetof(struct pair_params, tolerances));
+    if (event->kind == EVENT_TELEMETRY) {
+        pair_fetch_lines(pair, offsetof(struct pair, order));
+        if (event->side < SIDE_COUNT) {
+            fetch_side(&pair->side[event->side]);
+        }
+        return;
+    }
+    pair_fetch_lines(pair, offsetof(struct pair, recent));
+    pair_fetch_lines(&pair->counts, 64);
+    pair_fetch_lines(&pair->logger_stats, 64);
+    pair_fetch_lines(&pair->logger_stats.stay_us, 64);
+    pair_fetch_lines(&pair->trace, 1);
+    pair_fetch_lines(places, offsetof(struct pair_slot, value));
+    pair_fetch_lines(&pair->correction, sizeof pair->correction);
+    for (enum side x = SIDE_REAL; x < SIDE_COUNT; x++) {
+        if (event->side == x) {
+            fetch_side(&pair->side[x]);
+        } else {
+            pair_fetch_lines(&pair->side[x], offsetof(struct pair_side, last_seq));
+        }
+    }
+}
+
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
 {
     /* All of it, padding too: equal states are equal bytes. */
