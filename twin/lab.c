@@ -305,12 +305,6 @@ long lab_find(const struct lab *lab, const char *id)
     return -1;
 }
 
-void lab_fetch(const struct lab *lab, size_t index, const struct event *event)
-{
-    const struct pair_parts *x = &lab->parts[index];
-    pair_fetch(x->pair, &lab->p.pairs[index], x->places, event);
-}
-
 long lab_find_team(const struct lab *lab, const char *name)
 {
     for (size_t k = 0; k < lab->p.team_count; k++) {
@@ -591,7 +585,8 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx)
 {
     const bool delivered = event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY;
-    lab_fetch(lab, i, event);
+    const struct pair_parts *x = &lab->parts[i];
+    pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
     if (delivered && event->retained) {
         lab->state->counts.retained++;
     } else if (delivered) {

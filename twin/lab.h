@@ -113,9 +113,6 @@ bool lab_addressed(const struct lab *lab, const char *topic, struct topic_hits *
 void lab_codec_pair(const struct lab *lab, size_t index, struct codec_pair *pair);
 /* Index of the pair with this id, or -1. */
 long lab_find(const struct lab *lab, const char *id);
-/* An event of this pair comes soon: ask for memory that it touches, without waiting. Changes
- * nothing. */
-void lab_fetch(const struct lab *lab, size_t index, const struct event *event);
 
 /* The same among settings of which no lab was made; NULL: none. Looks at one after the other.
  */

@@ -9,8 +9,7 @@ enum {
     TEXT_FULL = 128 * 1024,                     /* no more lines are begun behind so many */
     EVENT_BYTES = 192 * 1024, /* of what they say; a line for which there is no room waits */
     BATCHES_A_THREAD = 4,
-    NO_EVENT = -1,
-    SOON = 8 /* so many lines before its own an event's memory is asked for */
+    NO_EVENT = -1
 };
 
 /* What the reader handed out, and what was read of it. */
@@ -18,7 +17,6 @@ struct ahead_line {
     struct journal_line line;
     enum status status; /* of journal_reader_next() */
     long event;         /* where among the events; NO_EVENT: none was read */
-    long pair;          /* of the event; -1: none of the lab */
 };
 
 /* In the order of the ring: read from the recording and decoded by any thread, stepped. */
@@ -71,7 +69,6 @@ static size_t event_bytes(const struct event *e)
 
 /* The batch at hand, and which of its lines. */
 struct decoding {
-    const struct lab *lab;
     struct batch *batch;
     struct ahead_line *line;
 };
@@ -85,14 +82,13 @@ static void keep_event(void *context, const struct event *event)
         memcpy(b->events + b->event_used, event, bytes);
         d->line->event = (long)b->event_used;
         b->event_used += bytes;
-        d->line->pair = lab_find(d->lab, event->pair);
     }
 }
 
 static void decode_batch(const struct replay_ahead *a, struct batch *b)
 {
     for (size_t i = 0; i < b->count; i++) {
-        struct decoding d = {a->replay->lab, b, &b->lines[i]};
+        struct decoding d = {b, &b->lines[i]};
         const struct journal_line *line = &d.line->line;
         if (d.line->status == STATUS_OK && !line->overlong) {
             (void)codec_read_plain(&a->replay->codecs, a->replay->prefix, line->text,
@@ -108,7 +104,6 @@ static bool read_line(struct replay_ahead *a, struct batch *b)
 {
     struct ahead_line *l = &b->lines[b->count++];
     l->event = NO_EVENT;
-    l->pair = -1;
     l->status = journal_reader_next(a->reader, &l->line, &b->err);
     if (l->status == STATUS_OK) {
         char *text = b->text + b->text_used;
@@ -205,14 +200,6 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
     return (const void *)(b->events + l->event);
 }
 
-static void fetch_soon(const struct replay_ahead *a, const struct batch *b)
-{
-    const struct ahead_line *l = a->line + SOON < b->count ? &b->lines[a->line + SOON] : NULL;
-    if (l && l->pair >= 0) {
-        lab_fetch(a->replay->lab, (size_t)l->pair, event_of(b, l));
-    }
-}
-
 enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
                               const struct event **event, struct err *err)
 {
@@ -227,7 +214,6 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
         }
         ahead->stats = b->stats;
     }
-    fetch_soon(ahead, b);
     const struct ahead_line *l = &b->lines[ahead->line++];
     *line = l->line;
     *event = l->event == NO_EVENT ? NULL : &ahead->event;

@@ -225,8 +225,8 @@ void pair_set_places(struct pair *pair, const void *places, size_t step);
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p);
 void pair_copy(void *to, const struct pair *pair, const struct pair_params *p);
 
-/* An event of this pair is about to be taken in, or soon: ask for the memory that it touches,
- * without waiting. places: its first place, so that the pair need not be looked at. */
+/* An event of this pair is about to be taken in: ask for the memory that it touches, without
+ * waiting. places: its first place, so that the pair need not be looked at. */
 void pair_fetch(const struct pair *pair, const struct pair_params *p, const void *places,
                 const struct event *event);
 
