@@ -2,6 +2,7 @@
 #ifndef BASE_WORD_H
 #define BASE_WORD_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -18,6 +19,42 @@ static inline uint64_t word_load(const char *at)
     word = __builtin_bswap64(word);
 #endif
     return word;
+}
+
+/* at[0..bytes), fewer than eight; those behind them are zero. */
+static inline uint64_t word_load_part(const char *at, size_t bytes)
+{
+    const size_t half = WORD_BYTES / 2;
+    uint64_t word = 0;
+    if (bytes >= half) { /* two that overlap */
+        uint32_t first = 0;
+        uint32_t last = 0;
+        memcpy(&first, at, sizeof first);
+        memcpy(&last, at + bytes - half, sizeof last);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        first = __builtin_bswap32(first);
+        last = __builtin_bswap32(last);
+#endif
+        return first | (uint64_t)last << 8 * (bytes - half);
+    }
+    for (size_t k = 0; k < bytes; k++) {
+        word |= (uint64_t)(unsigned char)at[k] << 8 * k;
+    }
+    return word;
+}
+
+static inline void word_store(char *to, uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(to, &word, sizeof word);
+}
+
+/* How many bytes two words have in common, up to the first that differs. */
+static inline unsigned word_common(uint64_t a, uint64_t b)
+{
+    return a != b ? (unsigned)__builtin_ctzll(a ^ b) / 8 : WORD_BYTES;
 }
 
 /* Which byte is the first whose upper bit is set; 8: none is. */

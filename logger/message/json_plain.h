@@ -6,9 +6,8 @@
 
 /* How many of eight bytes do, up to the first that does not: each byte's upper bit is set by
  * what it must not be; what carries over from a lower byte, that byte has said before. */
-static inline unsigned json_count_plain(const char *at)
+static inline unsigned json_count_plain(uint64_t word)
 {
-    const uint64_t word = word_load(at);
     return word_first((word - 0x20 * WORD_ONES) | ((word ^ '"' * WORD_ONES) - WORD_ONES) |
                       ((word ^ '\\' * WORD_ONES) - WORD_ONES) | (word + WORD_ONES) | word);
 }
@@ -18,16 +17,13 @@ static inline unsigned json_count_plain(const char *at)
 static inline const char *json_skip_plain(const char *at, const char *end)
 {
     while (end - at >= WORD_BYTES) {
-        const unsigned plain = json_count_plain(at);
+        const unsigned plain = json_count_plain(word_load(at));
         at += plain;
         if (plain < WORD_BYTES) {
             return at;
         }
     }
-    while (at < end && *at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
-        at++;
-    }
-    return at;
+    return at + json_count_plain(word_load_part(at, (size_t)(end - at)));
 }
 
 #endif

@@ -236,19 +236,34 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
     return step_next(s, '}') && take_key(s, key);
 }
 
-/* Behind its quote, the key where it is this name. */
-static inline bool take_name(struct json_scan *s, const char *name, struct json_text *key)
+/* How many bytes a text and a name have in common, up to the first that differs. */
+static inline size_t count_common(const char *at, const char *end,
+                                  const char name[JSON_NAME_MAX])
 {
-    const char *at = s->at;
-    for (; at < s->end && *at == *name; at++, name++) { /* names are short */
-        if (*name == '\0') {
-            return false;
-        }
+    if (end - at >= JSON_NAME_MAX) {
+        const size_t common = word_common(word_load(at), word_load(name));
+        return common < WORD_BYTES ? common
+                                   : common + word_common(word_load(at + WORD_BYTES),
+                                                          word_load(name + WORD_BYTES));
     }
-    if (*name != '\0' || at == s->end || *at != '"') {
+    size_t common = 0;
+    while (at + common < end && at[common] == name[common]) {
+        common++;
+    }
+    return common;
+}
+
+/* Behind its quote, the key where it is this name. */
+static inline bool take_name(struct json_scan *s, const char name[JSON_NAME_MAX],
+                             struct json_text *key)
+{
+    const size_t n = count_common(s->at, s->end, name);
+    const char *const at = s->at + n;
+    if (n == 0 || n == JSON_NAME_MAX || name[n] != '\0' || name[n - 1] == '\0' ||
+        at == s->end || *at != '"') {
         return false;
     }
-    *key = (struct json_text){.at = s->at, .bytes = (size_t)(at - s->at)};
+    *key = (struct json_text){.at = s->at, .bytes = n};
     s->at = at + 1;
     return true;
 }
@@ -260,10 +275,8 @@ bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes,
         return false;
     }
     for (size_t left = count; left > 0; left--) {
-        const char *name = NULL;
         *row = *row + 1 < count ? *row + 1 : 0;
-        memcpy(&name, (const char *)rows + *row * row_bytes, sizeof name);
-        if (take_name(s, name, key)) {
+        if (take_name(s, (const char *)rows + *row * row_bytes, key)) {
             return take_colon(s);
         }
     }

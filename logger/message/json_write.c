@@ -50,6 +50,33 @@ static void put_char(struct json_writer *w, char c)
     }
 }
 
+/* Most texts hold nothing to escape: looked at and copied in one go, eight bytes at a time.
+ * False: this one does, or there may be too little room, where the last eight overhang. */
+static bool put_plain(struct json_writer *w, const char *value, size_t bytes)
+{
+    if (bytes + 2 + WORD_BYTES > w->capacity - w->used) {
+        return false;
+    }
+    char *const to = w->text + w->used + 1;
+    size_t i = 0;
+    for (; i + WORD_BYTES <= bytes; i += WORD_BYTES) {
+        const uint64_t word = word_load(value + i);
+        if (json_count_plain(word) < WORD_BYTES) {
+            return false;
+        }
+        word_store(to + i, word);
+    }
+    const uint64_t rest = word_load_part(value + i, bytes - i);
+    if (json_count_plain(rest) < bytes - i) {
+        return false;
+    }
+    word_store(to + i, rest);
+    to[-1] = '"';
+    to[bytes] = '"';
+    w->used += bytes + 2;
+    return true;
+}
+
 /* Besides what JSON wants, bytes from 0x7f up to `escaped_max` are escaped. */
 static void put_quoted(struct json_writer *w, const char *value, size_t bytes,
                        unsigned char escaped_max)
@@ -57,17 +84,12 @@ static void put_quoted(struct json_writer *w, const char *value, size_t bytes,
     static const char hex[] = "0123456789abcdef";
     const char *const end = value + bytes;
     const char *from = value;
-    const char *p = json_skip_plain(value, end);
-    if (p == end && bytes + 2 <= w->capacity - w->used) { /* as most are */
-        char *const to = w->text + w->used;
-        to[0] = '"';
-        memcpy(to + 1, value, bytes);
-        to[bytes + 1] = '"';
-        w->used += bytes + 2;
+    if (put_plain(w, value, bytes)) {
         return;
     }
     put_char(w, '"');
-    for (; p < end; p = json_skip_plain(p + 1, end)) {
+    for (const char *p = json_skip_plain(value, end); p < end;
+         p = json_skip_plain(p + 1, end)) {
         const unsigned char c = (unsigned char)*p;
         if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x7f || c > escaped_max)) {
             continue;
@@ -174,13 +196,26 @@ void json_write_float(struct json_writer *w, const char *key, float value)
     json_write_real(w, key, nearest);
 }
 
+/* Both digits of a number below 100. */
+static char *two_digits_before(char *end, unsigned value)
+{
+    static const char digits[] = "00010203040506070809101112131415161718192021222324"
+                                 "25262728293031323334353637383940414243444546474849"
+                                 "50515253545556575859606162636465666768697071727374"
+                                 "75767778798081828384858687888990919293949596979899";
+    return memcpy(end - 2, digits + 2 * (size_t)value, 2);
+}
+
 /* Decimal digits of value, written backwards from end; returns where they begin. */
 static char *digits_before(char *end, uint64_t value)
 {
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
+    for (; value >= 100; value /= 100) {
+        end = two_digits_before(end, (unsigned)(value % 100));
+    }
+    if (value >= 10) {
+        return two_digits_before(end, (unsigned)value);
+    }
+    *--end = (char)('0' + value);
     return end;
 }
 
@@ -206,10 +241,36 @@ void json_write_null(struct json_writer *w, const char *key)
     json_write_raw(w, key, "null", 4);
 }
 
+/* The seconds behind which nothing but zeros stand before end; returns where they begin. */
+static const char *seconds_before(char *end, int64_t us, size_t *bytes)
+{
+    char *begin = end;
+    const uint64_t size = us < 0 ? UINT64_C(0) - (uint64_t)us : (uint64_t)us;
+    const unsigned fraction = (unsigned)(size % 1000000);
+    if (fraction > 0) {
+        (void)two_digits_before(end, fraction % 100);
+        (void)two_digits_before(end - 2, fraction / 100 % 100);
+        begin = two_digits_before(end - 4, fraction / 10000);
+        *--begin = '.';
+        while (end[-1] == '0') {
+            end--;
+        }
+    }
+    begin = digits_before(begin, size / 1000000);
+    if (us < 0) {
+        *--begin = '-';
+    }
+    *bytes = (size_t)(end - begin);
+    return begin;
+}
+
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
 {
-    char number[JSON_WRITE_NUMBER_MAX] = "null";
-    json_write_raw(w, key, number, us != LAB_TIME_NONE ? json_format_seconds(us, number) : 4);
+    char number[JSON_WRITE_NUMBER_MAX];
+    char *const end = number + sizeof number;
+    size_t bytes = 0;
+    const char *const begin = us != LAB_TIME_NONE ? seconds_before(end, us, &bytes) : NULL;
+    json_write_raw(w, key, begin, bytes);
 }
 
 void json_write_two(struct json_writer *w, const char *key, double a, double b)
@@ -307,29 +368,11 @@ void json_write_raw(struct json_writer *w, const char *key, const char *json, si
 size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
 {
     char text[JSON_WRITE_NUMBER_MAX];
-    char *const end = text + sizeof text;
-    char *last = end;
-    const uint64_t size = us < 0 ? UINT64_C(0) - (uint64_t)us : (uint64_t)us;
-    uint64_t fraction = size % 1000000;
-    char *begin = end;
-    if (fraction > 0) {
-        for (int k = 0; k < 6; k++) {
-            *--begin = (char)('0' + fraction % 10);
-            fraction /= 10;
-        }
-        *--begin = '.';
-        while (last[-1] == '0') {
-            last--;
-        }
-    }
-    begin = digits_before(begin, size / 1000000);
-    if (us < 0) {
-        *--begin = '-';
-    }
-    const size_t n = (size_t)(last - begin);
-    memcpy(out, begin, n);
-    out[n] = '\0';
-    return n;
+    size_t bytes = 0;
+    const char *const begin = seconds_before(text + sizeof text, us, &bytes);
+    memcpy(out, begin, bytes);
+    out[bytes] = '\0';
+    return bytes;
 }
 
 /* Digits, of which the first stands for 10^exponent, as %.*g has them where so many digits are

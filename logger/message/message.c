@@ -178,7 +178,7 @@ static bool scan_encoding(struct json_scan *s, struct message *m, struct line *l
 
 /* In the order in which they are written. */
 static const struct member {
-    const char *name;
+    char name[JSON_NAME_MAX];
     bool (*scan)(struct json_scan *s, struct message *m, struct line *line);
 } members[] = {
     {"tst", scan_time},          {"topic", scan_topic},       {"qos", scan_qos},

@@ -44,7 +44,7 @@ typedef bool payload_check(struct json_scan *s, struct event *e,
                            const struct payload_seen *seen);
 
 struct payload_member {
-    const char *name;
+    char name[JSON_NAME_MAX];
     bool required;
     enum payload_type type;
     size_t at, size; /* of the event's member */

@@ -162,7 +162,7 @@ static bool check_wish(struct json_scan *s, struct event *e, const struct payloa
     {.name = "id", .required = (needed), .type = PAYLOAD_ID, PAYLOAD_IN(team.id), \
      .expected = "an \"id\" of at most 47 bytes was expected"}
 #define NAME_ROW(word, member, needed, text) \
-    {.name = (word), .required = (needed), .type = PAYLOAD_WORD, PAYLOAD_IN(team.member), .expected = (text)}
+    {.name = word, .required = (needed), .type = PAYLOAD_WORD, PAYLOAD_IN(team.member), .expected = (text)}
 #define OP_ROW \
     {.name = "op", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(team.op), .names = &team_op_names, \
      .expected = "an \"op\" out of lock unlock alive job release reset skip abort start stop was expected"}

@@ -132,17 +132,21 @@ static void test_short_numbers(void)
 static void test_rows(void)
 {
     static const struct {
-        const char *name;
+        char name[JSON_NAME_MAX];
         int other;
-    } rows[] = {{"t", 0}, {"tau", 1}, {"tau_dot", 2}};
+    } rows[] = {{"t", 0}, {"tau", 1}, {"tau_dot", 2}, {"fifteen_letters", 3}};
     static const struct {
         const char *text;
         size_t found[4];
     } cases[] = {
         {"{\"t\":1,\"tau\":2,\"tau_dot\":3}", {0, 1, 2}},
         {"{ \"tau_dot\" : 3 , \"t\"\n:1,\"t\":1,\"tau\":2}", {2, 0, 0, 1}},
-        {"{\"\":1,\"ta\":2,\"tau_do\":3,\"tau_dot_\":4}", {3, 3, 3, 3}},
-        {"{\"tau\":1,\"t\\u0061u\":2,\"T\":3,\"t\":4}", {1, 3, 3, 0}},
+        {"{\"\":1,\"ta\":2,\"tau_do\":3,\"tau_dot_\":4}", {4, 4, 4, 4}},
+        {"{\"tau\":1,\"t\\u0061u\":2,\"T\":3,\"t\":4}", {1, 4, 4, 0}},
+        {"{\"fifteen_letters\":1,\"fifteen_letterz\":2,\"fifteen_letters_\":3}", {3, 4, 4}},
+        {"{\"fifteen_letter\":1,\"fifteen_\":2,\"fifteen_lettersfifteen_letters\":3}",
+         {4, 4, 4}},
+        {"{\"t\":1,\"tau\":2,\"fifteen_letters\":3}", {0, 1, 3}},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct json_scan s;
@@ -158,6 +162,20 @@ static void test_rows(void)
         }
         CHECK(cases[i].text, json_scan_finish(&s) && k >= 3);
     }
+}
+
+/* A name ends where its text ends, also where both stand in a word full of zeros. */
+static void test_rows_of_zeros(void)
+{
+    static const char rows[][JSON_NAME_MAX] = {"t"};
+    static const char text[] = "{\"t\0\":1,\"other\":222222222222222}";
+    struct json_scan s;
+    struct json_text key;
+    size_t row = COUNT(rows);
+    json_scan_start(&s, text, sizeof text - 1, 1);
+    CU_ASSERT_TRUE_FATAL(json_scan_enter(&s, JSON_KIND_OBJECT));
+    CHECK("a zero in a name",
+          !json_scan_next_row(&s, rows, sizeof rows[0], COUNT(rows), &row, &key) && s.error);
 }
 
 static void test_text_copy(void)
@@ -184,6 +202,7 @@ int main(void)
     CU_add_test(suite, "numbers", test_numbers_are_exact);
     CU_add_test(suite, "short numbers", test_short_numbers);
     CU_add_test(suite, "rows", test_rows);
+    CU_add_test(suite, "rows of zeros", test_rows_of_zeros);
     CU_add_test(suite, "text copy", test_text_copy);
     return check_run();
 }

@@ -46,10 +46,18 @@ static void test_seconds(void)
         int64_t us;
         const char *text;
     } rows[] = {
-        {0, "0"},           {1, "0.000001"},
-        {-1, "-0.000001"},  {250000, "0.25"},
-        {-1500000, "-1.5"}, {1763617674123456, "1763617674.123456"},
-        {60000000, "60"},   {INT64_MAX, "9223372036854.775807"},
+        {0, "0"},
+        {1, "0.000001"},
+        {-1, "-0.000001"},
+        {250000, "0.25"},
+        {-1500000, "-1.5"},
+        {1763617674123456, "1763617674.123456"},
+        {60000000, "60"},
+        {INT64_MAX, "9223372036854.775807"},
+        {99050000, "99.05"},
+        {INT64_MIN, "-9223372036854.775808"},
+        {-100, "-0.0001"},
+        {100000000, "100"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char text[JSON_WRITE_NUMBER_MAX];
@@ -191,8 +199,10 @@ static void test_plain(void)
             char text[17];
             memset(text, byte % 2 > 0 ? '~' : ' ', sizeof text);
             memset(text + at, byte, sizeof text - at);
-            CHECK_INT("as it is", json_skip_plain(text, text + sizeof text) - text,
-                      plain ? sizeof text : at);
+            for (size_t bytes = at; bytes <= sizeof text; bytes++) {
+                CHECK_INT("as it is", json_skip_plain(text, text + bytes) - text,
+                          plain ? bytes : at);
+            }
         }
     }
 }
@@ -208,6 +218,38 @@ static void collect(void *context, const char *text, size_t bytes)
     CU_ASSERT_FATAL(sink->used + bytes < sizeof sink->text);
     memcpy(sink->text + sink->used, text, bytes);
     sink->used += bytes;
+}
+
+/* Texts of each length, with a quote at each place or none, into buffers of each size: in one
+ * go or in pieces the same comes out, and nothing beyond the buffer (the sanitizers see that).
+ */
+static void test_texts(void)
+{
+    for (size_t bytes = 0; bytes < 20; bytes++) {
+        for (size_t at = 0; at <= bytes; at++) {
+            char text[21] = "";
+            char want[64];
+            memset(text, 'x', bytes);
+            text[at] = at < bytes ? '"' : '\0';
+            (void)snprintf(want, sizeof want, "[\"%.*s%s%s\",1]", (int)at, text,
+                           at < bytes ? "\\\"" : "", at < bytes ? text + at + 1 : "");
+            for (size_t size = JSON_WRITE_NUMBER_MAX; size < JSON_WRITE_NUMBER_MAX + 20;
+                 size++) {
+                struct sink sink = {{0}, 0};
+                struct json_writer w;
+                char *const buffer = malloc(size);
+                CU_ASSERT_PTR_NOT_NULL_FATAL(buffer);
+                json_write_start(&w, buffer, size, collect, &sink);
+                json_write_array(&w, NULL);
+                json_write_text(&w, NULL, text);
+                json_write_int(&w, NULL, 1);
+                json_write_close(&w);
+                CHECK(want, json_write_end(&w));
+                CHECK_TEXT(want, sink.text, want);
+                free(buffer);
+            }
+        }
+    }
 }
 
 static void write_sample(struct json_writer *w)
@@ -313,6 +355,7 @@ int main(void)
     CU_add_test(suite, "numbers again", test_numbers_again);
     CU_add_test(suite, "floats", test_floats);
     CU_add_test(suite, "what stands as it is", test_plain);
+    CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "document", test_document);
     CU_add_test(suite, "members", test_members);
     CU_add_test(suite, "overflow", test_overflow);
