@@ -52,6 +52,12 @@ enum { RISE, FALL, SIDES };
 static const enum travel_term test_terms[TRAVEL_TEST_COUNT] = {TRAVEL_INV_W, TRAVEL_INV_V,
                                                                TRAVEL_T0};
 
+/* As fmax(): called for each term of each move, that would be a call. */
+static double at_least(double least, double value)
+{
+    return value > least ? value : least;
+}
+
 /* Covariances are in units of noise_s2 here. */
 static void set_prior(const struct travel_kalman_params *p, double factor,
                       double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
@@ -108,13 +114,13 @@ static struct innovation find_innovation(const double beta[TRAVEL_P],
 static void update_terms(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
                          const struct innovation *in, double z, double gate_sd)
 {
-    const double over = fmax(1.0, fabs(z) / gate_sd);
+    const double over = at_least(1.0, fabs(z) / gate_sd);
     const double variance = in->variance * over * over;
     for (size_t i = 0; i < TRAVEL_P; i++) {
         beta[i] += in->cx[i] * in->nu_s / variance;
         for (size_t j = 0; j <= i; j++) {
             const double c = covariance[i][j] - in->cx[i] * in->cx[j] / variance;
-            covariance[i][j] = covariance[j][i] = i == j ? fmax(c, 0.0) : c;
+            covariance[i][j] = covariance[j][i] = i == j ? at_least(0.0, c) : c;
         }
     }
 }
@@ -165,7 +171,8 @@ static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *
  * innovation cut at the gate. */
 static double evidence_for(double d, double z, double gate_sd)
 {
-    return d * (fmin(fmax(z, -gate_sd), gate_sd) - 0.5 * d);
+    const double cut = at_least(-gate_sd, z);
+    return d * ((cut < gate_sd ? cut : gate_sd) - 0.5 * d);
 }
 
 static double step_that_matters(const struct travel_kalman *k,
@@ -192,7 +199,7 @@ static void gather_moves(struct travel_kalman *k, const struct travel_kalman_par
                 test->since_us[side] = t_us;
                 test->reference[side] = k->fixed_beta[term];
             }
-            test->sum[side] = fmax(0.0, test->sum[side] + evidence_for(d, z, p->gate_sd));
+            test->sum[side] = at_least(0.0, test->sum[side] + evidence_for(d, z, p->gate_sd));
         }
     }
 }

@@ -119,11 +119,9 @@ static bool numbers_agree(const char *name, double a, double b, const struct pai
     if (row) {
         return gap <= row->value;
     }
-    if (is_time(name)) {
-        return true;
-    }
     const double larger = turn > 0.0 ? 0.0 : fmax(fabs(a), fabs(b));
-    return gap <= pair_value_tolerance(p) || gap <= p->value_tolerance_ratio * larger;
+    return gap <= pair_value_tolerance(p) || gap <= p->value_tolerance_ratio * larger ||
+           is_time(name);
 }
 
 /* ---- differences --------------------------------------------------------------------------
