@@ -187,7 +187,8 @@ void lab_set_places(struct lab *lab)
     }
 }
 
-/* The pairs first, then what only some of them want. Returns where they end. */
+/* The pairs first, then what only some of them want; all up to the deliveries is zero behind
+ * the pairs. Returns where they end. */
 static char *place_parts(struct lab *lab, char *at)
 {
     const size_t n = lab->p.pair_count;
@@ -197,6 +198,7 @@ static char *place_parts(struct lab *lab, char *at)
         pair_init(lab->parts[i].pair, &lab->p.pairs[i], (uint32_t)i);
         at += pair_bytes(&lab->p.pairs[i]);
     }
+    memset(at, 0, (size_t)((char *)lab->deliveries - at)); /* the pairs were made zero */
     for (size_t i = 0; i < n; i++) {
         const struct pair_params *p = &lab->p.pairs[i];
         if (pair_dynamics_wanted(&p->dynamics)) {
@@ -263,9 +265,10 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->table_size = table_size_for(p->pair_count);
     size_t most = 0;
     lab->places_step = places_step_for(p, &most);
+    lab->stepped = 0;
     lab_watch(lab, NULL, NULL);
     char *at = (char *)memory + align_bytes(sizeof *lab);
-    memset(at, 0, lab->state_bytes);
+    memset(at, 0, align_bytes(sizeof *lab->state));
     lab->state = (void *)at;
     at += align_bytes(sizeof *lab->state);
     lab->deliveries = (void *)((char *)lab->state + lab_fixed_bytes(lab));
@@ -586,7 +589,10 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
 {
     const bool delivered = event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY;
     const struct pair_parts *x = &lab->parts[i];
-    pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
+    if (i != lab->stepped) { /* or it is at hand */
+        pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
+        lab->stepped = i;
+    }
     if (delivered && event->retained) {
         lab->state->counts.retained++;
     } else if (delivered) {
@@ -655,7 +661,6 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     struct lab_state *state = lab->state;
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
-    delivery_expect(lab->deliveries, event);
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, &words);
     }

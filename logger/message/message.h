@@ -26,16 +26,21 @@ enum {
     MESSAGE_LINE_MAX = 6 * MESSAGE_PAYLOAD_MAX + 1024 /* longest line that can be written */
 };
 
+/* Told message_hash() of a command or reply before it is read. */
+typedef void message_coming(const void *context, uint64_t hash);
+
 struct message {
     int64_t t_us; /* lab time of arrival */
     char topic[MESSAGE_TOPIC_MAX];
     int qos; /* 0..2 */
     bool retained;
     bool dup;
-    uint16_t packet_id;   /* at QoS 1 and 2; 0: not known */
-    const char *payload;  /* [kept_bytes] borrowed */
-    size_t kept_bytes;    /* <= MESSAGE_PAYLOAD_MAX */
-    size_t payload_bytes; /* as it came; > kept_bytes when it was cut */
+    uint16_t packet_id;     /* at QoS 1 and 2; 0: not known */
+    const char *payload;    /* [kept_bytes] borrowed */
+    size_t kept_bytes;      /* <= MESSAGE_PAYLOAD_MAX */
+    size_t payload_bytes;   /* as it came; > kept_bytes when it was cut */
+    message_coming *coming; /* NULL: nobody is told */
+    const void *coming_context;
 };
 
 /* Write one line with its '\n' to out[capacity] (no NUL). Returns the bytes written, or 0 when

@@ -342,11 +342,10 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
     return count;
 }
 
-/* Commands and replies are known again when they are delivered twice, and sent on as they
- * came. */
-static void keep_payload(struct event *e, const struct message *m)
+/* Commands and replies are sent on as they came. */
+static void keep_payload(struct event *e, const struct message *m, uint64_t hash)
 {
-    e->hash = message_hash(m);
+    e->hash = hash;
     if (e->kind == EVENT_COMMAND) {
         e->command.raw = m->payload;
         e->command.raw_bytes = m->kept_bytes;
@@ -354,6 +353,17 @@ static void keep_payload(struct event *e, const struct message *m)
         e->reply.raw = m->payload;
         e->reply.raw_bytes = m->kept_bytes;
     }
+}
+
+/* By its hash a command or reply is known again when it is delivered twice. Who looks it up is
+ * told before it is read, so that its memory is asked for meanwhile. */
+static uint64_t tell_coming(const struct message *m)
+{
+    const uint64_t hash = message_hash(m);
+    if (m->coming) {
+        m->coming(m->coming_context, hash);
+    }
+    return hash;
 }
 
 size_t payload_decode(const struct payload_kind *kind, enum side side, const struct message *m,
@@ -372,12 +382,14 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
                        context);
         return 1;
     }
+    const bool delivered = kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY;
+    const uint64_t hash = delivered ? tell_coming(m) : 0;
     json_scan_start(&s, m->payload, m->kept_bytes, PAYLOAD_DEPTH_MAX);
     if (kind->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
         count = decode_batch(&s, kind, e, emit, context);
     } else if (scan_part(&s, e, kind) && json_scan_finish(&s)) {
-        if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY) {
-            keep_payload(e, m);
+        if (delivered) {
+            keep_payload(e, m, hash);
         }
         emit(context, e);
         count = 1;

@@ -35,6 +35,7 @@ struct batch {
 
 struct replay_ahead {
     const struct replay *replay;
+    struct codec_set codecs; /* its, but for who is told what comes: no other thread asks */
     struct journal_reader *reader;
     struct batch *batches; /* [batch_count] a ring */
     size_t batch_count;
@@ -91,8 +92,8 @@ static void decode_batch(const struct replay_ahead *a, struct batch *b)
         struct decoding d = {b, &b->lines[i]};
         const struct journal_line *line = &d.line->line;
         if (d.line->status == STATUS_OK && !line->overlong) {
-            (void)codec_read_plain(&a->replay->codecs, a->replay->prefix, line->text,
-                                   line->bytes, keep_event, &d);
+            (void)codec_read_plain(&a->codecs, a->replay->prefix, line->text, line->bytes,
+                                   keep_event, &d);
         }
     }
 }
@@ -200,6 +201,15 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
     return (const void *)(b->events + l->event);
 }
 
+/* What is stepped next is looked up then: that is told here, a line before. */
+static void tell_next(const struct replay_ahead *a, const struct batch *b)
+{
+    const struct ahead_line *l = &b->lines[a->line];
+    if (a->line < b->count && l->event != NO_EVENT && event_of(b, l)->hash != 0) {
+        a->replay->codecs.coming(a->replay->codecs.context, event_of(b, l)->hash);
+    }
+}
+
 enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *line,
                               const struct event **event, struct err *err)
 {
@@ -220,6 +230,7 @@ enum status replay_ahead_next(struct replay_ahead *ahead, struct journal_line *l
     if (*event) {
         memcpy(&ahead->event, event_of(b, l), event_bytes(event_of(b, l)));
     }
+    tell_next(ahead, b);
     if (l->status != STATUS_OK) {
         *err = b->err;
     }
@@ -254,6 +265,8 @@ enum status replay_ahead_create(const struct replay *replay, struct journal_read
         return STATUS_E_NOMEM;
     }
     a->replay = replay;
+    a->codecs = replay->codecs;
+    a->codecs.coming = NULL;
     a->reader = reader;
     a->threads = threads;
     if (!make_batches(a, (size_t)BATCHES_A_THREAD * threads_count(threads))) {

@@ -52,20 +52,32 @@ static inline bool plain_same(const struct event *a, const struct event *b)
            (a->kind != EVENT_REPLY || plain_same_values(&a->reply, &b->reply));
 }
 
+/* What was said of the line before it was read: the hash of a command or reply. */
+static uint64_t plain_told;
+
+static inline void plain_tell(const void *context, uint64_t hash)
+{
+    (void)context;
+    plain_told = hash;
+}
+
 enum plain_line { PLAIN_NOT, PLAIN_AGREES, PLAIN_DIFFERS };
 
 /* Whether it can be read in one go, and whether that says the same. */
 static inline enum plain_line plain_line_read(const char *line, size_t bytes)
 {
-    static const struct codec_set set = {.codec = {&codec_native}, .count = 1};
+    static const struct codec_set set = {
+        .codec = {&codec_native}, .count = 1, .coming = plain_tell};
     static char scratch[MESSAGE_PAYLOAD_MAX + 1];
     static struct plain_seen one, two;
     struct message m;
     one.count = two.count = 0;
+    plain_told = 0;
     if (!codec_read_plain(&set, "tandem/v1", line, bytes, plain_keep, &one)) {
         return one.count == 0 ? PLAIN_NOT : PLAIN_DIFFERS;
     }
-    return one.count == 1 && message_parse(line, bytes, scratch, &m, NULL) == STATUS_OK &&
+    return one.count == 1 && plain_told == one.event.hash &&
+                   message_parse(line, bytes, scratch, &m, NULL) == STATUS_OK &&
                    codec_decode(&set, "tandem/v1", &m, plain_keep, &two) == 1 &&
                    two.count == 1 && plain_same(&one.event, &two.event)
                ? PLAIN_AGREES

@@ -93,9 +93,9 @@ void delivery_init(struct delivery_memory *m, uint32_t max, int64_t remember_us)
 /* A connection to the broker came to be (EVENT_SESSION). */
 void delivery_connect(struct delivery_memory *m, const struct event *event);
 
-/* A message is about to be taken in: where to look for it lies far away in memory, and is asked
- * for early. Changes nothing. */
-void delivery_expect(const struct delivery_memory *m, const struct event *event);
+/* A message of this hash is about to come: where to look for it lies far away in memory, and is
+ * asked for early, best before it is read. Changes nothing. */
+void delivery_expect(const struct delivery_memory *m, uint64_t hash);
 
 /* A message came, of whatever kind: take its packet id into account. */
 void delivery_note(struct delivery_memory *m, const struct event *event);
