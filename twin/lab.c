@@ -295,9 +295,14 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     return lab;
 }
 
-long lab_find(const struct lab *lab, const char *id)
+static size_t first_place(const struct lab *lab, const char *id)
 {
-    size_t k = hash_text(id) & (lab->table_size - 1);
+    return hash_text(id) & (lab->table_size - 1);
+}
+
+/* k: where in the table it is looked for first. */
+static long find_from(const struct lab *lab, const char *id, size_t k)
+{
     while (lab->table[k] != 0) {
         const uint32_t i = lab->table[k] - 1;
         if (strcmp(lab->p.pairs[i].id, id) == 0) {
@@ -306,6 +311,11 @@ long lab_find(const struct lab *lab, const char *id)
         k = (k + 1) & (lab->table_size - 1);
     }
     return -1;
+}
+
+long lab_find(const struct lab *lab, const char *id)
+{
+    return find_from(lab, id, first_place(lab, id));
 }
 
 long lab_find_team(const struct lab *lab, const char *name)
@@ -584,15 +594,33 @@ static void step_delivered(struct lab *lab, uint32_t i, const struct event *even
     lab->state->counts.forgotten_early = lab->deliveries->forgotten_early;
 }
 
+/* A step of this pair will follow, or it is at hand. */
+static void fetch_pair(struct lab *lab, uint32_t i, const struct event *event)
+{
+    const struct pair_parts *x = &lab->parts[i];
+    if (i != lab->stepped) {
+        pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
+        __builtin_prefetch(&lab->place[i]);
+        lab->stepped = i;
+    }
+}
+
+/* The pair of this event. Nearly always it is the one that stands where it is looked for first:
+ * its memory is asked for before its id is read, which is far away as well. */
+static long find_pair(struct lab *lab, const struct event *event)
+{
+    const size_t k = first_place(lab, event->pair);
+    if (lab->table[k] != 0) {
+        fetch_pair(lab, lab->table[k] - 1, event);
+    }
+    return find_from(lab, event->pair, k);
+}
+
 static void step_known(struct lab *lab, uint32_t i, const struct event *event,
                        const struct effects *fx)
 {
     const bool delivered = event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY;
-    const struct pair_parts *x = &lab->parts[i];
-    if (i != lab->stepped) { /* or it is at hand */
-        pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
-        lab->stepped = i;
-    }
+    fetch_pair(lab, i, event);
     if (delivered && event->retained) {
         lab->state->counts.retained++;
     } else if (delivered) {
@@ -643,7 +671,7 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
         lab->state->started = false;
     }
     delivery_note(lab->deliveries, event);
-    const long i = lab_find(lab, event->pair);
+    const long i = find_pair(lab, event);
     const bool of_team = team_only || event->kind == EVENT_MALFORMED;
     const long team = i < 0 && of_team ? lab_find_team(lab, event->pair) : -1;
     if (team >= 0) {
