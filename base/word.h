@@ -1,4 +1,4 @@
-/* base/word.h - eight bytes of a text looked at in one go. Pure. */
+/* base/word.h - eight bytes of a text read, compared and written in one go. Pure. */
 #ifndef BASE_WORD_H
 #define BASE_WORD_H
 

@@ -265,7 +265,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->table_size = table_size_for(p->pair_count);
     size_t most = 0;
     lab->places_step = places_step_for(p, &most);
-    lab->stepped = 0;
+    lab->fetched = 0;
     lab_watch(lab, NULL, NULL);
     char *at = (char *)memory + align_bytes(sizeof *lab);
     memset(at, 0, align_bytes(sizeof *lab->state));
@@ -594,14 +594,14 @@ static void step_delivered(struct lab *lab, uint32_t i, const struct event *even
     lab->state->counts.forgotten_early = lab->deliveries->forgotten_early;
 }
 
-/* A step of this pair will follow, or it is at hand. */
+/* Ask for what a step of this pair will touch, unless it was asked for last. */
 static void fetch_pair(struct lab *lab, uint32_t i, const struct event *event)
 {
     const struct pair_parts *x = &lab->parts[i];
-    if (i != lab->stepped) {
+    if (i != lab->fetched) {
         pair_fetch(x->pair, &lab->p.pairs[i], x->places, event);
         __builtin_prefetch(&lab->place[i]);
-        lab->stepped = i;
+        lab->fetched = i;
     }
 }
 
@@ -689,6 +689,9 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     struct lab_state *state = lab->state;
     struct lab_words worded = {lab, fx};
     const struct effects words = {lab_emit_words, &worded};
+    if (event->hash != 0) { /* of a line that was not read in one go, nobody was told */
+        delivery_expect(lab->deliveries, event->hash);
+    }
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, &words);
     }

@@ -42,7 +42,7 @@ struct lab {
     struct pair_parts *parts;     /* [pairs] into the state */
     struct crew *crew[TEAMS_MAX]; /* into the state */
     struct lab_member *member;    /* [pairs] */
-    uint32_t stepped;             /* the pair of the last message, 0 before */
+    uint32_t fetched;             /* the pair whose memory was asked for last; 0 before */
     struct codec_pair *foreign;   /* [foreign_count] pairs with a foreign codec */
     size_t foreign_count;
     struct topic_index *topics; /* of theirs; NULL: there is none */

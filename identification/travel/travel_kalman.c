@@ -52,7 +52,7 @@ enum { RISE, FALL, SIDES };
 static const enum travel_term test_terms[TRAVEL_TEST_COUNT] = {TRAVEL_INV_W, TRAVEL_INV_V,
                                                                TRAVEL_T0};
 
-/* As fmax(): called for each term of each move, that would be a call. */
+/* As fmax(), which would be a call for each term of each move; least is a number. */
 static double at_least(double least, double value)
 {
     return value > least ? value : least;

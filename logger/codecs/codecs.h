@@ -31,7 +31,8 @@ struct codec_set {
     bool (*foreign)(const void *context, size_t k, struct codec_pair *pair);
     /* Which of them may have this topic; false: any may. Any thread. NULL: any may. */
     bool (*addressed)(const void *context, const char *topic, struct topic_hits *hits);
-    message_coming *coming; /* told by codec_read_plain(), with the context; NULL: nobody is */
+    /* Told by codec_read_plain(), or by who reads ahead, with the context; NULL: nobody is. */
+    message_coming *coming;
     const void *context;
     struct codec_ear ear; /* send, send_context and room of foreign codecs, set by the owner */
 };

@@ -23,6 +23,7 @@ static inline const char *json_skip_plain(const char *at, const char *end)
             return at;
         }
     }
+    /* The zeros behind the rest are not plain. */
     return at + json_count_plain(word_load_part(at, (size_t)(end - at)));
 }
 

@@ -276,9 +276,11 @@ bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes,
     }
     for (size_t left = count; left > 0; left--) {
         *row = *row + 1 < count ? *row + 1 : 0;
-        if (take_name(s, (const char *)rows + *row * row_bytes, key)) {
+        const char *const name = (const char *)rows + *row * row_bytes;
+        if (take_name(s, name, key)) {
             return take_colon(s);
         }
+        assert(name[JSON_NAME_MAX - 1] == '\0');
     }
     *row = count;
     return scan_text(s, key) && take_colon(s);

@@ -55,9 +55,9 @@ bool json_scan_next_likely(struct json_scan *s, const char *quoted, size_t bytes
                            struct json_text *key);
 
 /* As json_scan_next_member(). *row: which of rows[count], each of row_bytes and with its name
- * (a char[JSON_NAME_MAX], as JSON writes it without escapes) first, it is of; count: of none.
- * It is looked for from the row behind *row on, for members come in the order of rows: count
- * at first. */
+ * (a char[JSON_NAME_MAX], 1 to 15 bytes as JSON writes them without escapes) first, it is of;
+ * count: of none. It is looked for from the row behind *row on, for members come in the order
+ * of rows: count at first. */
 bool json_scan_next_row(struct json_scan *s, const void *rows, size_t row_bytes, size_t count,
                         size_t *row, struct json_text *key);
 

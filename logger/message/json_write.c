@@ -241,7 +241,8 @@ void json_write_null(struct json_writer *w, const char *key)
     json_write_raw(w, key, "null", 4);
 }
 
-/* The seconds behind which nothing but zeros stand before end; returns where they begin. */
+/* Seconds as a decimal, written backwards from end; zeros at the end of its fraction do not
+ * count in *bytes. Returns where it begins. */
 static const char *seconds_before(char *end, int64_t us, size_t *bytes)
 {
     char *begin = end;

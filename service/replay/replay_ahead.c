@@ -35,7 +35,8 @@ struct batch {
 
 struct replay_ahead {
     const struct replay *replay;
-    struct codec_set codecs; /* its, but for who is told what comes: no other thread asks */
+    struct codec_set codecs; /* its, but nobody is told: asked for by the threads that read, it
+                              * would come to their cores */
     struct journal_reader *reader;
     struct batch *batches; /* [batch_count] a ring */
     size_t batch_count;
@@ -205,8 +206,10 @@ static const struct event *event_of(const struct batch *b, const struct ahead_li
 static void tell_next(const struct replay_ahead *a, const struct batch *b)
 {
     const struct ahead_line *l = &b->lines[a->line];
-    if (a->line < b->count && l->event != NO_EVENT && event_of(b, l)->hash != 0) {
-        a->replay->codecs.coming(a->replay->codecs.context, event_of(b, l)->hash);
+    const struct codec_set *set = &a->replay->codecs;
+    if (set->coming && a->line < b->count && l->event != NO_EVENT &&
+        event_of(b, l)->hash != 0) {
+        set->coming(set->context, event_of(b, l)->hash);
     }
 }
 

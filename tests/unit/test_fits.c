@@ -119,7 +119,7 @@ static void keep_event(void *context, const struct event *event)
 /* The next line of the journal that tells a fit's end; false when none comes. */
 static bool next_end(struct event *out)
 {
-    for (int wait = 0; wait < 4000; wait++) {
+    for (int wait = 0; wait < 30000; wait++) {
         struct inbox_line line;
         struct err err = {0};
         (void)inbox_begin(b.inbox);

@@ -225,10 +225,10 @@ static void collect(void *context, const char *text, size_t bytes)
  */
 static void test_texts(void)
 {
-    for (size_t bytes = 0; bytes < 20; bytes++) {
+    for (size_t bytes = 0; bytes < 52; bytes++) {
         for (size_t at = 0; at <= bytes; at++) {
-            char text[21] = "";
-            char want[64];
+            char text[53] = "";
+            char want[128];
             memset(text, 'x', bytes);
             text[at] = at < bytes ? '"' : '\0';
             (void)snprintf(want, sizeof want, "[\"%.*s%s%s\",1]", (int)at, text,

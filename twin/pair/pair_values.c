@@ -121,7 +121,7 @@ static bool numbers_agree(const char *name, double a, double b, const struct pai
     }
     const double larger = turn > 0.0 ? 0.0 : fmax(fabs(a), fabs(b));
     return gap <= pair_value_tolerance(p) || gap <= p->value_tolerance_ratio * larger ||
-           is_time(name);
+           is_time(name); /* asked last: of most it need not be */
 }
 
 /* ---- differences --------------------------------------------------------------------------
