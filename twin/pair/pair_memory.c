@@ -98,12 +98,17 @@ void pair_fetch(const struct pair *pair, const struct pair_params *p, const void
         return;
     }
     pair_fetch_lines(pair, offsetof(struct pair, recent));
-    pair_fetch_lines(&pair->counts, 64);
+    pair_fetch_lines(&pair->counts, offsetof(struct pair_counts, alarm));
     pair_fetch_lines(&pair->logger_stats, 64);
     pair_fetch_lines(&pair->logger_stats.stay_us, 64);
     pair_fetch_lines(&pair->trace, 1);
     pair_fetch_lines(places, offsetof(struct pair_slot, value));
     pair_fetch_lines(&pair->correction, sizeof pair->correction);
+    pair_fetch_lines(&pair->parameters.promotions, 1);
+    pair_fetch_lines(&pair->force.applied, 1);
+    pair_fetch_lines(&pair->virtual_since_us,
+                     sizeof *pair - offsetof(struct pair, virtual_since_us));
+    pair_fetch_lines(&pair->side[SIDE_VIRTUAL].pace.count, 1);
     for (enum side x = SIDE_REAL; x < SIDE_COUNT; x++) {
         if (event->side == x) {
             fetch_side(&pair->side[x]);
