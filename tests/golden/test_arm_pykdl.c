@@ -7,6 +7,7 @@
 
 #include "base/constants.h"
 #include "base/random.h"
+#include "tests/support/scratch.h"
 #include "twin/arm/arm_geometry.h"
 
 enum { POSES = 2000, NUMBERS = 48 };
@@ -73,8 +74,8 @@ static void test_against_kdl(void)
     struct arm_geometry arms[2];
     static double q[POSES][6];
     struct random_source random = {.state = 16};
-    char path[] = "/tmp/arm_pykdl_XXXXXX";
-    const int fd = mkstemp(path);
+    char path[SCRATCH_MAX];
+    const int fd = mkstemp(scratch_template(path, "arm_pykdl"));
     CU_ASSERT_FATAL(fd >= 0);
     FILE *file = fdopen(fd, "w");
     CU_ASSERT_FATAL(file != NULL && arm_geometry_find("ur5", &arms[0]) &&

@@ -1,3 +1,5 @@
+/* needs: a minute */
+/* short: TANDEM_WITHOUT=turning,together */
 /* How five real robots (iRobot Create under a camera system) follow their velocity commands:
  * fitted on the first half of an hour's quarter, foretold over the second. Where the data are
  * at hand: in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */

@@ -1,3 +1,4 @@
+/* needs: a minute */
 /* Joints that were recorded: a slide, a servo with a pendulum, the base of an arm; where the
  * data are at hand: in $TANDEM_DATA, else beside the source tree. They are not ours to ship.
  * Prints what is reached beside what others reached with the same files. */

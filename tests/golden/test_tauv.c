@@ -1,3 +1,5 @@
+/* needs: a minute */
+/* short: TANDEM_WITHOUT=simulated */
 /* An underwater vehicle in its horizontal plane, driven by commanded forces, where the data are
  * at hand: in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
 #include "tests/support/check.h"

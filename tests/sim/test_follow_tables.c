@@ -1,3 +1,4 @@
+/* needs: a minute, full */
 /* The published experiments of seed 002, section 4, and what a sound controller reaches on
  * them.
  */

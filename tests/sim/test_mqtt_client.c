@@ -1,3 +1,4 @@
+/* needs: threads, real time */
 /* The MQTT client and a real mosquitto that comes late, restarts, crashes, refuses; threads. */
 #include "tests/support/check.h"
 
@@ -553,7 +554,8 @@ static void test_presence_and_will(void)
     const pid_t child = fork();
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)execl("/proc/self/exe", "test_mqtt_client", "--doomed", port, (char *)NULL);
+        (void)setenv("TEST_DOOMED_PORT", port, 1);
+        (void)execl("/proc/self/exe", "tests_sim", "test_mqtt_client", (char *)NULL);
         _exit(127);
     }
     CHECK("doomed online", inbox_wait(&in, 3, UP_MS));
@@ -764,10 +766,11 @@ static void test_clock(void)
     CHECK("advances", lab_clock_now_us() >= first_us + 20000);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc == 3 && strcmp(argv[1], "--doomed") == 0) {
-        return be_doomed((int)strtol(argv[2], NULL, 10));
+    const char *doomed = getenv("TEST_DOOMED_PORT");
+    if (doomed) {
+        return be_doomed((int)strtol(doomed, NULL, 10));
     }
     if (broker_skip()) {
         (void)puts("mosquitto is not installed");

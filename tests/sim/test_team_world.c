@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=20 */
 /* Two and three simulated robots share one place. A lab with a team in link mode commands them
  * over a network that is late, says things twice and loses some; robots start anew, fall
  * silent, and the lab itself is killed and goes on from its state; people look after robots in

@@ -1,3 +1,4 @@
+/* needs: full */
 /* The clock map against simulated robots whose clocks are known: are its errors small, are its
  * error bars honest, are jumps found and none invented? The tables that it prints are those of
  * docs/model/clock.md. */

@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=1 */
 /* How often does what a team at work took lie within the P05..P95 that was foretold when it
  * began? Labs of known truth, each of which learns from a few courses and is then judged by the
  * next ones. TANDEM_RUNS sets the number of labs (default 40). */

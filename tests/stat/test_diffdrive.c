@@ -1,3 +1,4 @@
+/* needs: a minute, full */
 /* Four moves of the differential-drive robot, a thousand robots: how far from the goal do they
  * end? Printed beside the reference, which was computed independently with another generator.
  */

@@ -1,3 +1,4 @@
+/* needs: full */
 /* How often a change of a vessel's parameters is found and named by fits that follow each
  * other, under forces that nobody measures and without, and how often one is told where there
  * is none (docs/model/online.md, section 3). Fits of windows of 200 s each 300 s, as the lab

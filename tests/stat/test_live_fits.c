@@ -1,3 +1,4 @@
+/* short: TANDEM_ROW=diffdrive */
 /* Live pairs with `promote: auto`: robots that are as their model says are promoted although
  * their timers jitter, robots that change within the window are not (docs/model/online.md,
  * section 5). TANDEM_RUNS sets the number of draws of each (default 1), TANDEM_SEED which,

@@ -1,3 +1,4 @@
+/* needs: full */
 /* A built-in model written as a file fits the same recording to the same report but for its
  * name: values and errors of regressions to 1e-12, of simulations to 1e-8. And a
  * model-following experiment runs the same. */

@@ -1,3 +1,4 @@
+/* needs: full */
 /* Output error on known truth: bias, error bars and delay, over many draws of the noise. Prints
  * the table of docs/model/output_error.md. TANDEM_RUNS sets the number of draws (default 40;
  * 200 are those of the page). */

@@ -1,3 +1,5 @@
+/* needs: a minute */
+/* short: TANDEM_RUNS=1 */
 /* Prediction error on known truth, with forces that nobody measures and without: bias, error
  * bars, and what output error makes of the same draws. Prints the table of
  * docs/model/prediction_error.md. TANDEM_RUNS sets the number of draws (default 10; 100 are

@@ -1,3 +1,4 @@
+/* needs: full */
 /* Times of commanded moves on known truth: are the error bars honest, do right worlds pass and
  * wrong ones not? Prints the tables of docs/model/arm_pair.md. TANDEM_RUNS: draws a row. */
 #include "tests/support/check.h"

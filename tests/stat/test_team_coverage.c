@@ -1,3 +1,4 @@
+/* needs: full */
 /* How often does what a team really takes lie within the predicted P05..P95? Robots are
  * calibrated on so many moves of known truth, the team is predicted from that, and runs once in
  * truth. Prints the table of docs/model/teams.md, "Simulation"; TANDEM_RUNS sets the trials a

@@ -1,3 +1,4 @@
+/* needs: a minute, full */
 /* Travel times on known truth: are the error bars honest, and is the rest as good as the
  * reference figures of docs/model/travel_time.md? Prints the tables of that page; TANDEM_RUNS
  * sets the number of recordings a row (default 400; the tables were made with 2000). */

@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=3 */
 /* What `identify` reports of the vessels of the third paper (docs/model/usv3.md), from
  * recordings with its noise: every interval holds the value that made the recording as often as
  * it says, and what a hull's own thrusters cannot show is said to be not identifiable.

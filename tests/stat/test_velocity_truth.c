@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=1 */
 /* Robots that follow velocity commands, on known truth: bias, error bars and delay over many
  * draws of commands and noise, by the path the command line takes. Prints the tables of
  * docs/model/velocity_dynamics.md and first_order.md. TANDEM_RUNS sets the number of draws

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/scratch.h"
+
 struct broker {
     pid_t pid; /* 0: not running */
     int port;
@@ -77,9 +79,8 @@ static inline bool broker_skip(void)
 static inline bool broker_init(struct broker *b)
 {
     memset(b, 0, sizeof *b);
-    (void)snprintf(b->dir, sizeof b->dir, "/tmp/tandem-broker.XXXXXX");
     b->port = broker_free_port();
-    return mkdtemp(b->dir) != NULL && b->port > 0;
+    return mkdtemp(scratch_template(b->dir, "broker")) != NULL && b->port > 0;
 }
 
 /* Lines of the shipped file that say where the broker listens and who may come: a test's are

@@ -48,7 +48,7 @@ broker_start() {
         echo "mosquitto is not installed" >&2
         exit 77
     fi
-    broker_dir=$(mktemp -d /tmp/tandem-broker.XXXXXX)
+    broker_dir=$(mktemp -dt tandem-broker.XXXXXX)
     broker_port=$(free_port)
     {
         # Where it listens and who may come is the test's own.

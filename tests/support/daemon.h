@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/scratch.h"
+
 struct daemon_run {
     char dir[64];    /* lab.yaml, journal/, store.db, checkpoint, log */
     pid_t pid;       /* 0: not running */
@@ -49,8 +51,7 @@ static inline bool daemon_init_http(struct daemon_run *d, int broker_port, const
                                     const char *more)
 {
     memset(d, 0, sizeof *d);
-    (void)snprintf(d->dir, sizeof d->dir, "/tmp/tandem-serve.XXXXXX");
-    if (!mkdtemp(d->dir)) {
+    if (!mkdtemp(scratch_template(d->dir, "serve"))) {
         return false;
     }
     FILE *out = fopen(daemon_path(d, "lab.yaml"), "we");

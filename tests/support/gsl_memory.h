@@ -1,52 +1,7 @@
-/* tests/support/gsl_memory.h - GSL's memory runs out where a test wants it.
- *
- * The program's own definitions come before the library's. One source of a program includes it.
- */
+/* tests/support/gsl_memory.h - GSL's memory runs out where a test wants it. */
 #ifndef TESTS_SUPPORT_GSL_MEMORY_H
 #define TESTS_SUPPORT_GSL_MEMORY_H
 
-#include <dlfcn.h>
-
-#include <gsl/gsl_matrix.h>
-#include <gsl/gsl_vector.h>
-#include <gsl/gsl_vector_ulong.h>
-
-static long allocations_left = -1; /* -1: no end */
-
-static int refuse(void)
-{
-    if (allocations_left == 0) {
-        return 1;
-    }
-    allocations_left -= allocations_left > 0;
-    return 0;
-}
-
-gsl_vector *gsl_vector_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
-
-gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
-{
-    union {
-        void *object;
-        gsl_matrix *(*function)(size_t, size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
-    return refuse() ? NULL : next.function(n1, n2);
-}
-
-gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector_ulong *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_ulong_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
+extern long allocations_left; /* before GSL's allocations fail; -1: they never do */
 
 #endif

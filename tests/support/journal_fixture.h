@@ -17,12 +17,13 @@
 #include "logger/storage/journal_files.h"
 #include "logger/storage/journal_reader.h"
 #include "tests/support/check.h"
+#include "tests/support/scratch.h"
 
 /* 2026-11-20T05:55:55.599953Z */
 #define T0_US INT64_C(1795154155599953)
 #define S_US  INT64_C(1000000)
 
-static char base[] = "/tmp/test_journal.XXXXXX";
+static char base[SCRATCH_MAX];
 static char dir[128];
 static const struct journal_position beginning = {0, 0};
 

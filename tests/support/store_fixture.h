@@ -14,8 +14,9 @@
 
 #include "logger/storage/store.h"
 #include "tests/support/check.h"
+#include "tests/support/scratch.h"
 
-static char base[] = "/tmp/test_store.XXXXXX";
+static char base[SCRATCH_MAX];
 static char path[128];
 
 static inline void fresh_path(void)

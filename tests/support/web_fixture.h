@@ -19,6 +19,7 @@
 #include "twin/lab.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
+#include "tests/support/scratch.h"
 
 enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674, FIXTURE_UPLOAD_MAX = 300000 };
 
@@ -455,9 +456,9 @@ static inline void fixture_fits(const struct view *view, size_t pair, struct pai
 static inline void fixture_open(struct fixture *f, int moves)
 {
     static const char *const ids[FIXTURE_PAIRS] = {"r1", "r2", "quiet"};
-    *f = (struct fixture){.directory = "/tmp/tandem_web_XXXXXX", .uploads_max = 2};
+    *f = (struct fixture){.uploads_max = 2};
     (void)pthread_mutex_init(&f->lock, NULL);
-    if (!mkdtemp(f->directory)) {
+    if (!mkdtemp(scratch_template(f->directory, "web"))) {
         abort();
     }
     (void)snprintf(f->store_path, sizeof f->store_path, "%s/store.db", f->directory);

@@ -1,10 +1,11 @@
 #!/bin/sh
+# needs: real time
 # The demo: compares, ends by itself, on Ctrl-C and when a part dies, and leaves nobody behind.
 set -eu
 . tests/support/wait.sh
 TANDEM=${TANDEM:-build/dev/tandem}
 SOURCE=${SOURCE:-.}
-work=$(mktemp -d /tmp/tandem-demo-test.XXXXXX)
+work=$(mktemp -dt tandem-demo-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 fail() {

@@ -1,9 +1,10 @@
 #!/bin/sh
+# needs: real time
 # tandem demo --kind arm6: two arms are driven and calibrated, the simulated one gets the real one's times, and the gap
 # between their tools, before and after, is printed. Then its journal replays.
 set -eu
 TANDEM=${TANDEM:-build/dev/tandem}
-work=$(mktemp -d /tmp/tandem-demo-arm-test.XXXXXX)
+work=$(mktemp -dt tandem-demo-arm-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 fail() {

@@ -1,10 +1,11 @@
 #!/bin/sh
+# needs: real time
 # tandem demo --team: two simulated robots share a place; ends by itself and in its time, tells what a simulation makes of the
 # work, leaves nobody behind, and its journal replays.
 set -eu
 TANDEM=${TANDEM:-build/dev/tandem}
 SOURCE=${SOURCE:-.}
-work=$(mktemp -d /tmp/tandem-demo-team-test.XXXXXX)
+work=$(mktemp -dt tandem-demo-team-test.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
 fail() {

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# needs: real time
 """document.py FILE.md: what a document says to type works, in its order, from a fresh checkout.
 
 Every block fenced as sh runs, as written, in one shell that begins in a copy of the source tree and ends at the first command

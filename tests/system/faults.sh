@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: real time
 # The judge of the fault rounds sees what is wrong, docs/reliability.md has every kind, and a round of some kinds is played.
 set -eu
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77

@@ -1,3 +1,4 @@
+# needs: full
 # tandem identify: what it prints, and what it says about wrong usage and wrong files.
 set -eu
 . "$SOURCE/tests/support/identify.sh"

@@ -1,3 +1,5 @@
+# needs: a minute
+# short: TANDEM_SHORT=1
 # Recordings that are wrong in every way, for every model that `tandem identify` has.
 set -eu
 command -v python3 >/dev/null || { echo "no python3" >&2; exit 77; }

@@ -1,3 +1,4 @@
+# needs: full
 # tandem identify --model first_order, first_order_deadband, diffdrive: known robots out of tables.
 set -eu
 fail() { echo "identify_channels: $*" >&2; exit 1; }

@@ -1,3 +1,4 @@
+# needs: real time
 # tandem identify --model odometry: what it reads, refuses and prints.
 set -eu
 . "$SOURCE/tests/support/identify.sh"

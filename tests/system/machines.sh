@@ -1,3 +1,4 @@
+# needs: real time
 # tandem machines: every form of output, and what wrong usage says.
 set -eu
 fail() { echo "machines: $*" >&2; exit 1; }

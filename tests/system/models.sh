@@ -1,3 +1,4 @@
+# needs: full
 # tandem models, and models from files in identify, selftest, follow and lab files.
 set -eu
 fail() { echo "models: $*" >&2; exit 1; }

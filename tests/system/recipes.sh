@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: real time
 # What docs/operations.md says to type is typed: access, backup, restore; and its figures of disk are measured.
 command -v python3 >/dev/null && command -v mosquitto_passwd >/dev/null || { echo "no python3 or mosquitto"; exit 77; }
 command -v sqlite3 >/dev/null || { echo "no sqlite3: backup and restore were NOT tried" >&2; exit 77; }

@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: real time
 # Two robots, a driver and a recording, over a real broker: every command is answered, the
 # recording plays back message for message, and wrong usage says so.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: real time
 # The lab's robots over a real broker: every command answered once, parameters applied and
 # acknowledged, machines published, restarts, a slow simulator, many robots in one process.
 set -eu

@@ -1,3 +1,4 @@
+# needs: a minute, full
 # What is said of worlds that are not the models', in short: docs/model/trust.md has the long form. Judged by what chance
 # brings in one of 1000 self tests.
 set -eu

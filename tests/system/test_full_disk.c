@@ -1,3 +1,4 @@
+/* needs: real time */
 /* A full disk: readyz says so, nothing is acknowledged, and once there is room again the broker
  * delivers all of it. First with a limit on the size of files, which every user may set, then
  * with a small file system of its own, which takes root. Uses threads. */

@@ -1,3 +1,4 @@
+/* needs: real time */
 /* Nothing lost: a load of commands and replies at QoS 1, a daemon killed again and again, a
  * broker restarted and killed, a daemon frozen. Every command whose publisher got its
  * acknowledgement has exactly one entry. Uses threads.

@@ -1,3 +1,4 @@
+/* needs: threads, real time */
 /* The daemon with a real broker: how it starts, refuses, answers, restarts and stops; threads.
  */
 #include "tests/support/check.h"

@@ -1,3 +1,4 @@
+/* needs: real time */
 /* What people and disks do to journal, store and checkpoint: moved away, replaced by an older
  * copy, cut, removed while the daemon runs. Each is told, and the journal makes up what is
  * missing. Uses threads. */

@@ -1,3 +1,4 @@
+/* needs: threads, real time */
 /* The daemon under a supervisor: what it says on NOTIFY_SOCKET, and when; threads. */
 #include "tests/support/check.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# needs: real time
 # The closed loop: what is learnt about the real robot makes the simulated one move like it, and is
 # taken back when asked.
 set -eu

@@ -1,3 +1,4 @@
+/* short: TANDEM_WITHOUT=friction */
 /* An arm's links from poses, and its friction from currents: truth found, intervals that hold
  * it, wrong frames and units that are told, too little data, and memory that runs out. */
 #include "tests/support/check.h"

@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "service/robots/arm_links_file.h"
+#include "tests/support/scratch.h"
 
 /* Of a real UR5, as printed in issue 179 of ros-industrial-attic/ur_modern_driver. */
 static const char conf[] =
@@ -45,8 +46,8 @@ static struct arm_geometry ur5;
 
 static enum status load(const char *text, struct err_list *errors)
 {
-    char path[] = "/tmp/arm-links-XXXXXX";
-    const int fd = mkstemp(path);
+    char path[SCRATCH_MAX];
+    const int fd = mkstemp(scratch_template(path, "arm_links"));
     const size_t bytes = strlen(text);
     CU_ASSERT_FATAL(fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes);
     (void)close(fd);

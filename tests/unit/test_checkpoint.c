@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "tests/support/checkpoint_file.h"
+#include "tests/support/scratch.h"
 
-static char dir[] = "/tmp/test_checkpoint.XXXXXX";
+static char dir[SCRATCH_MAX];
 static char path[128];
 
 static const struct journal_position here = {INT64_C(1795153555599953), 123456789012};
@@ -370,7 +371,7 @@ static void chaos(void)
 
 int main(void)
 {
-    if (!mkdtemp(dir) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(dir, "test_checkpoint")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     (void)snprintf(path, sizeof path, "%s/lab.checkpoint", dir);

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "service/cli/csv_file.h"
+#include "tests/support/scratch.h"
 
 enum { LONG_BYTES = 3000001 }; /* no whole number of pieces */
 
@@ -39,10 +40,9 @@ static char *make_text(size_t bytes)
     return text;
 }
 
-static void write_file(char path[32], const char *text, size_t bytes)
+static void write_file(char path[SCRATCH_MAX], const char *text, size_t bytes)
 {
-    (void)snprintf(path, 32, "/tmp/csv_file_XXXXXX");
-    const int file = mkstemp(path);
+    const int file = mkstemp(scratch_template(path, "csv_file"));
     CU_ASSERT_FATAL(file >= 0);
     CU_ASSERT_FATAL(write(file, text, bytes) == (ssize_t)bytes);
     (void)close(file);
@@ -50,7 +50,7 @@ static void write_file(char path[32], const char *text, size_t bytes)
 
 static void check_whole(size_t bytes)
 {
-    char path[32];
+    char path[SCRATCH_MAX];
     char *text = make_text(bytes);
     write_file(path, text, bytes);
     const struct csv_source sources[] = {{.path = path}, {"text", text, bytes}};
@@ -78,7 +78,7 @@ static void test_whole(void)
 /* While the file is still being hashed. */
 static void test_stop(void)
 {
-    char path[32];
+    char path[SCRATCH_MAX];
     char *text = make_text(LONG_BYTES);
     write_file(path, text, LONG_BYTES);
     for (size_t most = 1; most < 100000; most *= 10) {

@@ -1,3 +1,4 @@
+/* short: 'TANDEM_WITHOUT=finds wheels' */
 /* A differential drive whose wheels rub: it stands until the command exceeds its friction,
  * stops in finite time, pivots about a wheel that holds; what a simulation says of its
  * sensitivities; the distance of its wheels from a recording; a fit without friction, which is

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "service/identify/dynamics_journal.h"
 #include "tests/support/check.h"
+#include "tests/support/scratch.h"
 
 enum { ROWS_MAX = 16, FIELDS = 3 };
 
@@ -205,9 +206,9 @@ static void test_files(void)
     static const char *const texts[2] = {LINE("0.0", REAL, "{\"nu\":[0,1],\"tau\":[1]}")
                                              LINE("0.4", REAL, "{\"nu\":[0,3],\"tau\":[1]}"),
                                          LINE("0.2", REAL, "{\"nu\":[0,2],\"tau\":[1]}")};
-    char directory[] = "/tmp/tandem_journal_XXXXXX";
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
-    char paths[2][64];
+    char directory[SCRATCH_MAX];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(scratch_template(directory, "dynamics")));
+    char paths[2][32 + SCRATCH_MAX];
     const struct csv_source both[2] = {{.path = paths[0]}, {.path = paths[1]}};
     for (size_t i = 0; i < 2; i++) {
         (void)snprintf(paths[i], sizeof paths[i], "%s/%zu.jsonl", directory, i);

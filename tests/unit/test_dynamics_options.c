@@ -1,3 +1,5 @@
+/* needs: a minute */
+/* short: TANDEM_WITHOUT=outliers */
 /* What can be asked of an estimator beside its method: a ridge, and to look past outliers. */
 #include "tests/support/check.h"
 

@@ -1,6 +1,10 @@
+/* needs: a minute */
+/* short: 'TANDEM_WITHOUT=drifting sensor,coloured noise' */
 /* The choice of window, start and delay range, and what is said where a method cannot be
  * computed: short runs, fast sampling, decompositions that fail, memory that runs out. */
 #include "tests/support/check.h"
+
+#include <dlfcn.h>
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The ring of events: what a cursor gets, what it misses, where it resumes; threads. */
 #include "tests/support/check.h"
 

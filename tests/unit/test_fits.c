@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Batch fits of the lab on the worker: found, failed, cancelled, refused; uses threads. */
 #include "tests/support/lab_script.h"
 
@@ -10,6 +11,7 @@
 
 #include "logger/codecs/codecs.h"
 #include "service/daemon/fits.h"
+#include "tests/support/scratch.h"
 #include "tests/support/usv_truth.h"
 #include "twin/dynamics/pair_dynamics.h"
 
@@ -43,8 +45,7 @@ static void set_up(enum dynamics_method method, size_t queue_max)
 {
     struct journal_params journal;
     struct worker_params worker;
-    (void)snprintf(b.directory, sizeof b.directory, "/tmp/tandem-fits-XXXXXX");
-    CU_ASSERT_FATAL(mkdtemp(b.directory) != NULL);
+    CU_ASSERT_FATAL(mkdtemp(scratch_template(b.directory, "fits")) != NULL);
     journal_params_init(&journal);
     journal.directory = b.directory;
     CU_ASSERT_FATAL(journal_open(&journal, &b.journal, NULL) == STATUS_OK);

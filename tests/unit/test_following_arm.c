@@ -1,3 +1,4 @@
+/* short: TANDEM_WITHOUT=courses */
 /* A simulated arm follows a real one that is heard late: where it stands, by how many turns,
  * and what is said when something is wrong with either. */
 #include "tests/support/check.h"

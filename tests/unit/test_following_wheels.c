@@ -1,3 +1,4 @@
+/* short: 'TANDEM_WITHOUT=stays where the real one is' */
 /* A simulated robot on wheels follows a real one whose parameters, and its own, are known
  * wrongly: it stays where the real one is, however long it goes on. */
 #include "tests/support/check.h"

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Who may ask: names of the server, limits by address, TLS files; over sockets, with threads.
  */
 #include "tests/support/check.h"

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* tests/unit/test_inbox.c - many threads, a small buffer, a failing disk: nothing lost, nothing
  * twice, in order. */
 #include "tests/support/check.h"
@@ -11,6 +12,7 @@
 #include "logger/storage/journal_reader.h"
 #include "service/cli/lab_clock.h"
 #include "service/daemon/inbox.h"
+#include "tests/support/scratch.h"
 
 static _Atomic int64_t clock_us = 1700000000000000;
 
@@ -47,8 +49,8 @@ static const struct journal_io disk = {.write = write_unless_full};
 
 static struct bench set_up(void)
 {
-    struct bench b = {.directory = "/tmp/tandem-inbox-XXXXXX"};
-    CU_ASSERT_FATAL(mkdtemp(b.directory) != NULL);
+    struct bench b = {0};
+    CU_ASSERT_FATAL(mkdtemp(scratch_template(b.directory, "inbox")) != NULL);
     struct journal_params params;
     journal_params_init(&params);
     params.directory = b.directory;

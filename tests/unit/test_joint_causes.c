@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=2 */
 /* A joint under control and what was done to it: what is said, and what is not. The motion is
  * given, and the effort is what it takes and a disturbance that hangs together. */
 #include <stdint.h>

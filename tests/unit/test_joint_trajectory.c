@@ -1,3 +1,4 @@
+/* short: TANDEM_WITHOUT=velocities */
 /* Walks along a joint against finer ones: friction turns over within a hundredth of what the
  * velocity changes by from sample to sample, and a pendulum hangs on positions between rows. */
 #include "tests/support/check.h"

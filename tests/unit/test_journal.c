@@ -288,7 +288,7 @@ static void taken_away_for_good(void)
 
 int main(void)
 {
-    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_journal")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("journal", NULL, NULL);

@@ -274,7 +274,7 @@ static void torn_before_restart(void)
 
 int main(void)
 {
-    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_journal")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("journal disk", NULL, NULL);

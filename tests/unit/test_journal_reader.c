@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The journal's reader: lines, merging, and the tail of one being written; uses threads. */
 #include "tests/support/check.h"
 
@@ -509,7 +510,7 @@ static void corpus(void)
 
 int main(void)
 {
-    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_journal")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("journal reader", NULL, NULL);

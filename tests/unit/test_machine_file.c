@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "config/machine_file.h"
+#include "tests/support/scratch.h"
 
 static struct machine_file *parse_text(const char *text)
 {
@@ -227,11 +228,11 @@ static void test_print(void)
 /* A list of files beside it; what cannot be read is told. */
 static void test_list(void)
 {
-    char folder[] = "/tmp/machine_file_XXXXXX";
+    char folder[SCRATCH_MAX];
     char path[128];
     char told[1024] = "";
     struct machine_file *file = NULL;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(scratch_template(folder, "machine_file")));
     (void)snprintf(path, sizeof path, "%s/one.yaml", folder);
     FILE *out = fopen(path, "w");
     CU_ASSERT_PTR_NOT_NULL_FATAL(out);

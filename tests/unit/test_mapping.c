@@ -7,12 +7,13 @@
 #include "logger/message/codec_native.h"
 #include "service/replay/event_line.h"
 #include "tests/support/check.h"
+#include "tests/support/scratch.h"
 
 static struct mapping_table *read_table(const char *yaml, char why[ERR_TEXT_MAX])
 {
-    char path[] = "/tmp/test_mapping.XXXXXX";
+    char path[SCRATCH_MAX];
     struct err_list errors = {0};
-    const int fd = mkstemp(path);
+    const int fd = mkstemp(scratch_template(path, "mapping"));
     CU_ASSERT_FATAL(fd >= 0 && write(fd, yaml, strlen(yaml)) == (ssize_t)strlen(yaml));
     (void)close(fd);
     struct mapping_table *table = mapping_table_load(path, &errors);

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The Modbus server by libmodbus's client and by bare bytes; uses threads. */
 #include "tests/support/check.h"
 

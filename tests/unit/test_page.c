@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 
 #include "tests/support/http.h"
+#include "tests/support/scratch.h"
 #include "tests/support/web_fixture.h"
 #include "twin/machines.h"
 #include "web/resources/page.h"
@@ -81,9 +82,9 @@ static void test_conditional(void)
 /* What gzip(1) makes of bytes, into out. Returns how many. */
 static size_t decompress(const unsigned char *bytes, size_t n, char *out, size_t out_max)
 {
-    char path[] = "/tmp/tandem-page.XXXXXX";
-    char command[64];
-    const int fd = mkstemp(path);
+    char path[SCRATCH_MAX];
+    char command[32 + SCRATCH_MAX];
+    const int fd = mkstemp(scratch_template(path, "page"));
     size_t got = 0;
     if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) {
         abort();

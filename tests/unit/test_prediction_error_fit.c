@@ -1,3 +1,4 @@
+/* short: TANDEM_WITHOUT=bend */
 /* Prediction error and the choice of a method: known noise, delay, models that run away, wrong
  * calls and memory that runs out. */
 #include "tests/support/check.h"

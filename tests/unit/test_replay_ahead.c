@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Recordings read by several threads, and documents made by them, say what they say by one. */
 #include "tests/support/check.h"
 
@@ -5,6 +6,7 @@
 
 #include "service/replay/replay_ahead.h"
 #include "service/replay/replay_run.h"
+#include "tests/support/scratch.h"
 
 enum { PAIRS = 12, LINES = 6000, MANY = 150, MOVES = 14 };
 
@@ -297,8 +299,9 @@ int main(void)
     }
     srand(check_seed(11));
     for (size_t i = 0; i < COUNT(path); i++) {
-        (void)snprintf(path[i], sizeof path[i], "/tmp/test_replay_ahead.%d.%zu.jsonl",
-                       (int)getpid(), i);
+        const int fd = mkstemp(scratch_template(path[i], "replay_ahead"));
+        CU_ASSERT_FATAL(fd >= 0);
+        (void)close(fd);
     }
     write_recording(path[0], INT64_C(1763617674000000));
     write_recording(path[1], INT64_C(1763617704000000));

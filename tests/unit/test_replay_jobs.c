@@ -1,3 +1,4 @@
+/* needs: threads */
 /* tests/unit/test_replay_jobs.c - with threads: uploaded journals and tables of moves through
  * the lab's code, what the document keeps, what is refused. */
 #include "tests/support/check.h"

@@ -1,3 +1,4 @@
+/* short: TANDEM_RUNS=1 */
 /* The self test: passes what is right, and objects to what is not. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The queue before the store; uses threads. */
 #include "tests/support/check.h"
 
@@ -420,7 +421,7 @@ static void race(void)
 
 int main(void)
 {
-    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_store")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("store queue", NULL, NULL);

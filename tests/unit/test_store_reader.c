@@ -272,7 +272,7 @@ static void plans(void)
 
 int main(void)
 {
-    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_store")) || CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("store reader", NULL, NULL);

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* /api/v1/events over sockets: listeners that filter, resume, are slow, are many; threads. */
 #include "tests/support/check.h"
 

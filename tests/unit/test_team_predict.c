@@ -1,3 +1,4 @@
+/* short: 'TANDEM_WITHOUT=makespans are those of the table' */
 /* Prediction of a team: laws and draws, the driver against an independent recursion, makespans
  * against closed forms and against the reference's table. threads */
 #include "tests/support/team_cell.h"

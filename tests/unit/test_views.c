@@ -1,3 +1,4 @@
+/* needs: threads */
 /* tests/unit/test_views.c - readers in threads: snapshots do not change, share what has not
  * changed, and are freed. */
 #include "tests/support/check.h"

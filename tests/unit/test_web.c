@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The HTTP server over real sockets: every route, every error. It runs threads. */
 #include "tests/support/web_served.h"
 

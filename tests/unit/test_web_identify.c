@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Uploads and jobs over real sockets: what is taken, what is refused and when. It runs threads.
  */
 #include "tests/support/check.h"

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Lists over HTTP: pages without gap or repeat, CSV, a store that is away. It runs threads. */
 #include "tests/support/check.h"
 

@@ -1,3 +1,4 @@
+/* needs: threads */
 /* The HTTP server under bad clients, many clients, and while it stops. It runs threads. */
 #include "tests/support/check.h"
 

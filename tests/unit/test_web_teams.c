@@ -1,3 +1,4 @@
+/* needs: threads */
 /* Teams over HTTP: what is asked of them, what they answer. It runs threads. */
 #include "tests/support/web_served.h"
 

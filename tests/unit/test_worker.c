@@ -1,3 +1,4 @@
+/* needs: threads */
 /* tests/unit/test_worker.c - uses threads: the order of jobs, progress, cancelling, keeping,
  * stopping. */
 #include "tests/support/check.h"
