@@ -1,4 +1,5 @@
 #!/bin/sh
+# short: TANDEM_SHORT=1
 # The recipes of docs/adding.md: each patch of additions/ adds one thing, all of them to one copy of the tree; what they
 # add must be seen from all sides without another line of code.
 set -eu
@@ -17,7 +18,8 @@ for patch in tests/arch/additions/*.patch; do
     patch -d "$work" -p1 -s --no-backup-if-mismatch -F3 <"$patch" \
         || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
 done
-# What ./test has built optimized, and no recipe touches, is not compiled again where the copy can stand, for this build,
+[ -z "${TANDEM_SHORT:-}" ] || exit 0 # building the copy costs a minute of computing
+# What ./test --full has built optimized, and no recipe touches, is not compiled again where the copy can stand, for this build,
 # at the tree's own place.
 built=build/optimized
 if [ "$(id -u)" = 0 ] && [ -f $built/tandem ] && unshare -m mount --bind "$work" "$SOURCE" 2>/dev/null; then
