@@ -2,6 +2,8 @@
 #
 #   deps_install PACKAGE...      install what is missing (with sudo when not root)
 #   deps_build PRESET TARGET...  configure the source tree $root and build into build/PRESET
+#
+# Both show one line that moves. What the tools print is shown only if they fail: its last lines, and what to do.
 
 deps_to_build='
     gcc                 the compiler
@@ -99,35 +101,129 @@ deps_forbid_services() {
     fi
 }
 
-deps_install() {
+deps_on_terminal() {
+    [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]
+}
+
+# Show "LABEL TEXT" as the line that moves: rewritten in place on a terminal, elsewhere a line at each quarter.
+deps_show() { # LABEL TEXT PERCENT
+    if deps_on_terminal; then
+        printf '\r%s %s\033[K' "$1" "$2"
+    else
+        [ "$1" = "$deps_label" ] || deps_quarter=0
+        [ $(($3 / 25)) -le "$deps_quarter" ] || echo "$1 $2"
+        deps_label=$1
+        deps_quarter=$(($3 / 25))
+    fi
+}
+
+# Show how far apt or ninja on standard input is, and return its exit status. All other lines go to deps_log.
+deps_follow() { # LABEL [LABEL OF FETCHING]
+    deps_label=
+    deps_status=1
+    while IFS= read -r deps_line; do
+        deps_percent=${deps_line#*:*:}
+        deps_percent=${deps_percent%%[!0-9]*}
+        case $deps_line in
+            '@ninja '*/*' '*)
+                deps_line=${deps_line#@ninja }
+                deps_total=${deps_line#*/}
+                deps_total=${deps_total%% *}
+                deps_line=${deps_line%%/*}
+                deps_show "$1" "$deps_line of $deps_total" $((100 * deps_line / deps_total)) ;;
+            dlstatus:*:[0-9]*) deps_show "${2:-}" "$deps_percent %" "$deps_percent" ;;
+            pmstatus:*:[0-9]*) deps_show "$1" "$deps_percent %" "$deps_percent" ;;
+            pmstatus:*) ;;
+            '@exit '*) deps_status=${deps_line#@exit } ;;
+            *) printf '%s\n' "$deps_line" >>"$deps_log" ;;
+        esac
+    done
+    ! deps_on_terminal || printf '\r\033[K'
+    return "$deps_status"
+}
+
+# Say why apt or the build failed: the last lines of deps_log, and what to do about it.
+deps_explain() { # ADVICE
+    if grep -q '^FAILED: ' "$deps_log"; then # by ninja: what failed first, without the long command
+        sed -n '/^FAILED: /,$p' "$deps_log" | sed 2d | head -n 20 >&2
+    else
+        tail -n 10 "$deps_log" >&2
+    fi
+    if grep -qi 'no space left\|enough free space' "$deps_log"; then
+        echo "The disk is full. Make room, then start again." >&2
+    elif grep -qi 'failure resolving\|could not resolve\|could not connect\|cannot initiate the connection' "$deps_log"; then
+        echo "The package servers cannot be reached. Check the network, then start again." >&2
+    else
+        echo "$1" >&2
+    fi
+}
+
+# Fail if the disk of the folder DIR has less than MB megabytes free.
+deps_check_room() { # MB DIR
+    deps_free=$(df -Pm "$2" | awk 'NR == 2 { print $4 }')
+    if [ "$deps_free" -lt "$1" ]; then
+        echo "The disk of $2 has $deps_free MB free, and $1 MB are needed. Make room, then start again." >&2
+        return 1
+    fi
+}
+
+# deps_missing: those of the packages that are not installed.
+deps_find_missing() { # PACKAGE...
     deps_missing=
     for deps_package in "$@"; do
         deps_is_installed "$deps_package" || deps_missing="$deps_missing $deps_package"
     done
-    [ -n "$deps_missing" ] || return 0
-    if ! command -v apt-get >/dev/null; then
-        echo "this is no Debian; please install:$deps_missing" >&2
-        return 1
-    fi
-    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-        echo "as root, please: apt install --no-install-recommends$deps_missing" >&2
-        return 1
-    fi
-    echo "installing:$deps_missing"
-    deps_log=$(mktemp)
-    deps_forbid_services
+}
+
+# Ask apt what the missing packages bring: deps_count of packages, deps_upgrades of those that are there, deps_mb on disk.
+deps_plan() {
     # shellcheck disable=SC2086 # a list of packages
-    if deps_root DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 update \
-        >"$deps_log" 2>&1 &&
-        deps_root DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y \
-            --no-install-recommends $deps_missing >>"$deps_log" 2>&1; then
-        deps_status=0
-    else
-        deps_status=1
-        tail -n 20 "$deps_log" >&2
+    deps_answer=$(LC_ALL=C apt-get -o Debug::NoLocking=true install --no-install-recommends --assume-no $deps_missing 2>&1) ||
+        true
+    deps_count=$(echo "$deps_answer" | sed -n 's/.* \([0-9]*\) newly installed.*/\1/p')
+    deps_upgrades=$(echo "$deps_answer" | sed -n 's/^\([0-9]*\) upgraded.*/\1/p')
+    # The archives stay on the disk (apt clean removes them), next to what was in them.
+    deps_mb=$(echo "$deps_answer" | awk '/^Need to get|^After this operation/ {
+        for (i = 2; i <= NF; i++)
+            if ($i == "MB" || $i == "GB") { sub(/.*\//, "", $(i - 1)); sum += $(i - 1) * ($i == "GB" ? 1000 : 1) }
+        } END { printf "%.0f", sum }')
+    if [ -z "$deps_count" ]; then
+        echo "$deps_answer" >>"$deps_log"
+        return 1
     fi
+}
+
+deps_apt() { # LABEL OF FETCHING, APT-GET ARGUMENT...
+    deps_fetching=$1
+    shift
+    { # sudo closes all descriptors above 2, so a shell inside it opens the one for the progress.
+        # shellcheck disable=SC2016 # that shell expands "$@"
+        if deps_root DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -c 'exec "$@" 3>&1 >&2' sh apt-get \
+            -o APT::Status-Fd=3 -o DPkg::Lock::Timeout=300 "$@" 2>>"$deps_log"; then
+            echo '@exit 0'
+        else
+            echo '@exit 1'
+        fi
+    } | deps_follow "installing packages:" "$deps_fetching"
+}
+
+# An update that fails is no fault in itself: one of many servers may be off.
+deps_update() {
+    deps_apt "fetching lists of packages:" update || true
+}
+
+deps_install_missing() {
+    # dpkg waits for the disk after each file. Without that, 170 packages take half the time on a slow disk (55 s, not 106 s).
+    # A power cut meanwhile can leave empty files in new packages. Where old ones are upgraded it could break the system.
+    deps_unsafe=
+    [ "$deps_upgrades" != 0 ] || deps_unsafe='-o Dpkg::Options::=--force-unsafe-io'
+    deps_forbid_services
+    deps_result=0
+    # shellcheck disable=SC2086 # lists of words
+    deps_apt "fetching packages:" $deps_unsafe install -y --no-install-recommends $deps_missing || deps_result=1
     deps_allow_services
-    if [ $deps_status = 0 ] && [ -d /run/systemd/system ]; then
+    [ -z "$deps_unsafe" ] || sync
+    if [ $deps_result = 0 ] && [ -d /run/systemd/system ]; then
         for deps_service in mosquitto prometheus; do
             case " $deps_missing " in
                 *" $deps_service "*) # came with us: not at the next boot either
@@ -135,20 +231,57 @@ deps_install() {
             esac
         done
     fi
+    return $deps_result
+}
+
+# deps_next and deps_next_mb, if set, say for the first line what the caller does next.
+deps_install() { # PACKAGE...
+    deps_find_missing "$@"
+    [ -n "$deps_missing" ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        echo "This is not Debian: it has no apt-get. Install what is in these packages of Debian 12:$deps_missing" >&2
+        return 1
+    fi
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        echo "Packages are missing, and there is no sudo. As root: apt install --no-install-recommends$deps_missing" >&2
+        return 1
+    fi
+    deps_log=$(mktemp)
+    deps_listed=yes # a bare Debian has no lists of packages yet
+    deps_plan || { deps_listed=; deps_update; deps_plan; } || { deps_fail_install; return; }
+    deps_mb=$((deps_mb + ${deps_next_mb:-0}))
+    echo "Installs $deps_count packages, ${deps_next:+$deps_next, }needs $deps_mb MB."
+    deps_next=
+    deps_check_room "$deps_mb" / || return
+    [ -z "$deps_listed" ] || deps_update
+    deps_install_missing || { deps_fail_install; return; }
     rm -f "$deps_log"
-    return $deps_status
+}
+
+deps_fail_install() {
+    deps_explain "The packages could not be installed. By hand, as root: apt install --no-install-recommends$deps_missing"
+    rm -f "$deps_log"
+    return 1
 }
 
 deps_build() { # PRESET TARGET...
     deps_preset=$1
     shift
-    deps_log=$(mktemp)
+    mkdir -p "$root/build"
+    deps_log=$root/build/$deps_preset.log
+    : >"$deps_log"
     if ! cmake -S "$root" --preset "$deps_preset" >"$deps_log" 2>&1; then
-        cat "$deps_log" >&2
-        rm -f "$deps_log"
+        deps_explain "cmake cannot prepare build/$deps_preset. All that it said is in build/$deps_preset.log."
         return 1
     fi
-    rm -f "$deps_log"
-    echo "building build/$deps_preset"
-    cmake --build "$root/build/$deps_preset" --target "$@" -- --quiet
+    if ! {
+        if NINJA_STATUS='@ninja %f/%t ' cmake --build "$root/build/$deps_preset" --target "$@" 2>&1; then
+            echo '@exit 0'
+        else
+            echo '@exit 1'
+        fi
+    } | deps_follow "building build/$deps_preset:"; then
+        deps_explain "The build failed. All that it said is in build/$deps_preset.log."
+        return 1
+    fi
 }
