@@ -131,7 +131,7 @@ deps_follow() { # LABEL [LABEL OF FETCHING]
                 deps_total=${deps_total%% *}
                 deps_line=${deps_line%%/*}
                 deps_show "$1" "$deps_line of $deps_total" $((100 * deps_line / deps_total)) ;;
-            dlstatus:*:[0-9]*) deps_show "${2:-}" "$deps_percent %" "$deps_percent" ;;
+            dlstatus:*) ! deps_on_terminal || deps_show "${2:-}" "$deps_percent %" 0 ;;
             pmstatus:*:[0-9]*) deps_show "$1" "$deps_percent %" "$deps_percent" ;;
             pmstatus:*) ;;
             '@exit '*) deps_status=${deps_line#@exit } ;;

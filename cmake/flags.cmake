@@ -47,8 +47,11 @@ elseif(TANDEM_LTO)
             -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} -DCMAKE_C_FLAGS=${CMAKE_C_FLAGS}
             -DCMAKE_C_FLAGS_RELWITHDEBINFO=${CMAKE_C_FLAGS_RELWITHDEBINFO}
             -DTANDEM_COUNTS=${counting}/counts > ${counting}.log VERBATIM)
+  # Its progress is shown while it is built (USES_TERMINAL), not all at the end.
   add_custom_target(counts COMMAND ${CMAKE_COMMAND} --build ${counting} --target counted
-    DEPENDS ${counting}/build.ninja VERBATIM)
+    DEPENDS ${counting}/build.ninja USES_TERMINAL VERBATIM)
+  # Only the program is optimized while it is linked. For the tools of the build gcc would warn that this takes long.
+  add_link_options(-fno-lto)
 endif()
 
 # tandem_room(DIR [LINK lib...] [EXCLUDE stem...] [POSIX])

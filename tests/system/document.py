@@ -5,7 +5,7 @@
 Every block fenced as sh runs, as written, in one shell that begins in a copy of the source tree and ends at the first command
 that fails. A fence with more words (```sh as root on a machine with systemd) is not run; the words are the reason, and printed.
 A block fenced as text right behind one that runs shows what that prints: each word of it must occur there, figures may differ.
-The copy has the program under test at build/release/tandem, and a cmake that builds nothing. Network and home are the
+The copy has the program under test at build/tandem, where ./run puts it, and a cmake that builds nothing. Network and home are the
 document's own: ports are free, and what it starts in the background ends with it.
 """
 import ctypes
@@ -60,9 +60,10 @@ def enter_own_network():
 def copy_checkout(scratch):
     checkout = scratch / "tandem"
     shutil.copytree(SOURCE, checkout, ignore=shutil.ignore_patterns(*NOT_COPIED))
-    release = checkout / "build/release"
-    release.mkdir(parents=True)
-    (release / "tandem").symlink_to(os.environ["TANDEM"])
+    built = checkout / "build/run"
+    built.mkdir(parents=True)
+    (built / "tandem").symlink_to(os.environ["TANDEM"])
+    (checkout / "build/tandem").symlink_to("run/tandem")
     stubs = scratch / "bin"
     stubs.mkdir()
     (stubs / "cmake").write_text("#!/bin/sh\n")
