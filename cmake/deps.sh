@@ -151,7 +151,7 @@ deps_explain() { # ADVICE
     fi
     if grep -qi 'no space left\|enough free space' "$deps_log"; then
         echo "The disk is full. Make room, then start again." >&2
-    elif grep -qi 'failure resolving\|could not resolve\|could not connect\|cannot initiate the connection' "$deps_log"; then
+    elif grep -qi 'failure resolving\|could not \(resolve\|connect\)\|cannot initiate the conn' "$deps_log"; then
         echo "The package servers cannot be reached. Check the network, then start again." >&2
     else
         echo "$1" >&2
@@ -175,11 +175,11 @@ deps_find_missing() { # PACKAGE...
     done
 }
 
-# Ask apt what the missing packages bring: deps_count of packages, deps_upgrades of those that are there, deps_mb on disk.
+# Ask apt what deps_missing bring: deps_count new packages, deps_upgrades of installed ones, deps_mb on the disk.
 deps_plan() {
     # shellcheck disable=SC2086 # a list of packages
-    deps_answer=$(LC_ALL=C apt-get -o Debug::NoLocking=true install --no-install-recommends --assume-no $deps_missing 2>&1) ||
-        true
+    deps_answer=$(LC_ALL=C apt-get -o Debug::NoLocking=true install --no-install-recommends --assume-no \
+        $deps_missing 2>&1) || true
     deps_count=$(echo "$deps_answer" | sed -n 's/.* \([0-9]*\) newly installed.*/\1/p')
     deps_upgrades=$(echo "$deps_answer" | sed -n 's/^\([0-9]*\) upgraded.*/\1/p')
     # The archives stay on the disk (apt clean removes them), next to what was in them.
@@ -213,8 +213,8 @@ deps_update() {
 }
 
 deps_install_missing() {
-    # dpkg waits for the disk after each file. Without that, 170 packages take half the time on a slow disk (55 s, not 106 s).
-    # A power cut meanwhile can leave empty files in new packages. Where old ones are upgraded it could break the system.
+    # dpkg waits for the disk after each file. Without that, 170 packages take half the time on a slow disk: 55 s, not
+    # 106 s. A power cut meanwhile can leave empty files in new packages. In upgraded ones it could break the system.
     deps_unsafe=
     [ "$deps_upgrades" != 0 ] || deps_unsafe='-o Dpkg::Options::=--force-unsafe-io'
     deps_forbid_services
@@ -259,7 +259,7 @@ deps_install() { # PACKAGE...
 }
 
 deps_fail_install() {
-    deps_explain "The packages could not be installed. By hand, as root: apt install --no-install-recommends$deps_missing"
+    deps_explain "The packages were not installed. By hand, as root: apt install --no-install-recommends$deps_missing"
     rm -f "$deps_log"
     return 1
 }

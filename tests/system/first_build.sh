@@ -1,5 +1,5 @@
-# ./run on a machine where everything is missing, with stand-ins for apt-get, sudo and cmake that print what the real ones
-# would: little is printed if all goes well, and of a failure the last lines and what to do. Needs no root and no network.
+# ./run on a machine where everything is missing, with stand-ins for apt-get, sudo and cmake. If all goes well, it prints
+# little. After a failure it prints the last lines of the tool, and what to do. It needs no root and no network.
 set -eu
 for tool in ninja script; do command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }; done
 work=$(mktemp -d)
@@ -47,7 +47,7 @@ case " $* " in
     exit 1 ;;
 *' update '*)
     noise
-    [ "${STUB_APT:-}" != offline ] || { echo "W: Failed to fetch x  Temporary failure resolving 'deb.debian.org'" >&2; exit; }
+    [ "${STUB_APT:-}" != offline ] || { echo "W: Failed to fetch  Temporary failure resolving 'x'" >&2; exit; }
     touch "$STUB/lists" ;;
 *' install '*)
     echo "$*" >"$STUB/arguments"
@@ -77,7 +77,7 @@ echo 'printf "#!/bin/sh\necho demo \$*\n" >tandem; chmod +x tandem' >"$work/link
 echo 'for i in 1 2 3 4 5 6 7 8 9; do echo "a.c:$i: error: unknown type"; done; exit 1' >"$work/compile_error"
 echo 'echo "fatal error: a.o: No space left on device"; exit 1' >"$work/full"
 
-# try STATUS LINES [VARIABLE=VALUE...] [-- RUN OPTION...]: ./run as a stranger starts it ends with STATUS, prints at most LINES.
+# try STATUS LINES [VARIABLE=VALUE...] [-- RUN OPTION...]: without a build ./run ends with STATUS, in at most LINES lines
 try() {
     want=$1 lines=$2
     shift 2
@@ -91,7 +91,8 @@ again() {
     while [ $# -gt 0 ] && [ "$1" != -- ]; do variables="$variables $1"; shift; done
     [ $# = 0 ] || shift
     # shellcheck disable=SC2086 # words
-    (cd "$work/tree" && env PATH="$work/bin" STUB="$work" TERM=xterm $variables ./run "$@") >"$work/out" 2>&1 || status=$?
+    (cd "$work/tree" && env PATH="$work/bin" STUB="$work" TERM=xterm $variables ./run "$@") >"$work/out" 2>&1 ||
+        status=$?
     [ "$status" = "$want" ] || fail "exit $status, not $want: $variables $*"
     [ "$(wc -l <"$work/out")" -le "$lines" ] || fail "more than $lines lines: $variables $*"
     [ "$want" != 0 ] || ! grep -q NOISE "$work/out" || fail "what tools print is shown, though all went well"
@@ -118,7 +119,8 @@ try 0 16 STUB_UPGRADED=1
 
 bare # On a terminal one line is rewritten in place: three lines, however much is done.
 rm -rf "$work/tree/build"
-(cd "$work/tree" && env PATH="$work/bin" STUB="$work" TERM=xterm SHELL=/bin/sh script -qec ./run /dev/null) >"$work/out" </dev/null
+(cd "$work/tree" && env PATH="$work/bin" STUB="$work" TERM=xterm SHELL=/bin/sh script -qec ./run /dev/null) \
+    >"$work/out" </dev/null
 [ "$(wc -l <"$work/out")" -le 3 ] || fail "more than three lines on a terminal"
 [ "$(tr -cd '\r' <"$work/out" | wc -c)" -ge 60 ] || fail "no line moves on a terminal"
 ! grep -q NOISE "$work/out" || fail "what tools print is shown on a terminal, though all went well"
