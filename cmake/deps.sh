@@ -125,6 +125,7 @@ deps_follow() { # LABEL [LABEL OF FETCHING]
         deps_percent=${deps_line#*:*:}
         deps_percent=${deps_percent%%[!0-9]*}
         case $deps_line in
+            '@ninja '*' Re-'*) ;; # it looks for new files, or runs cmake again
             '@ninja '*/*' '*)
                 deps_line=${deps_line#@ninja }
                 deps_total=${deps_line#*/}

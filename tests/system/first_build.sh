@@ -1,4 +1,4 @@
-# ./run on a machine where everything is missing, with stand-ins for apt-get, sudo and cmake. If all goes well, it prints
+# ./run where everything is missing, with stand-ins for apt-get, sudo and cmake. If all goes well, it prints
 # little. After a failure it prints the last lines of the tool, and what to do. It needs no root and no network.
 set -eu
 for tool in ninja script; do command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }; done
@@ -77,7 +77,7 @@ echo 'printf "#!/bin/sh\necho demo \$*\n" >tandem; chmod +x tandem' >"$work/link
 echo 'for i in 1 2 3 4 5 6 7 8 9; do echo "a.c:$i: error: unknown type"; done; exit 1' >"$work/compile_error"
 echo 'echo "fatal error: a.o: No space left on device"; exit 1' >"$work/full"
 
-# try STATUS LINES [VARIABLE=VALUE...] [-- RUN OPTION...]: without a build ./run ends with STATUS, in at most LINES lines
+# try STATUS LINES [VARIABLE=VALUE...] [-- OPTION...]: without a build, ./run ends with STATUS in at most LINES lines
 try() {
     want=$1 lines=$2
     shift 2
