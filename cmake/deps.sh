@@ -213,7 +213,7 @@ deps_update() {
     deps_apt "fetching lists of packages:" update || true
 }
 
-deps_install_missing() {
+deps_install_missing() ( # a shell of its own: the traps of the caller stay
     # dpkg waits for the disk after each file. Without that, 170 packages take half the time on a slow disk: 55 s, not
     # 106 s. A power cut meanwhile can leave empty files in new packages. In upgraded ones it could break the system.
     deps_unsafe=
@@ -232,8 +232,8 @@ deps_install_missing() {
             esac
         done
     fi
-    return $deps_result
-}
+    exit $deps_result
+)
 
 # deps_next and deps_next_mb, if set, say for the first line what the caller does next.
 deps_install() { # PACKAGE...
