@@ -51,7 +51,7 @@ elseif(TANDEM_LTO)
   add_custom_target(counts COMMAND ${CMAKE_COMMAND} --build ${counting} --target counted
     DEPENDS ${counting}/build.ninja USES_TERMINAL VERBATIM)
   # Only the program is optimized while it is linked. For the tools of the build gcc would warn that this takes long.
-  add_link_options(-fno-lto)
+  add_link_options($<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,tandem>>:-fno-lto>)
 endif()
 
 # tandem_room(DIR [LINK lib...] [EXCLUDE stem...] [POSIX])
