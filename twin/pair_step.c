@@ -52,7 +52,7 @@ static void request_following(const struct pair_parts *x, const struct pair_run 
     if (x->following) {
         pair_following_request(x->following, run, x->dynamics);
     } else {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
+        pair_alarm(run, ALARM_FOLLOWING_UNCONFIGURED, SIDE_COUNT, "",
                    "asked to follow, but the lab file says nothing of following");
     }
 }

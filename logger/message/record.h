@@ -56,32 +56,32 @@ enum entry_ambiguity { ENTRY_AMBIGUITIES(NAMES_VALUE) ENTRY_AMBIGUITY_COUNT };
 enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
 /* clang-format off */
-#define ALARM_TYPES(X)                                                                         \
-    X(ALARM_TIMEOUT, "timeout") /* a side did not answer in time */                            \
-    X(ALARM_INCONSISTENT, "inconsistent") /* the two replies differ in status or values */     \
-    X(ALARM_DUPLICATE, "duplicate") /* this side has answered this command before */           \
-    X(ALARM_LATE, "late") /* the command was closed as TIMEOUT */                              \
-    X(ALARM_OUT_OF_CONTEXT, "out_of_context") /* no such command */                            \
-    X(ALARM_MALFORMED, "malformed") /* not of the protocol */                                  \
-    /* a side's command queue, or the outstanding commands, are full */                        \
-    X(ALARM_QUEUE_OVERFLOW, "queue_overflow")                                                  \
-    X(ALARM_OFFLINE, "offline") /* a robot went away */                                        \
-    X(ALARM_REBOOT, "reboot") /* a robot started anew */                                       \
-    X(ALARM_CLOCK_JUMP, "clock_jump") /* a robot's clock was set */                            \
-    X(ALARM_DRIFT, "drift") /* travel times changed */                                         \
-    X(ALARM_PARAMETERS, "parameters") /* the simulator refused parameters */                   \
-    /* the simulator refused to be put where the real robot stands, or did not answer */       \
-    X(ALARM_CORRECTION, "correction")                                                          \
-    /* the simulated robot cannot be driven after the real one, or can again */                \
-    X(ALARM_FOLLOWING, "following")                                                            \
-    X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */  \
-    X(ALARM_LOST, "lost") /* messages are missing, or may be */ \
-    /* a message may have been here before, or a reply belong to several commands */           \
-    X(ALARM_AMBIGUOUS, "ambiguous")                                                            \
-    X(ALARM_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */     \
-    X(ALARM_ESTOP, "estop")             /* its emergency stop was pressed */                    \
-    X(ALARM_MODE, "mode")               /* who drives it has changed */                         \
-    X(ALARM_CONTRADICTION, "contradiction") /* it does not as the lab file says of it */
+#define ALARM_TYPES(X)                                                                               \
+    X(ALARM_TYPE_TIMEOUT, "timeout") /* a side did not answer in time */                             \
+    X(ALARM_TYPE_INCONSISTENT, "inconsistent") /* the two replies differ in status or values */      \
+    X(ALARM_TYPE_DUPLICATE, "duplicate") /* this side has answered this command before */            \
+    X(ALARM_TYPE_LATE, "late") /* the command was closed as TIMEOUT */                               \
+    X(ALARM_TYPE_OUT_OF_CONTEXT, "out_of_context") /* no such command */                             \
+    X(ALARM_TYPE_MALFORMED, "malformed") /* not of the protocol */                                   \
+    /* a side's command queue, or the outstanding commands, are full */                              \
+    X(ALARM_TYPE_QUEUE_OVERFLOW, "queue_overflow")                                                   \
+    X(ALARM_TYPE_OFFLINE, "offline") /* a robot went away */                                         \
+    X(ALARM_TYPE_REBOOT, "reboot") /* a robot started anew */                                        \
+    X(ALARM_TYPE_CLOCK_JUMP, "clock_jump") /* a robot's clock was set */                             \
+    X(ALARM_TYPE_DRIFT, "drift") /* travel times changed */                                          \
+    X(ALARM_TYPE_PARAMETERS, "parameters") /* the simulator refused parameters */                    \
+    /* the simulator refused to be put where the real robot stands, or did not answer */             \
+    X(ALARM_TYPE_CORRECTION, "correction")                                                           \
+    /* the simulated robot cannot be driven after the real one, or can again */                      \
+    X(ALARM_TYPE_FOLLOWING, "following")                                                             \
+    X(ALARM_TYPE_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */   \
+    X(ALARM_TYPE_LOST, "lost") /* messages are missing, or may be */                                 \
+    /* a message may have been here before, or a reply belong to several commands */                 \
+    X(ALARM_TYPE_AMBIGUOUS, "ambiguous")                                                             \
+    X(ALARM_TYPE_ROBOT_ERROR, "robot_error") /* a robot says that something is wrong with it */      \
+    X(ALARM_TYPE_ESTOP, "estop") /* its emergency stop was pressed */                                \
+    X(ALARM_TYPE_MODE, "mode") /* who drives it has changed */                                       \
+    X(ALARM_TYPE_CONTRADICTION, "contradiction") /* it does not as the lab file says of it */
 /* clang-format on */
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
@@ -89,7 +89,76 @@ enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 /* Of the lab itself, or of a team, so that no pair counts them: journal, store or their disk
  * are not as they should be; what a team's alarm is about stands in its detail. Lists of alarms
  * may be asked for them, too. */
-enum { ALARM_STORAGE = ALARM_TYPE_COUNT, ALARM_TEAM, ALARM_FILTER_COUNT };
+enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUNT };
+
+/* Why an alarm was raised: its code, a name that stays though the sentence is reworded, and the
+ * type that it belongs to. Alarms of teams have the names of enum team_alarm for codes. */
+/* clang-format off */
+#define ALARM_CODES(X)                                                                         \
+    X(ALARM_NO_REPLY, "no_reply", ALARM_TYPE_TIMEOUT)                                          \
+    X(ALARM_REPLIES_DIFFER, "replies_differ", ALARM_TYPE_INCONSISTENT)                         \
+    X(ALARM_COMMAND_REPEATED, "command_repeated", ALARM_TYPE_DUPLICATE)                        \
+    X(ALARM_COMMAND_ID_REUSED, "command_id_reused", ALARM_TYPE_DUPLICATE)                      \
+    X(ALARM_REPLY_REPEATED, "reply_repeated", ALARM_TYPE_DUPLICATE)                            \
+    X(ALARM_REPLY_LATE, "reply_late", ALARM_TYPE_LATE)                                         \
+    X(ALARM_REPLY_AFTER_CLOSE, "reply_after_close", ALARM_TYPE_LATE)                           \
+    X(ALARM_REPLY_TO_REFUSED, "reply_to_refused", ALARM_TYPE_LATE)                             \
+    X(ALARM_REPLY_UNKNOWN_ID, "reply_unknown_id", ALARM_TYPE_OUT_OF_CONTEXT)                   \
+    X(ALARM_REPLY_WITHOUT_COMMAND, "reply_without_command", ALARM_TYPE_OUT_OF_CONTEXT)         \
+    X(ALARM_REPLY_UNASKED, "reply_unasked", ALARM_TYPE_OUT_OF_CONTEXT)                         \
+    X(ALARM_REPLY_EARLY, "reply_early", ALARM_TYPE_OUT_OF_CONTEXT)                             \
+    X(ALARM_MALFORMED_MESSAGE, "malformed_message", ALARM_TYPE_MALFORMED)                      \
+    X(ALARM_OUTSTANDING_FULL, "outstanding_full", ALARM_TYPE_QUEUE_OVERFLOW)                   \
+    X(ALARM_REAL_QUEUE_FULL, "real_queue_full", ALARM_TYPE_QUEUE_OVERFLOW)                     \
+    X(ALARM_VIRTUAL_QUEUE_FULL, "virtual_queue_full", ALARM_TYPE_QUEUE_OVERFLOW)               \
+    X(ALARM_COMMAND_TOO_LONG, "command_too_long", ALARM_TYPE_QUEUE_OVERFLOW)                   \
+    X(ALARM_ROBOT_OFFLINE, "robot_offline", ALARM_TYPE_OFFLINE)                                \
+    X(ALARM_BOOT_CHANGED, "boot_changed", ALARM_TYPE_REBOOT)                                   \
+    X(ALARM_SEQ_RESTARTED, "seq_restarted", ALARM_TYPE_REBOOT)                                 \
+    X(ALARM_CLOCK_SET, "clock_set", ALARM_TYPE_CLOCK_JUMP)                                     \
+    X(ALARM_DRIFT_DELAY, "drift_delay", ALARM_TYPE_DRIFT)                                      \
+    X(ALARM_DRIFT_SPEED, "drift_speed", ALARM_TYPE_DRIFT)                                      \
+    X(ALARM_DRIFT_MOVE_TIME, "drift_move_time", ALARM_TYPE_DRIFT)                              \
+    X(ALARM_DRIFT_DYNAMICS, "drift_dynamics", ALARM_TYPE_DRIFT)                                \
+    X(ALARM_DRIFT_BETWEEN_FITS, "drift_between_fits", ALARM_TYPE_DRIFT)                        \
+    X(ALARM_PARAMETERS_REFUSED, "parameters_refused", ALARM_TYPE_PARAMETERS)                   \
+    X(ALARM_FIT_FAILED, "fit_failed", ALARM_TYPE_PARAMETERS)                                   \
+    X(ALARM_FIT_CANCELLED, "fit_cancelled", ALARM_TYPE_PARAMETERS)                             \
+    X(ALARM_FIT_TIMEOUT, "fit_timeout", ALARM_TYPE_PARAMETERS)                                 \
+    X(ALARM_TELEMETRY_MISMATCH, "telemetry_mismatch", ALARM_TYPE_PARAMETERS)                   \
+    X(ALARM_POSE_REFUSED, "pose_refused", ALARM_TYPE_CORRECTION)                               \
+    X(ALARM_POSE_UNANSWERED, "pose_unanswered", ALARM_TYPE_CORRECTION)                         \
+    X(ALARM_FOLLOWING_UNCONFIGURED, "following_unconfigured", ALARM_TYPE_FOLLOWING)            \
+    X(ALARM_FOLLOWING_NOT_READY, "following_not_ready", ALARM_TYPE_FOLLOWING)                  \
+    X(ALARM_FOLLOWING_RESUMED, "following_resumed", ALARM_TYPE_FOLLOWING)                      \
+    X(ALARM_FOLLOWING_ENDED, "following_ended", ALARM_TYPE_FOLLOWING)                          \
+    X(ALARM_REAL_TELEMETRY_STALE, "real_telemetry_stale", ALARM_TYPE_FOLLOWING)                \
+    X(ALARM_VIRTUAL_TELEMETRY_STALE, "virtual_telemetry_stale", ALARM_TYPE_FOLLOWING)          \
+    X(ALARM_MODEL_RESET, "model_reset", ALARM_TYPE_FOLLOWING)                                  \
+    X(ALARM_GAINS_REFUSED, "gains_refused", ALARM_TYPE_FOLLOWING)                              \
+    X(ALARM_FIDELITY_MISSED, "fidelity_missed", ALARM_TYPE_FIDELITY)                           \
+    X(ALARM_FIDELITY_MET, "fidelity_met", ALARM_TYPE_FIDELITY)                                 \
+    X(ALARM_COMMAND_SEQ_GAP, "command_seq_gap", ALARM_TYPE_LOST)                               \
+    X(ALARM_COMMAND_COUNT_GAP, "command_count_gap", ALARM_TYPE_LOST)                           \
+    X(ALARM_MESSAGES_MISSING, "messages_missing", ALARM_TYPE_LOST)                             \
+    X(ALARM_SESSION_LOST, "session_lost", ALARM_TYPE_LOST)                                     \
+    X(ALARM_COMMAND_AMBIGUOUS, "command_ambiguous", ALARM_TYPE_AMBIGUOUS)                      \
+    X(ALARM_REPLY_AMBIGUOUS, "reply_ambiguous", ALARM_TYPE_AMBIGUOUS)                          \
+    X(ALARM_REPLY_ORDER_AMBIGUOUS, "reply_order_ambiguous", ALARM_TYPE_AMBIGUOUS)              \
+    X(ALARM_ROBOT_ERROR, "robot_error", ALARM_TYPE_ROBOT_ERROR)                                \
+    X(ALARM_EMERGENCY_STOP, "emergency_stop", ALARM_TYPE_ESTOP)                                \
+    X(ALARM_MODE_CHANGED, "mode_changed", ALARM_TYPE_MODE)                                     \
+    X(ALARM_CONTRADICTION, "contradiction", ALARM_TYPE_CONTRADICTION)                          \
+    X(ALARM_JOURNAL_REMOVED, "journal_removed", ALARM_TYPE_STORAGE)                            \
+    X(ALARM_JOURNAL_DOWN, "journal_down", ALARM_TYPE_STORAGE)                                  \
+    X(ALARM_SPACE_LOW, "space_low", ALARM_TYPE_STORAGE)                                        \
+    X(ALARM_STORE_REMOVED, "store_removed", ALARM_TYPE_STORAGE)                                \
+    X(ALARM_STORE_LACKS, "store_lacks", ALARM_TYPE_STORAGE)                                    \
+    X(ALARM_STORE_DOWN, "store_down", ALARM_TYPE_STORAGE)
+/* clang-format on */
+
+#define ALARM_CODE_VALUE(value, name, type) value,
+enum alarm_code { ALARM_CODES(ALARM_CODE_VALUE) ALARM_CODE_COUNT };
 
 enum { ENTRY_DIFFERS_MAX = 160 };
 
@@ -142,6 +211,7 @@ struct alarm {
     uint64_t n; /* number of this alarm in its pair, from 1 */
     int64_t t_us;
     enum alarm_type type;
+    const char *code;      /* "reply_late" …: static; of a team "deadlock" … */
     enum side side;        /* SIDE_COUNT: none */
     char id[EVENT_ID_MAX]; /* the command concerned, or "" */
     uint64_t suppressed; /* alarms of this type not recorded since the last one (rate limit) */
@@ -158,5 +228,8 @@ extern const struct names entry_filter_names; /* those of the verdicts, and "INC
 extern const struct names alarm_type_names;
 extern const struct names alarm_filter_names;      /* and "storage", "team" */
 const char *alarm_type_name(enum alarm_type type); /* "timeout" … "storage" */
+extern const struct names alarm_code_names;
+const char *alarm_code_name(enum alarm_code code); /* "no_reply" … */
+enum alarm_type alarm_code_type(enum alarm_code code);
 
 #endif

@@ -15,7 +15,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "real_path_error_mm", "virtual_path_error_mm", "team", "job", "task", "excluded",
 };
 static const char *const ALARM_COLUMNS[] = {
-    "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
+    "pair", "n", "t", "type", "side", "id", "detail", "suppressed", "code",
 };
 static const char *const LOG_COLUMNS[] = {
     "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
@@ -157,6 +157,7 @@ void alarm_write_json(struct json_writer *w, const char *key, const struct alarm
     json_write_int(w, "n", (int64_t)alarm->n);
     json_write_seconds(w, "t", alarm->t_us);
     json_write_text(w, "type", alarm_type_name(alarm->type));
+    json_write_text(w, "code", alarm->code);
     json_write_text(w, "side", alarm->side < SIDE_COUNT ? side_name(alarm->side) : NULL);
     json_write_text(w, "id", alarm->id[0] ? alarm->id : NULL);
     json_write_text(w, "detail", alarm->detail);

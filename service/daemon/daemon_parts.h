@@ -115,7 +115,7 @@ enum { OUTBOX_ALARMS = 8 };  /* of the lab, that wait for the lab thread */
 struct outbox {
     bool live;
     /* Of the daemon itself, no pair's. Under the daemon's lock; more are in the log only. */
-    char alarms[OUTBOX_ALARMS][ALARM_DETAIL_MAX];
+    struct alarm alarms[OUTBOX_ALARMS];
     size_t alarm_count;
     uint64_t alarms_told;        /* of this run */
     bool retells;                /* what is read back and not in the store is published, too */
@@ -136,10 +136,11 @@ void outbox_emit(void *context, const struct effect *effect);
 void outbox_send(void *context, const char *pair, const char *topic, const char *payload,
                  size_t bytes);
 
-/* Any thread: an alarm of the lab, "storage", to be stored and published as those of pairs; its
+/* Any thread: an alarm of the lab itself, to be stored and published as those of pairs; its
  * pair is "$lab". What the daemon's disk does is no event of the lab: a replay knows nothing of
  * it. */
-void outbox_alarm(struct daemon *daemon, const char *format, ...) PRINTF_LIKE(2, 3);
+void outbox_alarm(struct daemon *daemon, enum alarm_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 /* Lab thread: tell those that wait. */
 void outbox_tell_alarms(struct daemon *daemon);
 

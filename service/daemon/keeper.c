@@ -53,7 +53,7 @@ static void tell_taken_away(struct daemon *d, const struct journal_stats *s)
             LOG_JOURNAL_REMOVED, NULL,
             "%s: the directory, or the file being written, was removed; a new file is begun",
             d->file->journal.dir);
-        outbox_alarm(d,
+        outbox_alarm(d, ALARM_JOURNAL_REMOVED,
                      "the journal was removed under the running daemon: a new file is begun");
         atomic_store(&d->keeper.save_now, true);
     }
@@ -77,7 +77,7 @@ static void watch_journal(struct daemon *d)
                down ? s.error : d->keeper.space_text);
     if (down && !d->keeper.journal_down) {
         log_write(LOG_JOURNAL_DOWN, NULL, "%s", s.error);
-        outbox_alarm(d, "%s", s.error);
+        outbox_alarm(d, ALARM_JOURNAL_DOWN, "%s", s.error);
     } else if (!down && d->keeper.journal_down) {
         struct inbox_counts c;
         inbox_read_counts(d->inbox, &c);
@@ -132,7 +132,7 @@ static void watch_space(struct daemon *d)
             (double)free_bytes / 1e6, least, d->file->journal.min_free_mb);
         if (!was_low) {
             log_write(LOG_SPACE_LOW, NULL, "%s", k->space_text);
-            outbox_alarm(d, "%s", k->space_text);
+            outbox_alarm(d, ALARM_SPACE_LOW, "%s", k->space_text);
         }
     } else if (k->space_text[0]) {
         k->space_text[0] = '\0';
@@ -158,16 +158,18 @@ static void tell_store(struct daemon *d, const struct store_queue_stats *s)
     if (s->reopened != seen->reopened) {
         log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened anew",
                   d->file->store.file);
-        outbox_alarm(d, "the store was removed or replaced under the running daemon");
+        outbox_alarm(d, ALARM_STORE_REMOVED,
+                     "the store was removed or replaced under the running daemon");
     }
     if (s->behind && s->lacks != seen->lacks) {
         log_write(LOG_STORE_LACKS, NULL, "%s: %s; the journal makes up what is missing",
                   d->file->store.file, s->lack.text);
-        outbox_alarm(d, "the store lacks records: %s", s->lack.text);
+        outbox_alarm(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
     }
     if (s->failing && !seen->failing) {
         log_write(LOG_STORE_DOWN, NULL, "%s: %s", s->last_error.where, s->last_error.text);
-        outbox_alarm(d, "the store cannot be written: %s", s->last_error.text);
+        outbox_alarm(d, ALARM_STORE_DOWN, "the store cannot be written: %s",
+                     s->last_error.text);
     } else if (!s->failing && seen->failing) {
         log_write(LOG_STORE_UP, NULL, "%llu records committed so far",
                   (unsigned long long)s->committed);

@@ -352,14 +352,18 @@ static void emit_event(struct daemon *d, const struct effect *effect)
 
 /* ---- alarms of the lab ---- */
 
-void outbox_alarm(struct daemon *d, const char *format, ...)
+void outbox_alarm(struct daemon *d, enum alarm_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     (void)pthread_mutex_lock(&d->lock);
     if (d->outbox.alarm_count < OUTBOX_ALARMS) {
-        char *detail = d->outbox.alarms[d->outbox.alarm_count++];
-        (void)vsnprintf(detail, ALARM_DETAIL_MAX, format, arguments);
+        struct alarm *alarm = &d->outbox.alarms[d->outbox.alarm_count++];
+        *alarm = (struct alarm){.n = ++d->outbox.alarms_told,
+                                .type = alarm_code_type(code),
+                                .code = alarm_code_name(code),
+                                .side = SIDE_COUNT};
+        (void)vsnprintf(alarm->detail, sizeof alarm->detail, format, arguments);
     }
     (void)pthread_mutex_unlock(&d->lock);
     va_end(arguments);
@@ -371,11 +375,9 @@ static bool take_alarm(struct daemon *d, struct alarm *alarm)
     (void)pthread_mutex_lock(&d->lock);
     const bool any = o->alarm_count > 0;
     if (any) {
-        *alarm = (struct alarm){
-            .n = ++o->alarms_told, .type = (enum alarm_type)ALARM_STORAGE, .side = SIDE_COUNT};
-        memcpy(alarm->detail, o->alarms[0], sizeof alarm->detail);
+        *alarm = o->alarms[0];
         o->alarm_count--;
-        memmove(o->alarms[0], o->alarms[1], o->alarm_count * sizeof o->alarms[0]);
+        memmove(&o->alarms[0], &o->alarms[1], o->alarm_count * sizeof o->alarms[0]);
     }
     (void)pthread_mutex_unlock(&d->lock);
     return any;

@@ -15,7 +15,16 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\
 # the code of a cause), and the functions that write it: name, position of the code, position of the sentence, counted
 # from 0. A code in place of a position is the code of all sentences of that function; a function with a file's name
 # is static there.
-OUTPUTS = {}
+OUTPUTS = {
+    "alarms": {
+        "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
+        "functions": [("pair_alarm", 1, 4), ("outbox_alarm", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
+                      ("twin/pair/pair_correct.c:tell_failure", 1, 2),
+                      ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
+                      ("twin/crew/crew_alarm.c:add_words", "(of a team)", 1),
+                      ("twin/crew/crew_alarm.c:add_resources", "(of a team)", 2),
+                      ("twin/crew/crew_alarm.c:add_robots", "(of a team)", 2)]},
+}
 
 
 def tokens(text):

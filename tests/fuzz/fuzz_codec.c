@@ -298,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         /* A command whose id is open already is an alarm and no entry. */
         assert(pair->counts.entries <= pair->counts.commands);
         assert(pair->counts.commands - pair->counts.entries <=
-               pair->counts.alarm[ALARM_DUPLICATE]);
+               pair->counts.alarm[ALARM_TYPE_DUPLICATE]);
     }
     return 0;
 }

@@ -30,18 +30,18 @@ static const struct trace traces[] = {
     {"d: inconsistent", 5, 3, REPLY_BLOCKED, DONE, false, VERDICT_AHEAD, 5, 3, 5,
      "\"status\":\"blocked\",\"who\":\"real\",\"consistent\":false,"
      "\"differs\":\"status: real blocked, virtual done\",\"from\":\"real\"}",
-     0, ALARM_INCONSISTENT, SIDE_COUNT},
+     0, ALARM_TYPE_INCONSISTENT, SIDE_COUNT},
     {"inconsistent, and L1 has its reply", 3, 5, DONE, REPLY_HALTED, false, VERDICT_BEHIND, 3,
-     5, 3, "\"status\":\"done\",\"who\":\"real\",\"from\":\"real\"}", 2, ALARM_INCONSISTENT,
+     5, 3, "\"status\":\"done\",\"who\":\"real\",\"from\":\"real\"}", 2, ALARM_TYPE_INCONSISTENT,
      SIDE_COUNT},
     {"e: real silent", 12, 4, DONE, DONE, false, VERDICT_TIMEOUT, -1, 4, 10,
-     "\"status\":\"error\"", 0, ALARM_TIMEOUT, SIDE_REAL},
+     "\"status\":\"error\"", 0, ALARM_TYPE_TIMEOUT, SIDE_REAL},
     {"f: twin silent", 3, -1, DONE, DONE, false, VERDICT_TIMEOUT, 3, -1, 3, "\"from\":\"real\"",
-     7, ALARM_TIMEOUT, SIDE_VIRTUAL},
+     7, ALARM_TYPE_TIMEOUT, SIDE_VIRTUAL},
     {"g: virtual only", -1, 4, DONE, DONE, true, VERDICT_VIRTUAL_ONLY, -1, 4, 4,
      "\"from\":\"virtual\"", 0, NONE, SIDE_COUNT},
     {"both silent", -1, -1, DONE, DONE, false, VERDICT_TIMEOUT, -1, -1, 10,
-     "\"status\":\"error\"", 0, ALARM_TIMEOUT, SIDE_REAL},
+     "\"status\":\"error\"", 0, ALARM_TYPE_TIMEOUT, SIDE_REAL},
 };
 
 static int64_t lap_us(int cycles)
@@ -68,7 +68,7 @@ static void check_notice(const struct trace *t, const struct script *s)
 {
     const struct script_effect *notice = script_find(s, EFFECT_NOTICE, 0);
     const struct script_effect *entry = script_find(s, EFFECT_ENTRY, 0);
-    CHECK_INT(t->row, script_count(s, EFFECT_NOTICE), t->alarm == ALARM_INCONSISTENT);
+    CHECK_INT(t->row, script_count(s, EFFECT_NOTICE), t->alarm == ALARM_TYPE_INCONSISTENT);
     if (notice && entry) {
         char want[ENTRY_DIFFERS_MAX + 64];
         (void)snprintf(want, sizeof want, "\"consistent\":false,\"differs\":\"%s\"}",

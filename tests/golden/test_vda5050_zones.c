@@ -185,12 +185,12 @@ static void test_zones_of_others(void)
     list_zones(&z, 'l', 4, ZONE("1", "A", "REQUESTED"));
     CHECK_TEXT("in no team", z.told, "");
     const struct pair *pair = lab_pair(z.rig.lab, 2);
-    CHECK_INT("is told to people", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    CHECK_INT("is told to people", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'l', 5, ZONE("1", "A", "REQUESTED"));
-    CHECK_INT("once", pair->counts.alarm[ALARM_CONTRADICTION], 1);
+    CHECK_INT("once", pair->counts.alarm[ALARM_TYPE_CONTRADICTION], 1);
     list_zones(&z, 'a', 6, "{\"zoneId\":\"A\"}");
     CHECK_TEXT("half a list frees nothing", z.told, "");
-    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_MALFORMED], 1);
+    CHECK_INT("and is malformed", lab_pair(z.rig.lab, 0)->counts.alarm[ALARM_TYPE_MALFORMED], 1);
     end_rig(&z.rig);
 }
 

@@ -208,7 +208,7 @@ static void check_conservation(const struct lab *lab, const struct log *log)
                       c->consistency[INCONSISTENT],
                   c->entries);
         CHECK_INT("an alarm for each that is not", c->consistency[INCONSISTENT],
-                  c->alarm[ALARM_INCONSISTENT]);
+                  c->alarm[ALARM_TYPE_INCONSISTENT]);
         CHECK_INT("nothing is open", pair->outstanding, 0);
         CHECK_INT("mask", pair->open_mask, 0);
         CHECK_INT("no machine fails", pair->logger_stats.faults, 0);
@@ -220,7 +220,7 @@ static void check_conservation(const struct lab *lab, const struct log *log)
         /* Each command became an entry, or was refused because its id was in use. */
         CHECK("every command has its entry",
               c->commands >= c->entries &&
-                  c->commands - c->entries <= c->alarm[ALARM_DUPLICATE]);
+                  c->commands - c->entries <= c->alarm[ALARM_TYPE_DUPLICATE]);
     }
     CHECK_INT("entries are emitted once", log->entries, entries);
     CHECK_INT("alarms too", log->alarms, alarms);

@@ -186,7 +186,7 @@ static size_t count_alarms(const struct script *s)
 {
     size_t n = 0;
     for (size_t k = 0; script_find(s, EFFECT_ALARM, k); k++) {
-        n += script_find(s, EFFECT_ALARM, k)->alarm.type == ALARM_CORRECTION;
+        n += script_find(s, EFFECT_ALARM, k)->alarm.type == ALARM_TYPE_CORRECTION;
     }
     return n;
 }

@@ -35,7 +35,7 @@ static void run_steps(struct script *s, const struct step *steps, size_t count)
         CHECK_TEXT(step->row, entry ? verdict_name(entry->entry.verdict) : "",
                    step->verdict ? step->verdict : "");
         if (entry) {
-            const bool differ = alarm && alarm->alarm.type == ALARM_INCONSISTENT;
+            const bool differ = alarm && alarm->alarm.type == ALARM_TYPE_INCONSISTENT;
             const bool both = entry->entry.lag_us != LAB_TIME_NONE;
             CHECK_TEXT(step->row, consistency_name(entry->entry.consistency),
                        differ ? "false"
@@ -181,7 +181,7 @@ static void test_overflow(void)
     CHECK_INT("one entry at once", script_count(&s, EFFECT_ENTRY), 1);
     CHECK_TEXT("overflow", entry ? verdict_name(entry->entry.verdict) : "", "OVERFLOW");
     CHECK_TEXT("its id", entry ? entry->entry.id : "", "c16");
-    CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.type, ALARM_QUEUE_OVERFLOW);
+    CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.type, ALARM_TYPE_QUEUE_OVERFLOW);
     script_reply(&s, "r1", AT(1), SIDE_REAL, "c16", DONE);
     CHECK_TEXT("its reply is named",
                alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type), "late");
@@ -461,7 +461,7 @@ static void test_alarm_rate(void)
         e.t_us = AT(k * 0.001);
         lab_step(s.lab, &e, &s.fx);
     }
-    CHECK_INT("all are counted", lab_pair(s.lab, 0)->counts.alarm[ALARM_MALFORMED], 1000);
+    CHECK_INT("all are counted", lab_pair(s.lab, 0)->counts.alarm[ALARM_TYPE_MALFORMED], 1000);
     CHECK_INT("a burst is recorded", s.count, 20);
     e.t_us = AT(100);
     lab_step(s.lab, &e, &s.fx);

@@ -436,7 +436,7 @@ static void test_calibration(void)
         check_row(&fits, s);
     }
     /* The filter sees no change where there is none, whatever the sizes are. */
-    CHECK_INT("drift", lab_pair(lab.s.lab, 0)->counts.alarm[ALARM_DRIFT], 0);
+    CHECK_INT("drift", lab_pair(lab.s.lab, 0)->counts.alarm[ALARM_TYPE_DRIFT], 0);
     script_close(&lab.s);
 }
 

@@ -283,7 +283,7 @@ static void test_drift(void)
     CHECK("found", side_of(r, SIDE_REAL)->drifts == 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
-    CHECK_INT("type", alarm->alarm.type, ALARM_DRIFT);
+    CHECK_INT("type", alarm->alarm.type, ALARM_TYPE_DRIFT);
     CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps changed by +") != NULL);
     go(r, 400);
     const struct dynamics_side *real = side_of(r, SIDE_REAL);

@@ -226,12 +226,12 @@ static void test_silence(void)
     s.deaf[SIDE_REAL] = true;
     s.jump = 0.0;
     run(&s, 8.0);
-    CHECK_INT("told once", s.alarms[ALARM_FOLLOWING], 1);
+    CHECK_INT("told once", s.alarms[ALARM_TYPE_FOLLOWING], 1);
     CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(report(&s), "STOPPED"));
     CHECK("gently", s.jump < 30.0);
     s.deaf[SIDE_REAL] = false;
     run(&s, 10.0);
-    CHECK_INT("told again", s.alarms[ALARM_FOLLOWING], 2);
+    CHECK_INT("told again", s.alarms[ALARM_TYPE_FOLLOWING], 2);
     CHECK("alike again", gap(&s) < 3e-3);
     s.deaf[SIDE_VIRTUAL] = true;
     run(&s, 2.0);

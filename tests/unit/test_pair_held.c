@@ -91,7 +91,7 @@ static void test_reason(void)
     lab_step(s.lab, &e, &s.fx);
     const struct script_effect *alarm = script_find(&s, EFFECT_ALARM, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(alarm);
-    CHECK_INT("type", alarm->alarm.type, ALARM_OFFLINE);
+    CHECK_INT("type", alarm->alarm.type, ALARM_TYPE_OFFLINE);
     CHECK_TEXT("why", alarm->alarm.detail, "the real robot went offline: protective stop");
     script_close(&s);
 }

@@ -39,7 +39,7 @@ static void test_query_values(void)
     CHECK("order", q.oldest);
     CHECK_INT("format", q.format, QUERY_FORMAT_CSV);
     CHECK_INT("verdict", q.verdict, VERDICT_TIMEOUT);
-    CHECK_INT("type", q.type, ALARM_CLOCK_JUMP);
+    CHECK_INT("type", q.type, ALARM_TYPE_CLOCK_JUMP);
     CHECK_TEXT("cursor", q.cursor, "abc");
     CHECK_TEXT("name", q.name, "trial 1.csv");
     CHECK_TEXT("pair", q.pair, "r1");

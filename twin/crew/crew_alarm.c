@@ -118,7 +118,8 @@ void crew_alarm(const struct crew_run *run, const struct team_effect *effect)
     struct alarm alarm = {.pair = crew->named,
                           .n = ++crew->counts.alarms,
                           .t_us = run->t_us,
-                          .type = (enum alarm_type)ALARM_TEAM,
+                          .type = (enum alarm_type)ALARM_TYPE_TEAM,
+                          .code = team_alarm_name(kind),
                           .side = SIDE_COUNT,
                           .suppressed = crew->alarm_rate[kind].suppressed};
     crew->alarm_rate[kind].suppressed = 0;

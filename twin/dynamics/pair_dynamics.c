@@ -315,7 +315,7 @@ void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *ru
     } else if (shape->heard >= HEARD_MIN && shape->miss_ratio > WRONG_RATIO) {
         shape->wrong = true;
         pair_dynamics_obstacle(d, which, text);
-        pair_alarm(run, ALARM_PARAMETERS, which, "",
+        pair_alarm(run, ALARM_TELEMETRY_MISMATCH, which, "",
                    "nothing is learnt of the %s robot's dynamics: %s", side_name(which), text);
     }
 }

@@ -165,8 +165,8 @@ void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *ru
         return;
     }
     take_changes(d, run, which, &change, before, drift->since_us, text);
-    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, since %.1f s", side_name(which),
-               text, lab_s(run->t_us - drift->since_us));
+    pair_alarm(run, ALARM_DRIFT_DYNAMICS, which, "", "the %s robot's %s, since %.1f s",
+               side_name(which), text, lab_s(run->t_us - drift->since_us));
     side->reference.count = 0;
     /* What was before is another robot. */
     pair_dynamics_drop_before(d, &run->p->dynamics, which,
@@ -193,8 +193,9 @@ static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, e
     const int64_t since_us = date_change(side);
     char text[CHANGES_MAX];
     take_changes(d, run, which, change, &side->reference, since_us, text);
-    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, between fits, within %.1f s",
-               side_name(which), text, lab_s(run->t_us - since_us));
+    pair_alarm(run, ALARM_DRIFT_BETWEEN_FITS, which, "",
+               "the %s robot's %s, between fits, within %.1f s", side_name(which), text,
+               lab_s(run->t_us - since_us));
     /* A fit of what came after this one is the first that is sure to have all of it. */
     want_fit(side, run, side->began_us + run->p->dynamics.window_us);
 }

@@ -316,7 +316,7 @@ static void fail_fit(struct pair_dynamics *d, const struct pair_run *run, enum s
                      const char *why)
 {
     d->side[which].counts.failed++;
-    pair_alarm(run, ALARM_PARAMETERS, which, "",
+    pair_alarm(run, ALARM_FIT_FAILED, which, "",
                "the fit of the %s robot's dynamics failed: %s", side_name(which), why);
 }
 
@@ -336,7 +336,7 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
     side->give_up_us = LAB_TIME_MAX;
     if (e->outcome == FIT_CANCELLED) {
         side->counts.cancelled++;
-        pair_alarm(run, ALARM_PARAMETERS, which, "",
+        pair_alarm(run, ALARM_FIT_CANCELLED, which, "",
                    "the fit of the %s robot's dynamics was cancelled", side_name(which));
     } else if (e->outcome != FIT_DONE) {
         fail_fit(d, run, which, e->detail);
@@ -371,7 +371,7 @@ void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run)
             side->give_up_us = LAB_TIME_MAX;
             side->counts.lost++;
             plan_fit(run, side);
-            pair_alarm(run, ALARM_PARAMETERS, s, "",
+            pair_alarm(run, ALARM_FIT_TIMEOUT, s, "",
                        "the fit of the %s robot's dynamics did not end within %g s",
                        side_name(s), lab_s(run->p->dynamics.fit_timeout_us));
         }

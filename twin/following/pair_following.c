@@ -609,37 +609,37 @@ static void tell_news(struct pair_following *x, const struct pair_run *run, unsi
     const struct pair_following_params *p = run->p->following;
     if (news & FOLLOWING_NEWS_STALE) {
         x->stale++;
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_REAL, "",
+        pair_alarm(run, ALARM_REAL_TELEMETRY_STALE, SIDE_REAL, "",
                    "no telemetry of the real robot for %g s: its velocity is held, then ramped "
                    "down",
                    lab_s(p->stale_us));
     }
     if (news & FOLLOWING_NEWS_LOST) {
         x->lost++;
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_VIRTUAL, "",
+        pair_alarm(run, ALARM_VIRTUAL_TELEMETRY_STALE, SIDE_VIRTUAL, "",
                    "no telemetry of the virtual robot for %g s: no effort is sent",
                    lab_s(p->stale_us));
     }
     if (news & FOLLOWING_NEWS_RESET) {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
+        pair_alarm(run, ALARM_MODEL_RESET, SIDE_COUNT, "",
                    "a model's motion was no number: it began anew at the last sample");
     }
     if (news & FOLLOWING_NEWS_RESUMED) {
         x->resumed++;
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "following again");
+        pair_alarm(run, ALARM_FOLLOWING_RESUMED, SIDE_COUNT, "", "following again");
     }
     if (news & (FOLLOWING_NEWS_MISSED | FOLLOWING_NEWS_MET)) {
         struct following_params setup;
         struct fidelity_report report;
         pair_following_setup(x, p, &setup);
         fidelity_read(&x->f.fidelity, &setup.fidelity, run->t_us, &report);
-        x->missed += (news & FOLLOWING_NEWS_MISSED) ? 1 : 0;
+        const bool missed = (news & FOLLOWING_NEWS_MISSED) != 0;
+        x->missed += missed ? 1 : 0;
         char arms[96];
-        pair_alarm(run, ALARM_FIDELITY, SIDE_VIRTUAL, "",
+        pair_alarm(run, missed ? ALARM_FIDELITY_MISSED : ALARM_FIDELITY_MET, SIDE_VIRTUAL, "",
                    "within %g m and %g s for %.1f %% of the last %g s; %s%s", p->target_m,
                    lab_s(p->target_us), 100.0 * report.within_ratio, lab_s(p->window_us),
-                   (news & FOLLOWING_NEWS_MISSED) ? "the target is missed"
-                                                  : "the target is met again",
+                   missed ? "the target is missed" : "the target is met again",
                    describe_arms(&setup.fidelity, &report, arms, sizeof arms));
     }
 }
@@ -651,7 +651,7 @@ static void give_up(struct pair_following *x, const struct pair_run *run)
                    "the models make no effort that is a number: identify the robots anew");
     (void)snprintf(x->obstacle, sizeof x->obstacle, "%s", x->stuck);
     following_want(&x->f, false);
-    pair_alarm(run, ALARM_FOLLOWING, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);
+    pair_alarm(run, ALARM_FOLLOWING_ENDED, SIDE_VIRTUAL, "", "following ends: %s", x->stuck);
 }
 
 /* Nobody to be driven and nobody heard: the next sample begins anew. */
@@ -727,7 +727,7 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
     begin_machine(x, run);
     struct err err = {0};
     if (pair_following_check_wish(x, run->p->following, wish, &err) != STATUS_OK) {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
+        pair_alarm(run, ALARM_GAINS_REFUSED, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
                    err.where, err.text);
         return;
     }
@@ -739,7 +739,8 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
     pair_following_learn(x, run->p->following, d);
     x->version++;
     if (x->asked && x->obstacle[0]) {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "cannot follow yet: %s", x->obstacle);
+        pair_alarm(run, ALARM_FOLLOWING_NOT_READY, SIDE_COUNT, "", "cannot follow yet: %s",
+                   x->obstacle);
     }
     arm_period(x, run);
 }

@@ -51,10 +51,11 @@ static bool may_record(struct pair *pair, enum alarm_type type, int64_t t_us)
     return may;
 }
 
-void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
+void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
                 const char *id, const char *format, ...)
 {
     struct pair *pair = run->pair;
+    const enum alarm_type type = alarm_code_type(code);
     pair->counts.alarm[type]++;
     if (!may_record(pair, type, run->t_us)) {
         pair->alarm_rate[type].suppressed++;
@@ -65,6 +66,7 @@ void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side
                           .n = pair->counts.alarms,
                           .t_us = run->t_us,
                           .type = type,
+                          .code = alarm_code_name(code),
                           .side = side,
                           .suppressed = pair->alarm_rate[type].suppressed};
     pair->alarm_rate[type].suppressed = 0;
@@ -200,16 +202,18 @@ static void count_passed(const struct pair_run *run)
     run->pair->order += run->p->mode != PAIR_LINK;
 }
 
-static void refuse_command(const struct pair_run *run, const char *why)
+/* It is not followed. Returns true. */
+static bool refuse_command(const struct pair_run *run, enum alarm_code code, const char *why)
 {
     const struct event_command *c = &run->event->command;
-    pair_alarm(run, ALARM_QUEUE_OVERFLOW, SIDE_COUNT, c->id, "%s", why);
+    pair_alarm(run, code, SIDE_COUNT, c->id, "%s", why);
     pair_write_unfollowed(run, VERDICT_OVERFLOW);
     if (run->p->mode == PAIR_LINK) {
         pair_link_note_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
         pair_link_refuse(run, c->id, why);
     }
     count_passed(run);
+    return true;
 }
 
 /* From now on a reply without id may be another command's than its place says. */
@@ -223,17 +227,17 @@ static void start_doubt(struct pair *pair)
 /* It may have been here before. Where Tandem sends it, it is not sent: no robot moves twice. */
 static bool refuse_ambiguous(const struct pair_run *run)
 {
-    static const char why[] = "it has no id, and may be one that was delivered before";
     if (!run->event->ambiguous) {
         return false;
     }
     const bool link = run->p->mode == PAIR_LINK;
-    pair_alarm(run, ALARM_AMBIGUOUS, SIDE_COUNT, "", "a command: %s%s", why,
+    pair_alarm(run, ALARM_COMMAND_AMBIGUOUS, SIDE_COUNT, "",
+               "a command: it has no id, and may be one that was delivered before%s",
                link ? "; it was not sent" : "");
     start_doubt(run->pair);
     if (link) {
         pair_write_unfollowed(run, VERDICT_UNRESOLVED);
-        pair_link_refuse(run, "", why);
+        pair_link_refuse(run, "", "it has no id, and may be one that was delivered before");
     }
     return link;
 }
@@ -249,23 +253,29 @@ static void note_idle(const struct pair_run *run)
     }
 }
 
-/* Why this command cannot be followed; NULL when it can. */
-static const char *overflow_reason(const struct pair_run *run)
+/* There is no room for this command. */
+static bool refuse_overflow(const struct pair_run *run)
 {
     const struct pair_params *p = run->p;
+    const bool link = p->mode == PAIR_LINK;
+    const bool waits = link && !pair_link_overtakes(run->event->command.op);
     if (run->pair->outstanding >= p->outstanding_max) {
-        return "too many commands are open";
+        return refuse_command(run, ALARM_OUTSTANDING_FULL, "too many commands are open");
     }
-    if (pair_link_overtakes(run->event->command.op)) {
-        return NULL; /* it does not wait */
+    if (waits && pair_link_waiting(run, SIDE_REAL) >= p->queue_max) {
+        return refuse_command(run, ALARM_REAL_QUEUE_FULL,
+                              "the queue of the real robot is full");
     }
-    if (p->mode == PAIR_LINK && pair_link_waiting(run, SIDE_REAL) >= p->queue_max) {
-        return "the queue of the real robot is full";
+    if (waits && pair_link_waiting(run, SIDE_VIRTUAL) >= p->queue_max) {
+        return refuse_command(run, ALARM_VIRTUAL_QUEUE_FULL,
+                              "the queue of the virtual robot is full");
     }
-    if (p->mode == PAIR_LINK && pair_link_waiting(run, SIDE_VIRTUAL) >= p->queue_max) {
-        return "the queue of the virtual robot is full";
+    if (link && run->event->command.raw_bytes > EVENT_RAW_MAX) {
+        return refuse_command(
+            run, ALARM_COMMAND_TOO_LONG,
+            "the command is longer than the 256 bytes that the link can hold");
     }
-    return NULL;
+    return false;
 }
 
 /* What waits behind the move that a halt ends would set the robot off again. */
@@ -293,7 +303,7 @@ void pair_note_command_seq(const struct pair_run *run)
         c->seq - before - 1 - (int64_t)(pair->malformed - pair->malformed_seq);
     if (before >= 0 && missing > 0) {
         pair_alarm(
-            run, ALARM_LOST, SIDE_COUNT, c->id,
+            run, ALARM_COMMAND_SEQ_GAP, SIDE_COUNT, c->id,
             "the commands' seq goes on at %lld after %lld: %lld commands never came here",
             (long long)c->seq, (long long)before, (long long)missing);
     }
@@ -331,7 +341,7 @@ static void on_command(const struct pair_run *run)
         return;
     }
     if (c->id[0] && pair_find_slot(pair, c->id)) {
-        pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, c->id,
+        pair_alarm(run, ALARM_COMMAND_REPEATED, SIDE_COUNT, c->id,
                    "another command with this id is still open");
         count_passed(run);
         return;
@@ -339,15 +349,10 @@ static void on_command(const struct pair_run *run)
     if (run->p->mode == PAIR_LINK && strcmp(c->op, "halt") == 0) {
         withdraw_waiting(run);
     }
-    const char *why = overflow_reason(run);
-    if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {
-        why = "the command is longer than the 256 bytes that the link can hold";
-    }
     if (run->p->mode == PAIR_LINK && run->deliveries && c->id[0]) {
         delivery_add_id(run->deliveries, run->p->id, c->id, run->t_us);
     }
-    if (why) {
-        refuse_command(run, why);
+    if (refuse_overflow(run)) {
         return;
     }
     struct pair_slot *slot = open_slot(run);
@@ -373,7 +378,7 @@ static void note_clock_jump(const struct pair_run *run, enum side side,
                             enum clock_map_news news)
 {
     if (news == CLOCK_MAP_JUMPED) {
-        pair_alarm(run, ALARM_CLOCK_JUMP, side, "", "the %s robot's clock was set by %+.3f s",
+        pair_alarm(run, ALARM_CLOCK_SET, side, "", "the %s robot's clock was set by %+.3f s",
                    side_name(side), lab_s(run->pair->side[side].clock.last_jump_us));
         run->news->clock_set = true;
     }
@@ -415,7 +420,7 @@ static void note_commands(const struct pair_run *run, const struct pair_slot *sl
     const bool observed = run->p->mode != PAIR_LINK;
     const int64_t excuse = observed ? (int64_t)(pair->malformed - side->excused) : 0;
     if (side->counts && ahead > side->ahead + excuse) {
-        pair_alarm(run, ALARM_LOST, e->side, slot->id,
+        pair_alarm(run, ALARM_COMMAND_COUNT_GAP, e->side, slot->id,
                    "the %s robot has got %lld commands that never came here, or came once and "
                    "reached it twice",
                    side_name(e->side), (long long)(ahead - side->ahead));
@@ -461,7 +466,7 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
         run->pair->counts.values_left_out += pair_keep_values(slot, r);
     } else if (pair_reply_differs(slot, other, r, run->p, run->news->differs)) {
         slot->consistency = INCONSISTENT;
-        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", run->news->differs);
+        pair_alarm(run, ALARM_REPLIES_DIFFER, SIDE_COUNT, slot->id, "%s", run->news->differs);
         if (run->p->mode == PAIR_LINK) {
             pair_link_notice(run, slot);
         }
@@ -477,12 +482,12 @@ static void note_ambiguous(const struct pair_run *run, struct pair_slot *slot, u
     const bool unsure = (run->pair->gap_us != LAB_TIME_NONE || run->pair->doubted) &&
                         run->pair->side[e->side].idle_us <= run->pair->gap_us;
     if (e->ambiguous) {
-        pair_alarm(run, ALARM_AMBIGUOUS, e->side, slot ? slot->id : "",
+        pair_alarm(run, ALARM_REPLY_AMBIGUOUS, e->side, slot ? slot->id : "",
                    "a reply of the %s robot: it has no id, and may have been delivered before",
                    side_name(e->side));
         start_doubt(run->pair);
     } else if (slot && e->reply.id[0] == '\0' && fits > 1 && unsure) {
-        pair_alarm(run, ALARM_AMBIGUOUS, e->side, slot->id,
+        pair_alarm(run, ALARM_REPLY_ORDER_AMBIGUOUS, e->side, slot->id,
                    "a reply of the %s robot without id fits %u open commands, and others may "
                    "have been lost: it is taken for that of the oldest",
                    side_name(e->side), fits);
@@ -535,8 +540,9 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
         return;
     }
     if (side->boot[0]) {
-        pair_alarm(run, ALARM_REBOOT, s, "", "the %s robot started anew (boot %s, before %s)",
-                   side_name(s), boot, side->boot);
+        pair_alarm(run, ALARM_BOOT_CHANGED, s, "",
+                   "the %s robot started anew (boot %s, before %s)", side_name(s), boot,
+                   side->boot);
         restart_side(run, side);
         side->last_seq = -1;
     }
@@ -551,7 +557,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
     }
     if (seq <= 1 && side->last_seq > 1 && !run->event->dup &&
         run->event->telemetry.boot[0] == '\0') {
-        pair_alarm(run, ALARM_REBOOT, s, "",
+        pair_alarm(run, ALARM_SEQ_RESTARTED, s, "",
                    "the %s robot's seq began anew at %lld, before %lld", side_name(s),
                    (long long)seq, (long long)side->last_seq);
         restart_side(run, side);
@@ -592,8 +598,8 @@ static void on_connection(const struct pair_run *run)
     struct pair_side *side = &run->pair->side[s];
     /* A retained "offline" of an earlier day is no news. */
     if (!c->online && (side->online || (!side->known && !run->event->retained))) {
-        pair_alarm(run, ALARM_OFFLINE, s, "", "the %s robot went offline%s%s", side_name(s),
-                   c->reason[0] ? ": " : "", c->reason);
+        pair_alarm(run, ALARM_ROBOT_OFFLINE, s, "", "the %s robot went offline%s%s",
+                   side_name(s), c->reason[0] ? ": " : "", c->reason);
     }
     side->known = true;
     side->online = c->online;
@@ -654,7 +660,7 @@ static void begin_dispatch(const struct pair_run *run)
 static void on_malformed(const struct pair_run *run)
 {
     const struct event_malformed *m = &run->event->malformed;
-    pair_alarm(run, ALARM_MALFORMED, run->event->side, m->id, "%s", m->detail);
+    pair_alarm(run, ALARM_MALFORMED_MESSAGE, run->event->side, m->id, "%s", m->detail);
     if (strcmp(m->what, "command") != 0 || run->event->retained) {
         return;
     }
@@ -671,7 +677,7 @@ static void on_malformed(const struct pair_run *run)
 static void on_lost_session(const struct pair_run *run)
 {
     pair_alarm(
-        run, ALARM_LOST, SIDE_COUNT, "",
+        run, ALARM_SESSION_LOST, SIDE_COUNT, "",
         "the broker has forgotten Tandem's session (restarted? its last save is "
         "unknown): what it kept for Tandem is lost, commands and replies may be missing");
 }
@@ -737,7 +743,7 @@ static void time_out(const struct pair_run *run, struct pair_slot *slot)
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (is_overdue(run, slot, s)) {
             slot->timed_out[s] = true;
-            pair_alarm(run, ALARM_TIMEOUT, s, slot->id,
+            pair_alarm(run, ALARM_NO_REPLY, s, slot->id,
                        "the %s robot did not answer within %g s", side_name(s),
                        lab_s(run->p->timeout_us));
         }

@@ -103,21 +103,32 @@ static struct pair_closed *find_closed(struct pair *pair, const char *id, enum s
     return NULL;
 }
 
+static void alarm_repeated(const struct pair_run *run)
+{
+    pair_alarm(run, ALARM_REPLY_REPEATED, run->event->side, run->event->reply.id,
+               "the %s robot has answered this command before", side_name(run->event->side));
+}
+
+static void alarm_unasked(const struct pair_run *run)
+{
+    pair_alarm(run, ALARM_REPLY_UNASKED, run->event->side, run->event->reply.id,
+               "the %s robot was not asked", side_name(run->event->side));
+}
+
 static void alarm_closed(const struct pair_run *run, struct pair_closed *closed)
 {
     const enum side side = run->event->side;
     const char *id = run->event->reply.id;
     if (closed->answered[side]) {
-        pair_alarm(run, ALARM_DUPLICATE, side, id,
-                   "the %s robot has answered this command before", side_name(side));
+        alarm_repeated(run);
     } else if (closed->refused) {
-        pair_alarm(run, ALARM_LATE, side, id,
+        pair_alarm(run, ALARM_REPLY_TO_REFUSED, side, id,
                    "its command was not followed because too many were open");
     } else if (closed->timed_out[side]) {
-        pair_alarm(run, ALARM_LATE, side, id, "the command was closed as TIMEOUT before");
+        pair_alarm(run, ALARM_REPLY_AFTER_CLOSE, side, id,
+                   "the command was closed as TIMEOUT before");
     } else {
-        pair_alarm(run, ALARM_OUT_OF_CONTEXT, side, id, "the %s robot was not asked",
-                   side_name(side));
+        alarm_unasked(run);
     }
     closed->answered[side] = true;
 }
@@ -129,11 +140,11 @@ static void alarm_unmatched(const struct pair_run *run)
     if (closed) {
         alarm_closed(run, closed);
     } else if (e->reply.id[0]) {
-        pair_alarm(run, ALARM_OUT_OF_CONTEXT, e->side, e->reply.id,
+        pair_alarm(run, ALARM_REPLY_UNKNOWN_ID, e->side, e->reply.id,
                    "no command with this id was seen");
     } else {
-        pair_alarm(run, ALARM_OUT_OF_CONTEXT, e->side, "", "no command is open at the %s robot",
-                   side_name(e->side));
+        pair_alarm(run, ALARM_REPLY_WITHOUT_COMMAND, e->side, "",
+                   "no command is open at the %s robot", side_name(e->side));
     }
 }
 
@@ -147,18 +158,22 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
         return NULL;
     }
     if (slot->answered[side]) {
-        pair_alarm(run, ALARM_DUPLICATE, side, id,
-                   "the %s robot has answered this command before", side_name(side));
+        alarm_repeated(run);
         return NULL;
     }
     if (slot->timed_out[side]) {
-        pair_alarm(run, ALARM_LATE, side, id, "this side of the command was closed as TIMEOUT");
+        pair_alarm(run, ALARM_REPLY_LATE, side, id,
+                   "this side of the command was closed as TIMEOUT");
         slot->answered[side] = true;
         return NULL;
     }
-    if (!slot->expected[side] || !slot->sent[side]) {
-        pair_alarm(run, ALARM_OUT_OF_CONTEXT, side, id, "the %s robot was not asked%s",
-                   side_name(side), slot->expected[side] ? " yet" : "");
+    if (!slot->expected[side]) {
+        alarm_unasked(run);
+        return NULL;
+    }
+    if (!slot->sent[side]) {
+        pair_alarm(run, ALARM_REPLY_EARLY, side, id, "the %s robot was not asked yet",
+                   side_name(side));
         return NULL;
     }
     return slot;
@@ -421,20 +436,20 @@ static void alarm_drift(const struct pair_run *run, enum side side,
 {
     const double ago_s = lab_s(run->t_us - drift->since_us);
     if (drift->term == TRAVEL_T0) {
-        pair_alarm(run, ALARM_DRIFT, side, id,
+        pair_alarm(run, ALARM_DRIFT_DELAY, side, id,
                    "the %s robot's start-up delay changed from %.3f to %.3f s, %.1f s ago",
                    side_name(side), drift->before, drift->after, ago_s);
         return;
     }
     const bool turns = drift->term == TRAVEL_INV_W;
     if (pair_is_arm(run->p)) {
-        pair_alarm(run, ALARM_DRIFT, side, id,
+        pair_alarm(run, ALARM_DRIFT_MOVE_TIME, side, id,
                    "the %s robot's %s take %+.1f %% of their time more, %.1f s ago",
                    side_name(side), turns ? "moves of joints" : "lines",
                    100.0 * (1.0 / (1.0 + drift->change_ratio) - 1.0), ago_s);
         return;
     }
-    pair_alarm(run, ALARM_DRIFT, side, id,
+    pair_alarm(run, ALARM_DRIFT_SPEED, side, id,
                "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s ago",
                side_name(side), turns ? "angular" : "linear", 100.0 * drift->change_ratio,
                drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);

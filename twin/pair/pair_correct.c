@@ -1,7 +1,6 @@
 /* The state of the twin: the simulator is told where the real robot stands, so that what one
  * move left between the two does not add up with the next (docs/model/pair.md). */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/constants.h"
@@ -43,13 +42,14 @@ static bool is_wanted(const struct pair_run *run, const struct pair_slot *slot,
 
 /* It was not put there. Told once, until it is: a simulator that cannot be, or does not know
  * the message, would say so with every move. */
-static void tell_failure(const struct pair_run *run, const char *what)
+static void tell_failure(const struct pair_run *run, enum alarm_code code, const char *what,
+                         const char *why)
 {
     struct pair_correction *c = &run->pair->correction;
     if (!c->told) {
-        pair_alarm(run, ALARM_CORRECTION, SIDE_VIRTUAL, c->id,
-                   "the simulator %s (correction %llu); not told again until it applies one",
-                   what, (unsigned long long)c->sent);
+        pair_alarm(run, code, SIDE_VIRTUAL, c->id,
+                   "the simulator %s%s (correction %llu); not told again until it applies one",
+                   what, why, (unsigned long long)c->sent);
     }
     c->told = true;
 }
@@ -60,7 +60,8 @@ static void give_up(const struct pair_run *run)
     struct pair_correction *c = &run->pair->correction;
     c->awaited_us = LAB_TIME_MAX;
     c->unanswered++;
-    tell_failure(run, "did not say that it put its robot where the real one stands");
+    tell_failure(run, ALARM_POSE_UNANSWERED,
+                 "did not say that it put its robot where the real one stands", "");
 }
 
 static void send_pose(const struct pair_run *run, const double pose[3])
@@ -115,10 +116,8 @@ void pair_correct_acknowledge(const struct pair_run *run)
     }
     c->awaited_us = LAB_TIME_MAX;
     if (a->refused > 0) {
-        char what[sizeof a->reason + 16];
-        (void)snprintf(what, sizeof what, "refused: %s", a->reason);
         c->refused++;
-        tell_failure(run, what);
+        tell_failure(run, ALARM_POSE_REFUSED, "refused: ", a->reason);
     } else {
         c->applied++;
         c->told = false;

@@ -2,19 +2,20 @@
 
 void pair_take_fault(const struct pair_run *run)
 {
-    static const enum alarm_type types[FAULT_KIND_COUNT] = {[FAULT_ERROR] = ALARM_ROBOT_ERROR,
-                                                            [FAULT_ESTOP] = ALARM_ESTOP,
-                                                            [FAULT_MODE] = ALARM_MODE};
     const struct event_fault *f = &run->event->fault;
-    pair_alarm(run, types[f->kind], run->event->side, f->id, "%s%s%s%s%s", f->level,
-               f->level[0] ? " " : "", f->detail, f->about[0] ? ": " : "", f->about);
+    pair_alarm(run,
+               f->kind == FAULT_ERROR   ? ALARM_ROBOT_ERROR
+               : f->kind == FAULT_ESTOP ? ALARM_EMERGENCY_STOP
+                                        : ALARM_MODE_CHANGED,
+               run->event->side, f->id, "%s%s%s%s%s", f->level, f->level[0] ? " " : "",
+               f->detail, f->about[0] ? ": " : "", f->about);
 }
 
 void pair_take_note(const struct pair_run *run)
 {
     const struct event_note *n = &run->event->note;
     if (n->kind == NOTE_MISSING) {
-        pair_alarm(run, ALARM_LOST, run->event->side, "",
+        pair_alarm(run, ALARM_MESSAGES_MISSING, run->event->side, "",
                    "%lld messages of the %s robot never came: times that rest on them are not "
                    "told",
                    (long long)n->count, side_name(run->event->side));

@@ -328,7 +328,7 @@ bool pair_link_answer_known(const struct pair_run *run)
     }
     run->pair->counts.commands++;
     pair_note_command_seq(run);
-    pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, id,
+    pair_alarm(run, ALARM_COMMAND_ID_REUSED, SIDE_COUNT, id,
                "this id was another command's before: it was not sent");
     pair_link_refuse(run, id, "this id was another command's before: use a new one");
     return true;

@@ -417,7 +417,7 @@ void pair_acknowledge(const struct pair_run *run)
     const struct event_ack *a = &run->event->ack;
     char detail[PARAMETERS_DETAIL_MAX];
     if (a->refused > 0) {
-        pair_alarm(run, ALARM_PARAMETERS, SIDE_VIRTUAL, "",
+        pair_alarm(run, ALARM_PARAMETERS_REFUSED, SIDE_VIRTUAL, "",
                    "the simulator refused %u of version %lld's parameters: %s", a->refused,
                    (long long)a->version, a->reason);
         (void)snprintf(detail, sizeof detail, "%u applied, %u refused: %s", a->applied,

@@ -67,7 +67,7 @@ void pair_fire_timeouts(const struct pair_run *run);
 void pair_update_deadline(const struct pair_run *run, int64_t other_us);
 
 /* Count an alarm, and record it unless its type comes too often. */
-void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
+void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side,
                 const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
 
 /* Want something done for this pair, now; index and time are filled in. */

@@ -409,7 +409,7 @@ static void write_last(struct json_writer *w, const struct pair *pair)
 static void write_last_alarm(struct json_writer *w, const struct pair *pair)
 {
     enum alarm_type last = ALARM_TYPE_COUNT;
-    for (enum alarm_type type = ALARM_TIMEOUT; type < ALARM_TYPE_COUNT; type++) {
+    for (enum alarm_type type = ALARM_TYPE_TIMEOUT; type < ALARM_TYPE_COUNT; type++) {
         if (pair->counts.alarm[type] > 0 &&
             (last == ALARM_TYPE_COUNT ||
              pair->alarm_rate[type].t_us > pair->alarm_rate[last].t_us)) {
