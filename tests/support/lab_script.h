@@ -159,6 +159,13 @@ static inline const struct script_effect *script_find(const struct script *s,
     return NULL;
 }
 
+/* The code of the n-th alarm; "": there is none. */
+static inline const char *script_alarm(const struct script *s, size_t n)
+{
+    const struct script_effect *e = script_find(s, EFFECT_ALARM, n);
+    return e ? e->alarm.code : "";
+}
+
 static inline size_t script_count(const struct script *s, enum effect_kind kind)
 {
     size_t n = 0;

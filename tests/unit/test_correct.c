@@ -182,11 +182,11 @@ static void test_open_in_link(void)
     script_close(&s);
 }
 
-static size_t count_alarms(const struct script *s)
+static size_t count_alarms(const struct script *s, const char *code)
 {
     size_t n = 0;
     for (size_t k = 0; script_find(s, EFFECT_ALARM, k); k++) {
-        n += script_find(s, EFFECT_ALARM, k)->alarm.type == ALARM_TYPE_CORRECTION;
+        n += strcmp(script_alarm(s, k), code) == 0;
     }
     return n;
 }
@@ -204,10 +204,10 @@ static void test_answers(void)
     make_move(&s, AT(100), "go", 1.5, true);
     send_answer(&s, AT(104), 2, 1);
     CHECK_INT("refused", c->refused, 1);
-    CHECK_INT("is told", count_alarms(&s), 1);
+    CHECK_INT("is told", count_alarms(&s, "pose_refused"), 1);
     make_move(&s, AT(150), "go", 1.5, true);
     send_answer(&s, AT(154), 3, 1);
-    CHECK_INT("once", count_alarms(&s), 1);
+    CHECK_INT("once", count_alarms(&s, "pose_refused"), 1);
     make_move(&s, AT(160), "go", 1.5, true);
     send_answer(&s, AT(164), 4, 0);
     script_clear(&s);
@@ -217,12 +217,12 @@ static void test_answers(void)
     script_tick(&s, AT(900));
     CHECK_INT("unanswered", c->unanswered, 5);
     CHECK_INT("never sent again", script_count(&s, EFFECT_POSE), 5);
-    CHECK_INT("told once", count_alarms(&s), 1);
+    CHECK_INT("told once", count_alarms(&s, "pose_unanswered"), 1);
     make_move(&s, AT(1000), "go", 1.5, true);
     send_answer(&s, AT(1004), (int64_t)c->sent, 0);
     make_move(&s, AT(1100), "go", 1.5, true);
     script_tick(&s, AT(1200));
-    CHECK_INT("and again after an answer", count_alarms(&s), 2);
+    CHECK_INT("and again after an answer", count_alarms(&s, "pose_unanswered"), 2);
     CHECK_INT("all are accounted for", c->sent, c->applied + c->refused + c->unanswered);
     script_close(&s);
 }

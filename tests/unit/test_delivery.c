@@ -189,8 +189,7 @@ static void test_link(void)
     hear(800, "r1/command", ",\"mid\":7", "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
     CHECK_INT("another one under its id", script_count(&s, EFFECT_COMMAND), 0);
     CHECK("is refused", strstr(last_reply(), "use a new one") != NULL);
-    CHECK_TEXT("and told", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
-               "duplicate");
+    CHECK_TEXT("and told", script_alarm(&s, 0), "command_id_reused");
 
     restart_lab();
     script_clear(&s);

@@ -166,6 +166,7 @@ static void test_mended(void)
     }
     CHECK_TEXT("now and then", obstacle_of(&s), "");
     CHECK_INT("one alarm", script_count(&s, EFFECT_ALARM), 1);
+    CHECK_TEXT("its code", script_alarm(&s, 0), "telemetry_mismatch");
     CHECK_INT("left out", lab_dynamics(s.lab, 0)->side[SIDE_REAL].count, 200 + 180);
     script_close(&s);
 }

@@ -47,6 +47,7 @@ static const struct {
     {                                                                                          \
 #symbol, &(symbol)                                                                     \
     }
+    TABLE(alarm_code_names),
     TABLE(alarm_filter_names),
     TABLE(alarm_type_names),
     TABLE(bar_kind_names),

@@ -13,7 +13,7 @@ struct step {
     double t_s;
     enum reply_status status;
     const char *verdict; /* of the entry this step closes; NULL: none */
-    const char *alarm;   /* of the first alarm; NULL: none */
+    const char *alarm;   /* code of the first alarm; NULL: none */
     double lag_s;        /* NAN: none */
 };
 
@@ -43,8 +43,7 @@ static void run_steps(struct script *s, const struct step *steps, size_t count)
                               : "unknown");
             CHECK_TEXT(step->row, entry->entry.differs, differ ? alarm->alarm.detail : "");
         }
-        CHECK_TEXT(step->row, alarm ? alarm_type_name(alarm->alarm.type) : "",
-                   step->alarm ? step->alarm : "");
+        CHECK_TEXT(step->row, script_alarm(s, 0), step->alarm ? step->alarm : "");
         if (entry && entry->entry.lag_us != LAB_TIME_NONE) {
             CHECK_NEAR(step->row, lab_s(entry->entry.lag_us), step->lag_s, 0, 1e-9);
         }
@@ -54,13 +53,13 @@ static void run_steps(struct script *s, const struct step *steps, size_t count)
 static void test_observe(void)
 {
     static const struct step steps[] = {
-        {"reply before any command", REAL, "c1", 0.1, DONE, NULL, "out_of_context", 0},
+        {"reply before any command", REAL, "c1", 0.1, DONE, NULL, "reply_unknown_id", 0},
         {"send 1", SEND, "c1", 1.0, DONE, NULL, NULL, 0},
         {"virtual first", VIRT, "c1", 1.3, DONE, NULL, NULL, 0},
-        {"virtual twice", VIRT, "c1", 1.4, DONE, NULL, "duplicate", 0},
-        {"wrong command", REAL, "c9", 1.4, DONE, NULL, "out_of_context", 0},
+        {"virtual twice", VIRT, "c1", 1.4, DONE, NULL, "reply_repeated", 0},
+        {"wrong command", REAL, "c9", 1.4, DONE, NULL, "reply_unknown_id", 0},
         {"ahead", REAL, "c1", 1.5, DONE, "AHEAD", NULL, 0.2},
-        {"after the entry", REAL, "c1", 1.6, DONE, NULL, "duplicate", 0},
+        {"after the entry", REAL, "c1", 1.6, DONE, NULL, "reply_repeated", 0},
         {"send 2", SEND, "c2", 2.0, DONE, NULL, NULL, 0},
         {"real first", REAL, "c2", 2.2, DONE, NULL, NULL, 0},
         {"gap equal to the tolerance", VIRT, "c2", 2.25, DONE, "SYNC", NULL, -0.05},
@@ -70,18 +69,18 @@ static void test_observe(void)
         {"send 4", SEND, "c4", 4.0, DONE, NULL, NULL, 0},
         {"only real", REAL, "c4", 4.5, DONE, NULL, NULL, 0},
         {"at the deadline", TICK, "", 14.0, DONE, NULL, NULL, 0},
-        {"past it", TICK, "", 14.1, DONE, "TIMEOUT", "timeout", 0},
-        {"late", VIRT, "c4", 14.2, DONE, NULL, "late", 0},
-        {"late again", VIRT, "c4", 14.3, DONE, NULL, "duplicate", 0},
+        {"past it", TICK, "", 14.1, DONE, "TIMEOUT", "no_reply", 0},
+        {"late", VIRT, "c4", 14.2, DONE, NULL, "reply_after_close", 0},
+        {"late again", VIRT, "c4", 14.3, DONE, NULL, "reply_repeated", 0},
         {"send 5", SEND, "c5", 20.0, DONE, NULL, NULL, 0},
         {"blocked", REAL, "c5", 20.5, REPLY_BLOCKED, NULL, NULL, 0},
-        {"says done, and late too", VIRT, "c5", 20.6, DONE, "BEHIND", "inconsistent", -0.1},
+        {"says done, and late too", VIRT, "c5", 20.6, DONE, "BEHIND", "replies_differ", -0.1},
         {"send 6", SEND, "c6", 30.0, DONE, NULL, NULL, 0},
         {"send 7 meanwhile", SEND, "c7", 30.1, DONE, NULL, NULL, 0},
         {"7 before 6", REAL, "c7", 30.2, DONE, NULL, NULL, 0},
         {"6", REAL, "c6", 30.3, DONE, NULL, NULL, 0},
         {"7 closes", VIRT, "c7", 30.4, DONE, "BEHIND", NULL, -0.2},
-        {"id in use", SEND, "c6", 30.5, DONE, NULL, "duplicate", 0},
+        {"id in use", SEND, "c6", 30.5, DONE, NULL, "command_repeated", 0},
         {"6 closes", VIRT, "c6", 30.6, DONE, "BEHIND", NULL, -0.3},
         {"reply exactly at the deadline counts", SEND, "c8", 40.0, DONE, NULL, NULL, 0},
         {"real", REAL, "c8", 40.1, DONE, NULL, NULL, 0},
@@ -99,19 +98,19 @@ static void test_observe(void)
 static void test_without_ids(void)
 {
     static const struct step steps[] = {
-        {"reply before any command", REAL, "", 0.1, DONE, NULL, "out_of_context", 0},
+        {"reply before any command", REAL, "", 0.1, DONE, NULL, "reply_without_command", 0},
         {"first", SEND, "", 1.0, DONE, NULL, NULL, 0},
         {"real", REAL, "", 1.5, DONE, NULL, NULL, 0},
-        {"real again", REAL, "", 1.6, DONE, NULL, "out_of_context", 0},
+        {"real again", REAL, "", 1.6, DONE, NULL, "reply_without_command", 0},
         {"next before the virtual", SEND, "", 2.0, DONE, NULL, NULL, 0},
         {"virtual answers the first", VIRT, "", 2.2, DONE, "BEHIND", NULL, -0.7},
         {"real answers the second", REAL, "", 2.5, DONE, NULL, NULL, 0},
         {"virtual too", VIRT, "", 2.5, DONE, "SYNC", NULL, 0},
         {"third", SEND, "", 3.0, DONE, NULL, NULL, 0},
         {"real", REAL, "", 3.5, DONE, NULL, NULL, 0},
-        {"times out", TICK, "", 14.0, DONE, "TIMEOUT", "timeout", 0},
-        {"late", VIRT, "", 14.1, DONE, NULL, "late", 0},
-        {"only once late", VIRT, "", 14.2, DONE, NULL, "out_of_context", 0},
+        {"times out", TICK, "", 14.0, DONE, "TIMEOUT", "no_reply", 0},
+        {"late", VIRT, "", 14.1, DONE, NULL, "reply_after_close", 0},
+        {"only once late", VIRT, "", 14.2, DONE, NULL, "reply_without_command", 0},
     };
     static struct script s;
     script_init(&s, 1);
@@ -181,10 +180,9 @@ static void test_overflow(void)
     CHECK_INT("one entry at once", script_count(&s, EFFECT_ENTRY), 1);
     CHECK_TEXT("overflow", entry ? verdict_name(entry->entry.verdict) : "", "OVERFLOW");
     CHECK_TEXT("its id", entry ? entry->entry.id : "", "c16");
-    CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.type, ALARM_TYPE_QUEUE_OVERFLOW);
+    CHECK_TEXT("alarm", script_alarm(&s, 0), "outstanding_full");
     script_reply(&s, "r1", AT(1), SIDE_REAL, "c16", DONE);
-    CHECK_TEXT("its reply is named",
-               alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type), "late");
+    CHECK_TEXT("its reply is named", script_alarm(&s, 1), "reply_to_refused");
     lab_finish(s.lab, &s.fx);
     CHECK_INT("one entry each", script_count(&s, EFFECT_ENTRY), 16 + 1);
     script_close(&s);
@@ -291,6 +289,7 @@ static void test_link_malformed(void)
         memset(e.malformed.id + 1, '"', sizeof e.malformed.id - 2); /* all escaped */
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("alarm", script_count(&s, EFFECT_ALARM), 1);
+        CHECK_TEXT("its code", script_alarm(&s, 0), "malformed_message");
         CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), link);
         const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
         CHECK("why", !reply || strstr(reply->payload, "\"status\":\"error\",\"detail\":\"did"));
@@ -386,12 +385,10 @@ static void test_connection(void)
     connect_side(&s, AT(4), SIDE_REAL, true, "b1", false);
     CHECK_INT("online is no alarm", s.count, 0);
     connect_side(&s, AT(5), SIDE_REAL, true, "b2", false);
-    CHECK_TEXT("reboot", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
-               "reboot");
+    CHECK_TEXT("reboot", script_alarm(&s, 0), "boot_changed");
     connect_side(&s, AT(6), SIDE_REAL, false, "", false);
     connect_side(&s, AT(6), SIDE_REAL, false, "", false);
-    CHECK_TEXT("offline", alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type),
-               "offline");
+    CHECK_TEXT("offline", script_alarm(&s, 1), "robot_offline");
     CHECK_INT("said once", script_count(&s, EFFECT_ALARM), 2);
     script_close(&s);
 }

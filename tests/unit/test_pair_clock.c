@@ -27,8 +27,7 @@ static void test_telemetry(void)
     CHECK_INT("gap", real->seq_missing, 3);
     CHECK_INT("no alarm", s.count, 0);
     send_telemetry(&s, AT(4), LAB_TIME_NONE, 0, "y");
-    CHECK_TEXT("reboot", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
-               "reboot");
+    CHECK_TEXT("reboot", script_alarm(&s, 0), "boot_changed");
     CHECK_INT("seq begins anew", real->seq_missing, 3);
     send_telemetry(&s, AT(5), LAB_TIME_NONE, 0, "y");
     CHECK_INT("the same boot is none", script_count(&s, EFFECT_ALARM), 1);
@@ -38,8 +37,7 @@ static void test_telemetry(void)
     script_open(&s);
     send_telemetry(&s, AT(0), LAB_TIME_NONE, 500, "");
     send_telemetry(&s, AT(1), LAB_TIME_NONE, 0, "");
-    CHECK_TEXT("without a boot mark",
-               alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type), "reboot");
+    CHECK_TEXT("without a boot mark", script_alarm(&s, 0), "seq_restarted");
     script_close(&s);
 }
 
@@ -162,8 +160,7 @@ static void test_clock_jump(void)
         send_telemetry(&s, AT(k * 0.1 + 0.01), AT(k * 0.1 + jump_s), k, "x");
     }
     CHECK_INT("one alarm", script_count(&s, EFFECT_ALARM), 1);
-    CHECK_TEXT("jump", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
-               "clock_jump");
+    CHECK_TEXT("jump", script_alarm(&s, 0), "clock_set");
     CHECK("size", strstr(script_find(&s, EFFECT_ALARM, 0)->alarm.detail, "+3.0") != NULL);
     script_close(&s);
 }

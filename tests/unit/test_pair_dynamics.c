@@ -245,6 +245,7 @@ static void test_bad_ends(void)
     end_fit(r, SIDE_REAL, 1, FIT_FAILED, NULL);
     CHECK_INT("failed", side_of(r, SIDE_REAL)->counts.failed, 1);
     CHECK_INT("alarm", script_count(&r->s, EFFECT_ALARM), 1);
+    CHECK_TEXT("its code", script_alarm(&r->s, 0), "fit_failed");
     end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
     CHECK_INT("twice", side_of(r, SIDE_REAL)->counts.stray, 2);
     CHECK("no result", !side_of(r, SIDE_REAL)->fitted);
@@ -283,8 +284,8 @@ static void test_drift(void)
     CHECK("found", side_of(r, SIDE_REAL)->drifts == 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
-    CHECK_INT("type", alarm->alarm.type, ALARM_TYPE_DRIFT);
-    CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps changed by +") != NULL);
+    CHECK_TEXT("code", alarm->alarm.code, "drift_dynamics");
+    CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps") != NULL);
     go(r, 400);
     const struct dynamics_side *real = side_of(r, SIDE_REAL);
     CHECK("fits anew", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
@@ -312,7 +313,8 @@ static void test_payload(void)
     CHECK_INT("once", side_of(r, SIDE_REAL)->drifts, 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
-    CHECK(alarm->alarm.detail, strstr(alarm->alarm.detail, "payload changed by +") != NULL);
+    CHECK_TEXT("code", alarm->alarm.code, "drift_dynamics");
+    CHECK(alarm->alarm.detail, strstr(alarm->alarm.detail, "payload") != NULL);
     CHECK("told", strstr(report(r), "\"parameter\":\"payload\"") != NULL);
     script_close(&r->s);
 }

@@ -27,7 +27,8 @@ struct stage {
     int boot;    /* of both robots */
     bool taught; /* the simulator took over the real robot's parameters */
     uint64_t alarms[ALARM_TYPE_COUNT];
-    char said[ALARM_DETAIL_MAX]; /* the last alarm */
+    const char *code; /* of the last alarm … */
+    char said[ALARM_DETAIL_MAX];
     size_t controls, fidelities;
     double jump; /* of an effort, largest from one to the next */
     /* What came in, for replay. */
@@ -42,6 +43,7 @@ static void take(void *context, const struct effect *e)
         s->taught = true;
     } else if (e->kind == EFFECT_ALARM) {
         s->alarms[e->alarm->type]++;
+        s->code = e->alarm->code;
         (void)snprintf(s->said, sizeof s->said, "%s", e->alarm->detail);
     } else if (e->kind == EFFECT_FIDELITY) {
         s->fidelities++;
@@ -227,11 +229,13 @@ static void test_silence(void)
     s.jump = 0.0;
     run(&s, 8.0);
     CHECK_INT("told once", s.alarms[ALARM_TYPE_FOLLOWING], 1);
+    CHECK_TEXT("who is silent", s.code, "real_telemetry_stale");
     CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(report(&s), "STOPPED"));
     CHECK("gently", s.jump < 30.0);
     s.deaf[SIDE_REAL] = false;
     run(&s, 10.0);
     CHECK_INT("told again", s.alarms[ALARM_TYPE_FOLLOWING], 2);
+    CHECK_TEXT("it goes on", s.code, "following_resumed");
     CHECK("alike again", gap(&s) < 3e-3);
     s.deaf[SIDE_VIRTUAL] = true;
     run(&s, 2.0);
@@ -382,7 +386,7 @@ static void test_numbers_that_are_none(void)
     theta[0] = 1e-300; /* what moves without inertia moves at once, and for ever */
     fit(&s, SIDE_REAL, theta, ESTIMATE_PASS);
     run(&s, 1.0);
-    CHECK("is told", strstr(s.said, "began anew") != NULL);
+    CHECK_TEXT("is told", s.code, "model_reset");
     CHECK("goes on by the samples", gap(&s) < 0.2);
     for (size_t k = 0; k < USV3_PARAMETERS; k++) {
         theta[k] = DBL_MAX;
@@ -490,13 +494,14 @@ static void test_refusals(void)
     open_lab(&s);
     wish(&s, 1, -1.0);
     run(&s, 1.0);
-    CHECK("says what is missing", strstr(s.said, "virtual robot are not known"));
+    CHECK_TEXT("says what is missing", s.code, "following_not_ready");
     CHECK_INT("nothing is sent", s.controls, 0);
     close_lab(&s);
     configure(&s, "iacquabot", "wamv");
     open_lab(&s);
     wish(&s, -1, 400.0);
-    CHECK("gains beyond the period", strstr(s.said, "up to 50"));
+    CHECK_TEXT("gains beyond the period", s.code, "gains_refused");
+    CHECK("and their limit", strstr(s.said, "50"));
     CHECK("are not taken", following(&s)->gains.bandwidth_radps[0] < 6.0);
     wish(&s, -1, 3.0);
     CHECK_NEAR("others are", following(&s)->gains.bandwidth_radps[1], 3.0, 0.0, 0.0);

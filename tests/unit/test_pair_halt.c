@@ -103,7 +103,8 @@ static void test_link_halt_after_answer(void)
           reply && strstr(reply->payload, "\"from\":\"tandem\""));
     script_clear(&s);
     script_reply(&s, "r1", AT(0.5), SIDE_REAL, "b", REPLY_DONE);
-    CHECK_INT("it was not asked", script_count(&s, EFFECT_ALARM), 1);
+    CHECK_TEXT("it was not asked", script_alarm(&s, 0), "reply_unasked");
+    CHECK_INT("once", script_count(&s, EFFECT_ALARM), 1);
     script_close(&s);
 }
 

@@ -91,8 +91,9 @@ static void test_reason(void)
     lab_step(s.lab, &e, &s.fx);
     const struct script_effect *alarm = script_find(&s, EFFECT_ALARM, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(alarm);
-    CHECK_INT("type", alarm->alarm.type, ALARM_TYPE_OFFLINE);
-    CHECK_TEXT("why", alarm->alarm.detail, "the real robot went offline: protective stop");
+    CHECK_TEXT("code", alarm->alarm.code, "robot_offline");
+    CHECK_INT("side", alarm->alarm.side, SIDE_REAL);
+    CHECK("why", strstr(alarm->alarm.detail, "protective stop"));
     script_close(&s);
 }
 

@@ -339,8 +339,7 @@ static void test_by_hand(void)
     e.ack = (struct event_ack){
         .version = 1, .applied = 3, .refused = 1, .reason = "ta_s: below zero"};
     lab_step(s.lab, &e, &s.fx);
-    const struct script_effect *alarm = script_find(&s, EFFECT_ALARM, 0);
-    CHECK_TEXT("refused", alarm ? alarm_type_name(alarm->alarm.type) : "", "parameters");
+    CHECK_TEXT("refused", script_alarm(&s, 0), "parameters_refused");
     script_close(&s);
 }
 
