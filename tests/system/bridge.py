@@ -128,7 +128,7 @@ def test_protective_stop(rig, lab, controller):
     rig.wait(lambda: len(lab.said("arm/real/reply")) == n + 1, "the blocked move", 20)
     reply = lab.said("arm/real/reply")[-1]
     assert reply["status"] == "blocked" and not reply["calibrate"], reply
-    rig.wait(lambda: "the real robot went offline: protective stop" in [a["detail"] for a in alarms(rig, "arm", "offline")],
+    rig.wait(lambda: any(a["side"] == "real" and "protective stop" in a["detail"] for a in alarms(rig, "arm", "offline")),
              "an alarm")
     controller.safety = 1
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "online", "online again")

@@ -196,7 +196,8 @@ def observed_and_driven():
         rig.publish("tandem/v1/l1/command", {"id": "stop", "op": "halt"})
         rig.wait(lambda: all(robot.heard[-1] == "4" for robot in robots[2:]), "HALT came")
         rig.publish("course/l1/bt/msg", "Q 1 2")
-        rig.wait(lambda: any("one of D, H, I was expected, not 'Q'" in a for a in rig.records("l1", "alarms")), "the fault")
+        rig.wait(lambda: any(a["code"] == "malformed_message" and "D, H, I" in a["detail"] and "'Q'" in a["detail"]
+                             for a in map(json.loads, rig.records("l1", "alarms"))), "the fault")
         counts = {pair: rig.get(f"/api/v1/pairs/{pair}")["entries"] for pair in ("o1", "l1")}
         rig.stop_daemon()
         again = json.loads(replay(rig.lab, *sorted((rig.folder / "journal").glob("*.jsonl"))))

@@ -61,7 +61,7 @@ def check_still():
 
 def told_ratio(details, parameter):
     """By how much the one alarm says that this parameter changed."""
-    told = [re.search(r"robot's (\w+)(?: \(or [^)]+\))? changed by ([-+.0-9]+) %", detail) for detail in details]
+    told = [re.search(r"(\w+_\w+).*?([-+][.0-9]+) %", detail) for detail in details]
     assert len(told) == 1 and told[0] and told[0][1] == parameter, details
     return 1.0 + float(told[0][2]) / 100.0
 

@@ -136,6 +136,8 @@ static void test_selection(void)
     CHECK_INT("type", json_array_size(rows), 3);
     CHECK_TEXT("type", json_string_value(json_object_get(json_array_get(rows, 0), "type")),
                "duplicate");
+    CHECK_TEXT("code", json_string_value(json_object_get(json_array_get(rows, 0), "code")),
+               "reply_repeated");
     CHECK("more", json_is_string(json_object_get(body, "next_cursor")));
     json_decref(body);
     /* Commands 10 and 11 stand at 100 s and 110 s. */
@@ -371,7 +373,8 @@ static void test_csv(void)
          6},
         {"/api/v1/pairs/r2/entries?limit=5", "Accept: text/csv, */*;q=0.1\r\n", "pair,n,id,t,",
          6},
-        {"/api/v1/pairs/r1/alarms?format=csv&limit=2", "", "pair,n,t,type,side,id,detail,", 3},
+        {"/api/v1/pairs/r1/alarms?format=csv&limit=2", "",
+         "pair,n,t,type,side,id,detail,suppressed,code\n", 3},
         {"/api/v1/pairs/r2/log?format=csv&limit=9", "", "pair,n,t,kind,side,", 10},
         {"/api/v1/pairs/quiet/entries?format=csv", "", "pair,n,id,t,", 1},
     };

@@ -22,6 +22,7 @@ export function drawAlarms(root, alarms, filtered) {
         {label: "Time", cell: a => dateTime(a.t), className: "nowrap"},
         {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"),
             ` ${wordsOfAlarm(a.type)}`)},
+        {label: "Code", cell: a => a.code ?? ""},
         {label: "Robot", cell: a => a.side ?? ""},
         {label: "Command", cell: a => a.id ?? "", className: "nowrap"},
         {label: "Detail", cell: a => [a.detail ?? "", a.suppressed > 0 && el("small", {},
