@@ -171,7 +171,7 @@ static void test_taken_away(void)
         check_all(rows[i].row);
         char body[1 << 14];
         (void)daemon_get(&served, "/api/v1/alarms?type=storage", body, sizeof body);
-        CHECK(body, strstr(body, "\"pair\":\"$lab\"") && strstr(body, "removed"));
+        CHECK(body, strstr(body, "\"pair\":\"$lab\"") && strstr(body, rows[i].event));
         /* A crash right now loses nothing either. */
         (void)daemon_end(&served, SIGKILL);
         CU_ASSERT_FATAL(daemon_start_run(&served));

@@ -188,7 +188,7 @@ static void test_link(void)
     script_clear(&s);
     hear(800, "r1/command", ",\"mid\":7", "{\"id\":\"c1\",\"op\":\"go\",\"rotation_rad\":2}");
     CHECK_INT("another one under its id", script_count(&s, EFFECT_COMMAND), 0);
-    CHECK("is refused", strstr(last_reply(), "use a new one") != NULL);
+    CHECK("is refused", strstr(last_reply(), "\"status\":\"error\"") != NULL);
     CHECK_TEXT("and told", script_alarm(&s, 0), "command_id_reused");
 
     restart_lab();
@@ -235,13 +235,15 @@ static void test_link_ends(void)
     CHECK("is an error", strstr(last_reply(), "\"status\":\"error\"") != NULL);
     script_clear(&s);
     hear(61, "r1/command", ",\"mid\":4", "{\"id\":\"c2\",\"op\":\"go\"}");
-    CHECK("refused", strstr(last_reply(), "too many") != NULL);
+    CHECK("refused", strstr(last_reply(), "\"status\":\"error\"") != NULL);
+    CHECK("which", strstr(last_reply(), "\"id\":\"c2\"") != NULL);
     hear(62, "r1/command", ",\"mid\":5", GO);
     answer_at(63, 6, DONE);
     connect_at(100.9, true);
     script_clear(&s);
     hear(101, "r1/command", ",\"mid\":5", GO);
     CHECK_INT("in doubt no robot is told", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_TEXT("people are", script_alarm(&s, 0), "command_ambiguous");
     CHECK_TEXT("the entry says so",
                entry_ambiguity_name(script_find(&s, EFFECT_ENTRY, 0)->entry.ambiguous),
                "command");

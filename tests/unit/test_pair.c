@@ -276,6 +276,84 @@ static void test_link_overflow(void)
     script_close(&s);
 }
 
+/* Link mode, time-out 10 s: the virtual robot is the slower one, so that the command after it
+ * is sent to the two at different times. The alarm of the last step is the one that is named.
+ */
+static void test_link_alarms(void)
+{
+    static const struct {
+        const char *code;
+        struct {
+            enum { OPEN, ANSWER_REAL, ANSWER_VIRT, WAIT } what;
+            const char *id;
+            double t_s;
+        } steps[7];
+    } rows[] = {
+        {"real_queue_full",
+         {{OPEN, "a", 0}, {ANSWER_VIRT, "a", 1}, {OPEN, "b", 2}, {OPEN, "c", 3}}},
+        {"virtual_queue_full",
+         {{OPEN, "a", 0}, {ANSWER_REAL, "a", 1}, {OPEN, "b", 2}, {OPEN, "c", 3}}},
+        {"reply_early",
+         {{OPEN, "a", 0}, {ANSWER_REAL, "a", 1}, {OPEN, "b", 2}, {ANSWER_VIRT, "b", 3}}},
+        {"reply_late",
+         {{OPEN, "a", 0},
+          {ANSWER_REAL, "a", 1},
+          {OPEN, "b", 2},
+          {ANSWER_VIRT, "a", 8},
+          {WAIT, "", 13},
+          {ANSWER_REAL, "b", 14}}},
+        {"reply_unknown_id", {{OPEN, "a", 0}, {ANSWER_REAL, "z", 1}}},
+        {"command_repeated", {{OPEN, "a", 0}, {OPEN, "a", 1}}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].mode = PAIR_LINK;
+        s.params[0].queue_max = 1;
+        script_open(&s);
+        for (size_t k = 0; k < COUNT(rows[i].steps) && rows[i].steps[k].id; k++) {
+            const int64_t t_us = AT(rows[i].steps[k].t_s);
+            const char *id = rows[i].steps[k].id;
+            script_clear(&s);
+            if (rows[i].steps[k].what == OPEN) {
+                script_command(&s, "r1", t_us, id);
+            } else if (rows[i].steps[k].what == WAIT) {
+                script_tick(&s, t_us);
+            } else {
+                script_reply(&s, "r1", t_us,
+                             rows[i].steps[k].what == ANSWER_REAL ? SIDE_REAL : SIDE_VIRTUAL,
+                             id, DONE);
+            }
+        }
+        CHECK_TEXT(rows[i].code, script_alarm(&s, 0), rows[i].code);
+        script_close(&s);
+    }
+}
+
+/* What a robot or its codec reports. */
+static void test_reported(void)
+{
+    static const char *const codes[FAULT_KIND_COUNT + 2] = {
+        "robot_error", "emergency_stop", "mode_changed", "messages_missing", "contradiction"};
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (enum fault_kind kind = FAULT_ERROR; kind < FAULT_KIND_COUNT; kind++) {
+        struct event e = script_event("r1", AT(kind), EVENT_FAULT, SIDE_REAL);
+        e.fault.kind = kind;
+        lab_step(s.lab, &e, &s.fx);
+    }
+    struct event e = script_event("r1", AT(4), EVENT_NOTE, SIDE_REAL);
+    e.note.kind = NOTE_MISSING;
+    lab_step(s.lab, &e, &s.fx);
+    e.note.kind = NOTE_CONTRADICTION;
+    lab_step(s.lab, &e, &s.fx);
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        CHECK_TEXT(codes[i], script_alarm(&s, i), codes[i]);
+    }
+    script_close(&s);
+}
+
 /* L1 would wait for a reply to a command that nobody will ever get. */
 static void test_link_malformed(void)
 {
@@ -547,6 +625,8 @@ int main(void)
     CU_add_test(suite, "room", test_room);
     CU_add_test(suite, "link overflow", test_link_overflow);
     CU_add_test(suite, "link malformed", test_link_malformed);
+    CU_add_test(suite, "link alarms", test_link_alarms);
+    CU_add_test(suite, "reported", test_reported);
     CU_add_test(suite, "machine times", test_machine_times);
     CU_add_test(suite, "connection", test_connection);
     CU_add_test(suite, "ignored without id", test_ignored_without_id);

@@ -251,6 +251,7 @@ static void test_bad_ends(void)
     CHECK("no result", !side_of(r, SIDE_REAL)->fitted);
     end_fit(r, SIDE_VIRTUAL, 1, FIT_CANCELLED, NULL);
     CHECK_INT("cancelled", side_of(r, SIDE_VIRTUAL)->counts.cancelled, 1);
+    CHECK_TEXT("its code", script_alarm(&r->s, 1), "fit_cancelled");
     go(r, 400);
     CHECK("again", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_REAL)->job == 2);
     /* Nothing is heard any more. */
@@ -372,8 +373,10 @@ static void test_waits_for_whole(void)
     CHECK_NEAR("size", side_of(r, SIDE_REAL)->drift.change_ratio, 0.5, 1e-6, 0.0);
     given.honest.value[6] = 1.5 * truth[6];
     go(r, 200);
+    script_clear(&r->s);
     hold_fit(r, &given, 15.0);
     CHECK_INT("one at once", side_of(r, SIDE_REAL)->drifts, 2);
+    CHECK_TEXT("its code", script_alarm(&r->s, 0), "drift_between_fits");
     CHECK_INT("which", side_of(r, SIDE_REAL)->drift.parameter, 6);
     script_close(&r->s);
 }
