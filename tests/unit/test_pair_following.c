@@ -29,6 +29,7 @@ struct stage {
     uint64_t alarms[ALARM_TYPE_COUNT];
     const char *code; /* of the last alarm … */
     char said[ALARM_DETAIL_MAX];
+    char fidelity[64]; /* codes of the alarms of this type */
     size_t controls, fidelities;
     double jump; /* of an effort, largest from one to the next */
     /* What came in, for replay. */
@@ -45,6 +46,10 @@ static void take(void *context, const struct effect *e)
         s->alarms[e->alarm->type]++;
         s->code = e->alarm->code;
         (void)snprintf(s->said, sizeof s->said, "%s", e->alarm->detail);
+        if (e->alarm->type == ALARM_TYPE_FIDELITY) {
+            const size_t used = strlen(s->fidelity);
+            (void)snprintf(s->fidelity + used, sizeof s->fidelity - used, " %s", s->code);
+        }
     } else if (e->kind == EFFECT_FIDELITY) {
         s->fidelities++;
     } else if (e->kind == EFFECT_CONTROL) {
@@ -337,6 +342,8 @@ static void test_learnt(void)
             run(&s, 30.0);
             CHECK("and after reboots", gap(&s) < 2e-3);
             CHECK("where it stands now", surge_rmse(&s) <= 1.1 * told + 1e-4);
+            CHECK_TEXT("while nothing drove it, while it was followed, after the jump",
+                       s.fidelity, " fidelity_missed fidelity_met fidelity_missed");
         }
         told = surge_rmse(&s);
         close_lab(&s);
