@@ -202,7 +202,7 @@ static void count_passed(const struct pair_run *run)
     run->pair->order += run->p->mode != PAIR_LINK;
 }
 
-/* It is not followed. Returns true. */
+/* Refuse a command: it is not followed. Returns true. */
 static bool refuse_command(const struct pair_run *run, enum alarm_code code, const char *why)
 {
     const struct event_command *c = &run->event->command;
@@ -253,7 +253,7 @@ static void note_idle(const struct pair_run *run)
     }
 }
 
-/* There is no room for this command. */
+/* Refuse a command for which there is no room. */
 static bool refuse_overflow(const struct pair_run *run)
 {
     const struct pair_params *p = run->p;
