@@ -1,14 +1,13 @@
 /* needs: full */
 /* The clock map against simulated robots whose clocks are known: are its errors small, are its
- * error bars honest, are jumps found and none invented? The tables that it prints are those of
- * docs/model/clock.md. */
+ * error bars honest, are jumps found and none invented (docs/model/clock.md)? */
 #include "twin/pair/clock_map.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "tests/support/check.h"
+#include "tests/support/campaign.h"
 
 static const struct clock_map_params PARAMS = {
     .bucket_us = 1000000, .jump_us = 500000, .drift_ppm_max = 500};
@@ -158,9 +157,25 @@ static struct robot draw_robot(enum law law, double scale_us, double rate_hz)
 }
 
 struct tally {
-    int n, inside;
+    size_t n, inside;
     double sum, sum_sq, sum_sd, sum_z2;
 };
+
+/* A table's cells: the error of `name`, in `unit`. */
+static void report(const char *name, const char *unit, const struct tally *t, double scale)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%s_bias_%s", name, unit);
+    campaign_value(text, scale * t->sum / (double)t->n);
+    (void)snprintf(text, sizeof text, "%s_rms_%s", name, unit);
+    campaign_value(text, scale * sqrt(t->sum_sq / (double)t->n));
+    (void)snprintf(text, sizeof text, "%s_sd_%s", name, unit);
+    campaign_value(text, scale * t->sum_sd / (double)t->n);
+    (void)snprintf(text, sizeof text, "%s_z2", name);
+    campaign_value(text, t->sum_z2 / (double)t->n);
+    (void)snprintf(text, sizeof text, "%s_held", name);
+    campaign_count(text, t->inside, t->n);
+}
 
 static void tally_add(struct tally *t, double err, double sd)
 {
@@ -183,14 +198,14 @@ struct row {
 /* Only the maps that have reached the state count. */
 static void run_row(const struct row *row, enum clock_map_state state)
 {
-    const int runs = row->seconds >= 400 ? 100 : 200;
+    const size_t runs = row->seconds >= 400 ? 100 : 200;
     struct tally offset = {0};
     struct tally drift = {0};
     int jumped = 0;
     double used = 0.0;
     char name[96];
 
-    for (int run = 0; run < runs; run++) {
+    for (size_t run = 0; run < runs; run++) {
         struct clock_map map;
         struct robot r = draw_robot(row->law, row->scale_us, row->rate_hz);
         r.grain_us = row->grain_us;
@@ -205,26 +220,30 @@ static void run_row(const struct row *row, enum clock_map_state state)
             used += map.used;
         }
     }
-    const double n = offset.n;
-    const double drift_n = drift.n;
-    (void)printf("%-11s %5.0f %5.1f %5.0f %5.0f %4.1f | %4.0f %4.1f | %8.1f %8.1f %8.1f %5.2f "
-                 "%5.1f | %8.3f %8.3f %5.2f %5.1f\n",
-                 LAW_NAME[row->law], row->scale_us, row->rate_hz, row->seconds, row->grain_us,
-                 row->wander * 1e9, 100.0 * n / runs, used / n, offset.sum / n,
-                 sqrt(offset.sum_sq / n), offset.sum_sd / n, offset.sum_z2 / n,
-                 100.0 * offset.inside / n, sqrt(drift.sum_sq / drift_n) * 1e6,
-                 drift.sum_sd / drift_n * 1e6, drift.sum_z2 / drift_n,
-                 100.0 * drift.inside / drift_n);
-    (void)snprintf(name, sizeof name, "%s %g us %g Hz %g s", LAW_NAME[row->law], row->scale_us,
-                   row->rate_hz, row->seconds);
+    const double n = (double)offset.n;
+    const double drift_n = (double)drift.n;
+    size_t length =
+        (size_t)snprintf(name, sizeof name, "%s %g us, %g Hz, %g s", LAW_NAME[row->law],
+                         row->scale_us, row->rate_hz, row->seconds);
+    if (row->grain_us > 0.0 || row->wander > 0.0) {
+        (void)snprintf(name + length, sizeof name - length, ", %s %g",
+                       row->grain_us > 0.0 ? "grain us" : "walk ppb",
+                       row->grain_us > 0.0 ? row->grain_us : row->wander * 1e9);
+    }
+    campaign_row(state == CLOCK_MAP_LOCKED ? "locked" : "warming up", runs, "%s", name);
+    campaign_count("reached", offset.n, runs);
+    campaign_value("samples_used", used / n);
+    report("offset", "us", &offset, 1.0);
+    report("drift", "ppm", &drift, 1e6);
+    campaign_end();
     CHECK_INT(name, jumped, 0);
-    CHECK(name, n >= 0.8 * runs);
+    CHECK(name, offset.n * 10 >= 8 * runs);
     CHECK(name, sqrt(offset.sum_sq / n) <= row->offset_us);
     CHECK(name, sqrt(drift.sum_sq / drift_n) * 1e6 <= row->drift_ppm);
     CHECK(name, offset.sum_z2 / n <= row->z2);
     CHECK(name, drift.sum_z2 / drift_n <= row->z2);
-    CHECK(name, offset.inside >= row->inside * n);
-    CHECK(name, drift.inside >= row->inside * drift_n);
+    CHECK(name, (double)offset.inside >= row->inside * n);
+    CHECK(name, (double)drift.inside >= row->inside * drift_n);
 }
 
 static void test_rows(void)
@@ -304,9 +323,6 @@ static void test_rows(void)
         /* clang-format on */
     };
 
-    (void)printf("\ndelay        [us]  [Hz]   [s] grain walk | lock used | offset [us]: bias, "
-                 "rms, claimed "
-                 "sd, z2, %%in95 | drift [ppm]: rms, sd, z2, %%in95\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         run_row(&rows[i], CLOCK_MAP_LOCKED);
     }
@@ -322,7 +338,6 @@ static void test_warming(void)
         {LAW_EXP, 5000, 0.1, 60, 20000, 400, 2.5, 0.92, 0, 0},
     };
 
-    (void)printf("\nwarming up\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         run_row(&rows[i], CLOCK_MAP_WARMING);
     }
@@ -350,9 +365,6 @@ static void test_probes(void)
     };
     enum { RUNS = 200 };
 
-    (void)printf(
-        "\nthere  back [us] law     probes [Hz] | absolute offset: bias rms sd z2 %%in95 | "
-        "smallest rtt\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct tally offset = {0};
         double rtt_us = 0.0;
@@ -382,16 +394,16 @@ static void test_probes(void)
                 rtt_us += (double)map.rtt_us;
             }
         }
-        const double n = offset.n;
-        (void)printf("%5.0f %5.0f %-11s %4.1f | %8.1f %8.1f %8.1f %5.2f %5.1f | %8.1f\n",
-                     rows[i].there_us, rows[i].back_us, LAW_NAME[rows[i].law],
-                     rows[i].probes_hz, offset.sum / n, sqrt(offset.sum_sq / n),
-                     offset.sum_sd / n, offset.sum_z2 / n, 100.0 * offset.inside / n,
-                     rtt_us / n);
+        const double n = (double)offset.n;
+        campaign_row("probes", RUNS, "%g, %g us, %s, %g Hz", rows[i].there_us, rows[i].back_us,
+                     LAW_NAME[rows[i].law], rows[i].probes_hz);
+        report("offset", "us", &offset, 1.0);
+        campaign_value("round_trip_us", rtt_us / n);
+        campaign_end();
         (void)snprintf(name, sizeof name, "probes %g/%g us", rows[i].there_us, rows[i].back_us);
-        CHECK(name, n >= 0.9 * RUNS);
+        CHECK(name, offset.n * 10 >= 9 * RUNS);
         CHECK(name, offset.sum_z2 / n <= rows[i].z2);
-        CHECK(name, offset.inside >= rows[i].inside * n);
+        CHECK(name, (double)offset.inside >= rows[i].inside * n);
     }
 }
 
@@ -413,12 +425,9 @@ static void test_jumps_found(void)
     };
     enum { RUNS = 200 };
 
-    (void)printf(
-        "\nlaw [5 ms]    [Hz] | found  error of size: rms  max [us] | forward within [s], "
-        "back within [s]\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
-        int found = 0;
-        int sent = 0;
+        size_t found = 0;
+        size_t sent = 0;
         double sum_sq = 0.0;
         double worst_us = 0.0;
         double late_us[2] = {0.0, 0.0};
@@ -449,9 +458,13 @@ static void test_jumps_found(void)
             late_us[back] =
                 fmax(late_us[back], (double)(map.last_jump_at_us - EPOCH_US) - set_us);
         }
-        (void)printf("%-11s %6.0f | %3d/%3d %8.0f %8.0f | %5.2f %5.2f\n", LAW_NAME[rows[i].law],
-                     rows[i].rate_hz, found, sent, sqrt(sum_sq / found), worst_us,
-                     late_us[0] * 1e-6, late_us[1] * 1e-6);
+        campaign_row("jumps", RUNS, "%s, %g Hz", LAW_NAME[rows[i].law], rows[i].rate_hz);
+        campaign_count("found", found, sent);
+        campaign_value("size_rms_us", sqrt(sum_sq / (double)found));
+        campaign_value("size_max_us", worst_us);
+        campaign_value("forward_max_s", late_us[0] * 1e-6);
+        campaign_value("back_max_s", late_us[1] * 1e-6);
+        campaign_end();
         CHECK_INT(LAW_NAME[rows[i].law], found, sent);
         CHECK(LAW_NAME[rows[i].law], worst_us <= rows[i].size_us);
         /* The first message after a step forward shows it; in a burst it may arrive late. */
@@ -473,19 +486,21 @@ static void test_no_false_jumps(void)
     };
     enum { SAMPLES = 1000000 };
 
-    (void)printf("\nlaw          [us]   [Hz]   samples  beyond jump_us  jumps\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct clock_map map;
         struct robot r = draw_robot(rows[i].law, rows[i].scale_us, rows[i].rate_hz);
-        long far = 0;
+        size_t far = 0;
         r.wander = 1e-8;
         map = (struct clock_map){0};
         for (int k = 0; k < SAMPLES; k++) {
             (void)send_one(&r, &map);
             far += map.above > 0;
         }
-        (void)printf("%-11s %6.0f %6.0f %9d %9ld %8d\n", LAW_NAME[rows[i].law],
-                     rows[i].scale_us, rows[i].rate_hz, SAMPLES, far, (int)map.jumps);
+        campaign_row("false jumps", 1, "%s %g us, %g Hz", LAW_NAME[rows[i].law],
+                     rows[i].scale_us, rows[i].rate_hz);
+        campaign_count("beyond_jump_us", far, SAMPLES);
+        campaign_count("jumps", map.jumps, SAMPLES);
+        campaign_end();
         CHECK_INT(LAW_NAME[rows[i].law], map.jumps, 0);
         CHECK_INT(LAW_NAME[rows[i].law], map.refused, 0);
         CHECK_INT(LAW_NAME[rows[i].law], map.samples, SAMPLES);
@@ -507,7 +522,6 @@ static void test_changes(void)
     };
     enum { RUNS = 100 };
 
-    (void)printf("\nafter          | 20 s later: used, offset rms sd [us], drift rms [ppm]\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
         double offset_sq = 0.0;
         double drift_sq = 0.0;
@@ -533,17 +547,20 @@ static void test_changes(void)
             sd_us += offset_sd_us(&r, &map) / RUNS;
             used += (double)map.used / RUNS;
         }
-        (void)printf("%-14s | %4.1f %8.1f %8.1f %8.2f\n", rows[i].row, used, sqrt(offset_sq),
-                     sd_us, sqrt(drift_sq) * 1e6);
+        campaign_row("changes", RUNS, "%s", rows[i].row);
+        campaign_value("samples_used", used);
+        campaign_value("offset_rms_us", sqrt(offset_sq));
+        campaign_value("offset_sd_us", sd_us);
+        campaign_value("drift_rms_ppm", sqrt(drift_sq) * 1e6);
+        campaign_end();
         CHECK(rows[i].row, sqrt(offset_sq) <= rows[i].offset_us);
     }
 }
 
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("clock map", NULL, NULL);
-    rng_state = check_seed(1);
+    CU_pSuite suite = campaign_open("clock_accuracy", 1, 1, 1);
+    rng_state = campaign.seed;
     CU_add_test(suite, "accuracy and error bars", test_rows);
     CU_add_test(suite, "warming up", test_warming);
     CU_add_test(suite, "probes", test_probes);

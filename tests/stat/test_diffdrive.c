@@ -1,8 +1,8 @@
 /* needs: a minute, full */
 /* Four moves of the differential-drive robot, a thousand robots: how far from the goal do they
- * end? Printed beside the reference, which was computed independently with another generator.
- */
-#include "tests/support/check.h"
+ * end (docs/model/diffdrive.md)? `reference_` is what was computed independently, with another
+ * generator; 0: it has none. TANDEM_RUNS: robots, default 200. */
+#include "tests/support/campaign.h"
 
 #include "base/constants.h"
 #include "twin/robots/diffdrive.h"
@@ -13,7 +13,7 @@
 #define GIVE_UP_S   60.0
 #define RATIO_FLOOR 0.3 /* mm, below: one encoder count is 0.14 mm, the table rounds to 0.1 */
 
-enum { RUNS = 200, RUNS_MAX = 1000, MOVES = 4 };
+enum { RUNS_MAX = 1000, MOVES = 4 };
 
 static const struct {
     double right_rad, way_m;
@@ -179,16 +179,13 @@ static void compare(const char *name, const char *what, double got, double want)
 static void test_moves(void)
 {
     static struct errors e;
-    const unsigned seed = check_seed(5);
-    const size_t runs = check_runs(RUNS, RUNS_MAX);
-    (void)printf("%-28s %5s %15s %15s %15s %15s %15s %15s\n", "mm, degrees, s (reference)",
-                 "ms", "move p50", "p95", "heading p95", "chained p50", "p95", "time p50");
+    const size_t runs = campaign.runs;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
         const char *name = row->setting.name;
         e.unfinished = 0;
         for (unsigned run = 0; run < runs; run++) {
-            run_robot(row, seed, run, &e);
+            run_robot(row, campaign.seed, run, &e);
         }
         const double got[] = {percentile(e.move_mm, runs * MOVES, 0.5),
                               percentile(e.move_mm, runs * MOVES, 0.95),
@@ -198,15 +195,19 @@ static void test_moves(void)
                               percentile(e.time_s, runs, 0.5)};
         const double want[] = {row->p50_mm,         row->p95_mm,         row->heading_deg_p95,
                                row->chained_mm_p50, row->chained_mm_p95, row->time_s};
-        static const char *const what[] = {"move p50",    "move p95",    "heading p95",
-                                           "chained p50", "chained p95", "time"};
-        (void)printf("%-28s %5d", name, row->period_ms);
+        static const char *const what[] = {"move_p50_mm",     "move_p95_mm",
+                                           "heading_p95_deg", "chained_p50_mm",
+                                           "chained_p95_mm",  "time_p50_s"};
+        campaign_row("moves", runs, "%s, %d ms", name, row->period_ms);
         for (size_t k = 0; k < COUNT(got); k++) {
-            (void)printf(" %6.*f (%6.*f)", got[k] < 100.0 ? 2 : 0, got[k],
-                         got[k] < 100.0 ? 2 : 0, want[k]);
+            char reference[48];
+            (void)snprintf(reference, sizeof reference, "reference_%s", what[k]);
+            campaign_value(what[k], got[k]);
+            campaign_value(reference, want[k]);
             compare(name, what[k], got[k], want[k]);
         }
-        (void)printf("%s%u\n", e.unfinished ? "  unfinished " : "  ", e.unfinished);
+        campaign_count("unfinished", e.unfinished, runs * MOVES);
+        campaign_end();
         if ((int)row->setting.controller == DIFFDRIVE_PID && row->period_ms == 25) {
             const bool carries = (int)row->setting.carry == DIFFDRIVE_CARRY_POSE;
             CHECK(name, carries ? got[4] <= 2.0 : got[1] <= 2.0);
@@ -216,10 +217,7 @@ static void test_moves(void)
 
 int main(void)
 {
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("diffdrive", NULL, NULL);
+    CU_pSuite suite = campaign_open("diffdrive", 5, 200, RUNS_MAX);
     CU_ADD_TEST(suite, test_moves);
     return check_run();
 }

@@ -2,11 +2,9 @@
 /* How often a change of a vessel's parameters is found and named by fits that follow each
  * other, under forces that nobody measures and without, and how often one is told where there
  * is none (docs/model/online.md, section 3). Fits of windows of 200 s each 300 s, as the lab
- * would make them; the vessel changes between the second and the third. TANDEM_RUNS sets the
- * number of draws (default 2, one of them under forces: d4 x 2), TANDEM_SHOW tells each fit. */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_cdf.h>
+ * would make them; the vessel changes between the second and the third. TANDEM_RUNS: draws
+ * (default 2, one of them under forces: d4 x 2); TANDEM_SHOW prints each fit. */
+#include "tests/support/campaign.h"
 
 #include "base/random.h"
 #include "identification/dynamics/dynamics_change.h"
@@ -251,48 +249,39 @@ static void draw_worlds(size_t run, bool with_forces, bool all, uint64_t seed)
     }
 }
 
-/* Chance leaves less than so many in one of 1000 studies; more than so many likewise. */
-static bool is_enough(size_t count, size_t of, double share)
-{
-    return gsl_cdf_binomial_P((unsigned)count, share, (unsigned)of) >= 0.001;
-}
-
-static bool is_few(size_t count, size_t of, double share)
-{
-    return count == 0 || gsl_cdf_binomial_Q((unsigned)count - 1, share, (unsigned)of) >= 0.001;
-}
-
 /* One a day of driving, of which so many fits are made. */
 static const double FALSE_SHARE = 300.0 / 86400.0;
 
 static void judge_row(const struct row *row, const struct tally *t)
 {
     const size_t found = t->found[0] + t->found[1];
-    (void)printf(
-        "%-23s %4zu draws: told before %zu; by the first fit %zu, the second %zu; named "
-        "right %zu, as the other of two %zu, told again %zu of %zu\n",
-        row->name, t->draws, t->early, t->found[0], t->found[1], t->right, t->either, t->more,
-        t->followed);
-    CHECK(row->name, is_few(t->early, t->draws, FALSE_SHARE));
+    campaign_row("changes", t->draws, "%s", row->name);
+    campaign_count("before", t->early, t->draws);
+    campaign_count("first_fit", t->found[0], t->draws);
+    campaign_count("within_two", found, t->draws);
+    campaign_count("right", t->right, found);
+    campaign_count("as_rival", t->either, found);
+    campaign_count("again", t->more, t->followed);
+    campaign_count("of_fits", found + t->more, t->held);
+    campaign_end();
+    CHECK(row->name, campaign_is_few(t->early, t->draws, FALSE_SHARE));
     if (row->parameter == P) {
-        CHECK(row->name, is_few(found + t->more, t->held, FALSE_SHARE));
+        CHECK(row->name, campaign_is_few(found + t->more, t->held, FALSE_SHARE));
     } else if (row->promised) {
-        CHECK(row->name, is_enough(found, t->draws, 0.95));
-        CHECK(row->name, is_enough(t->right, found, 0.95));
-        CHECK(row->name, is_few(t->more, t->followed, 0.05));
+        CHECK(row->name, campaign_is_enough(found, t->draws, 0.95));
+        CHECK(row->name, campaign_is_enough(t->right, found, 0.95));
+        CHECK(row->name, campaign_is_few(t->more, t->followed, 0.05));
     }
 }
 
 static void test_rows(void)
 {
-    const char *count = getenv("TANDEM_RUNS");
-    const char *seed = getenv("TANDEM_SEED");
-    const size_t runs = count ? strtoul(count, NULL, 10) : 2;
-    state = UINT64_C(0x9E3779B97F4A7C15) * (seed ? strtoul(seed, NULL, 10) : 1);
-    for (size_t run = 0; run < runs; run++) {
+    const bool all = getenv("TANDEM_RUNS") != NULL;
+    state = UINT64_C(0x9E3779B97F4A7C15) * campaign.seed;
+    for (size_t run = 0; run < campaign.runs; run++) {
         state += UINT64_C(0xD1B54A32D192ED03);
-        if (count || run == 0) {
-            draw_worlds(run, true, count, state);
+        if (all || run == 0) {
+            draw_worlds(run, true, all, state);
         }
         draw_worlds(run, false, true, state);
     }
@@ -305,12 +294,7 @@ static void test_rows(void)
 
 int main(void)
 {
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("drift", NULL, NULL);
+    CU_pSuite suite = campaign_open("drift", 1, 2, 0);
     CU_add_test(suite, "changes", test_rows);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    const CU_ErrorCode ran = CU_basic_run_tests();
-    const unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return ran == CUE_SUCCESS && failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return check_run();
 }

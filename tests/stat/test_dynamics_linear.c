@@ -1,16 +1,15 @@
-/* Two hundred recordings with fresh noise: what the linear estimators' values and intervals are
- * worth, with the options people get. A table is printed; docs/model/identification.md has it.
+/* Recordings with fresh noise: what the linear estimators' values and intervals are worth, with
+ * the options people get (docs/model/identification.md). TANDEM_RUNS: recordings, default 200.
  */
-#include "tests/support/check.h"
+#include "tests/support/campaign.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "identification/dynamics/dynamics_linear.h"
 #include "twin/models/usv3.h"
 
-enum { SAMPLES = 1500, COLUMNS = 10, RUNS = 200 };
+enum { SAMPLES = 1500, COLUMNS = 10 };
 
 static const double noise[USV3_AXES] = {0.03, 0.0125, 0.009};
 
@@ -46,16 +45,17 @@ static void load(void)
 }
 
 struct tally {
-    double error, square, covered, covered_plain;
+    double error, square; /* percent */
+    size_t covered, covered_plain;
 };
 
-static void run_all(enum dynamics_method method, unsigned seed, struct tally *tally)
+static void run_all(enum dynamics_method method, struct tally *tally)
 {
     const double *truth = usv3_vessel_find("wamv")->theta;
     const struct dynamics_options options = dynamics_options_defaults();
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
-    gsl_rng_set(rng, seed);
-    for (int run = 0; run < RUNS; run++) {
+    gsl_rng_set(rng, campaign.seed);
+    for (size_t run = 0; run < campaign.runs; run++) {
         struct dynamics_fit fit;
         for (size_t a = 0; a < USV3_AXES; a++) {
             for (size_t k = 0; k < SAMPLES; k++) {
@@ -66,13 +66,11 @@ static void run_all(enum dynamics_method method, unsigned seed, struct tally *ta
                               STATUS_OK);
         for (size_t i = 0; i < USV3_PARAMETERS; i++) {
             const double error = fit.estimate.value[i] - truth[i];
-            tally[i].error += 100.0 * error / truth[i] / RUNS;
-            tally[i].square += 1e4 * error * error / (truth[i] * truth[i]) / RUNS;
-            tally[i].covered += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i]
-                                    ? 100.0 / RUNS
-                                    : 0.0;
-            tally[i].covered_plain +=
-                fabs(error) <= 1.96 * fit.estimate.se_white[i] ? 100.0 / RUNS : 0.0;
+            tally[i].error += 100.0 * error / truth[i];
+            tally[i].square += 1e4 * error * error / (truth[i] * truth[i]);
+            tally[i].covered +=
+                fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i];
+            tally[i].covered_plain += fabs(error) <= 1.96 * fit.estimate.se_white[i];
         }
     }
     gsl_rng_free(rng);
@@ -91,42 +89,40 @@ static const struct row {
 
 static void test_coverage(void)
 {
-    const unsigned seed = check_seed(4);
+    const size_t runs = campaign.runs;
+    const size_t all = runs * USV3_PARAMETERS;
     load();
-    (void)printf("%d runs; bias %%, rms error %%, coverage %% (by ordinary errors), d1 .. d9\n",
-                 RUNS);
     for (size_t k = 0; k < COUNT(rows); k++) {
-        struct tally tally[USV3_PARAMETERS] = {{0.0, 0.0, 0.0, 0.0}};
+        struct tally tally[USV3_PARAMETERS] = {{0}};
         const char *name = dynamics_method_name(rows[k].method);
-        double mean = 0.0;
-        double mean_plain = 0.0;
-        run_all(rows[k].method, seed, tally);
-        (void)printf("%-12s bias", name);
+        size_t covered = 0;
+        size_t covered_plain = 0;
+        run_all(rows[k].method, tally);
         for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-            (void)printf(" %6.2f", tally[i].error);
-            mean += tally[i].covered / USV3_PARAMETERS;
-            mean_plain += tally[i].covered_plain / USV3_PARAMETERS;
-            CHECK(name, i == 8 || fabs(tally[i].error) <= rows[k].bias_percent_max);
-            CHECK(name, tally[i].covered >= rows[k].coverage_min);
+            const double bias_percent = tally[i].error / (double)runs;
+            covered += tally[i].covered;
+            covered_plain += tally[i].covered_plain;
+            campaign_row("parameters", runs, "%s, %s", name, usv3_model.parameters[i].symbol);
+            campaign_value("bias_percent", bias_percent);
+            campaign_value("rmse_percent", sqrt(tally[i].square / (double)runs));
+            campaign_count("held", tally[i].covered, runs);
+            campaign_count("by_ordinary", tally[i].covered_plain, runs);
+            campaign_end();
+            CHECK(name, i == 8 || fabs(bias_percent) <= rows[k].bias_percent_max);
+            CHECK(name,
+                  100.0 * (double)tally[i].covered >= rows[k].coverage_min * (double)runs);
         }
-        (void)printf("\n%-12s  rms", "");
-        for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-            (void)printf(" %6.2f", sqrt(tally[i].square));
-        }
-        (void)printf("\n%-12s  cov", "");
-        for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-            (void)printf(" %6.1f", tally[i].covered);
-        }
-        (void)printf("  mean %.1f (%.1f)\n", mean, mean_plain);
-        CHECK(name, mean >= rows[k].mean_coverage_min);
+        campaign_row("all", runs, "%s", name);
+        campaign_count("held", covered, all);
+        campaign_count("by_ordinary", covered_plain, all);
+        campaign_end();
+        CHECK(name, 100.0 * (double)covered >= rows[k].mean_coverage_min * (double)all);
     }
 }
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("dynamics", NULL, NULL);
+    CU_pSuite suite = campaign_open("dynamics_linear", 4, 200, 0);
     CU_add_test(suite, "coverage", test_coverage);
     return check_run();
 }

@@ -1,11 +1,9 @@
 /* short: TANDEM_RUNS=1 TANDEM_WITHOUT=noise */
 /* What an effort does between two rows, of servos with dry friction and of velocity channels in
  * the loop of a controller: held until the next row, or computed on between them. How often
- * `auto` says which it was, at 100 Hz (docs/model/identification.md, section 2). TANDEM_RUNS
- * sets the number of draws of each (default 4). */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_errno.h>
+ * `auto` says which it was, at 100 Hz (docs/model/identification.md, section 2). TANDEM_RUNS:
+ * draws of each, default 4. */
+#include "tests/support/campaign.h"
 
 #include "base/random.h"
 #include "identification/dynamics/effort_hold.h"
@@ -128,8 +126,7 @@ static enum effort_hold choose_hold(const char *name, size_t n)
 static void test_auto(void)
 {
     static const char *const models[] = {"first_order", "joint"};
-    const char *count = getenv("TANDEM_RUNS");
-    const size_t runs = count ? strtoul(count, NULL, 10) : 4;
+    const size_t runs = campaign.runs;
     for (size_t row = 0; row < 8; row++) {
         const bool joint = row & 1;
         const bool held = row & 2;
@@ -139,9 +136,10 @@ static void test_auto(void)
             right +=
                 choose_hold(models[joint], N) == (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
         }
-        (void)printf("%-11s %-11s noise %.3f: right %zu of %zu\n", models[joint],
-                     held ? "held" : "computed on", NOISE_SD[row / 4], right, runs);
-        (void)fflush(stdout);
+        campaign_row("controlled", runs, "%s, %s, noise %g", models[joint],
+                     held ? "held" : "computed on", NOISE_SD[row / 4]);
+        campaign_count("right", right, runs);
+        campaign_end();
         CHECK(models[joint], right * 20 >= runs * 19);
     }
 }
@@ -157,17 +155,16 @@ static void test_noise(void)
             right += choose_hold("first_order", STEPS) ==
                      (held ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
         }
-        (void)printf("steps %s, noise 0.05: right %zu of %d\n", held ? "held" : "their mean",
-                     right, RUNS);
+        campaign_row("steps", RUNS, "%s, noise 0.05", held ? "held" : "their mean");
+        campaign_count("right", right, RUNS);
+        campaign_end();
         CHECK(held ? "held" : "mean", right >= RUNS - 1);
     }
 }
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("effort hold", NULL, NULL);
+    CU_pSuite suite = campaign_open("effort_hold", 1, 4, 0);
     CU_add_test(suite, "auto", test_auto);
     CU_add_test(suite, "noise", test_noise);
     return check_run();

@@ -1,12 +1,10 @@
 /* short: TANDEM_ROW=diffdrive */
 /* Live pairs with `promote: auto`: robots that are as their model says are promoted although
  * their timers jitter, robots that change within the window are not (docs/model/online.md,
- * section 5). TANDEM_RUNS sets the number of draws of each (default 1), TANDEM_SEED which,
- * TANDEM_SHOW tells what was said. */
+ * section 5). TANDEM_RUNS: draws of each, default 1; TANDEM_SHOW prints what the checks said.
+ */
+#include "tests/support/campaign.h"
 #include "tests/support/lab_script.h"
-
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_errno.h>
 
 #include "base/random.h"
 #include "twin/models/models.h"
@@ -174,12 +172,10 @@ static bool is_promoted(const struct row *row, uint64_t seed)
 
 static void test_promotion(void)
 {
-    const char *count = getenv("TANDEM_RUNS");
-    const char *seed = getenv("TANDEM_SEED");
     const char *only = getenv("TANDEM_ROW");
-    const size_t runs = count ? strtoul(count, NULL, 10) : 1;
+    const size_t runs = campaign.runs;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed ? strtoul(seed, NULL, 10) : 1);
+        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * campaign.seed;
         size_t promoted = 0;
         if (only && strcmp(only, rows[i].name) != 0) {
             continue;
@@ -188,20 +184,18 @@ static void test_promotion(void)
             state += UINT64_C(0xD1B54A32D192ED03);
             promoted += is_promoted(&rows[i], state) ? 1 : 0;
         }
-        (void)printf("%-33s promoted %zu of %zu\n", rows[i].name, promoted, runs);
-        (void)fflush(stdout);
-        const double wrong = (double)(rows[i].right ? runs - promoted : promoted);
-        const double share = rows[i].right ? NOT_PASS_RATIO : PASS_RATIO;
-        CHECK(rows[i].name, wrong < 1.0 || gsl_cdf_binomial_Q((unsigned)wrong - 1, share,
-                                                              (unsigned)runs) > 0.001);
+        campaign_row("promotions", runs, "%s", rows[i].name);
+        campaign_count("promoted", promoted, runs);
+        campaign_end();
+        const size_t wrong = rows[i].right ? runs - promoted : promoted;
+        CHECK(rows[i].name,
+              campaign_is_few(wrong, runs, rows[i].right ? NOT_PASS_RATIO : PASS_RATIO));
     }
 }
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("live fits", NULL, NULL);
+    CU_pSuite suite = campaign_open("live_fits", 1, 1, 0);
     CU_add_test(suite, "promotion", test_promotion);
     return check_run();
 }

@@ -1,22 +1,16 @@
 /* Wheel radii, track and mounting on known truth: bias, spread and coverage over many draws of
- * noise and slip. Prints the table of docs/model/odometry.md. TANDEM_RUNS sets the number of
- * draws (default 25; 1000 are those of the page). */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_errno.h>
+ * noise and slip (docs/model/odometry.md). TANDEM_RUNS: draws, default 25. */
+#include "tests/support/campaign.h"
 
 #include "tests/support/odometry_truth.h"
 
-enum { RUNS_DEFAULT = 25 };
-
 static struct odometry_record record;
-static unsigned seed;
-static size_t runs;
 static double truth[ODOMETRY_P]; /* as the recording shows it */
 
 struct outcome {
-    double error[ODOMETRY_P], error2[ODOMETRY_P], inside[ODOMETRY_P], white[ODOMETRY_P];
-    double noise_m, noise_rad, slip_m, slip_rad, pass;
+    double error[ODOMETRY_P], error2[ODOMETRY_P];
+    size_t inside[ODOMETRY_P], white[ODOMETRY_P], pass;
+    double noise_m, noise_rad, slip_m, slip_rad;
 };
 
 static void draw(const struct odometry_world *world, size_t parts, uint64_t *state,
@@ -41,7 +35,7 @@ static void draw(const struct odometry_world *world, size_t parts, uint64_t *sta
     CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
     odometry_set_free(&set);
     CHECK("converged", fit.converged);
-    sum->pass += fit.estimate.verdict == ESTIMATE_PASS ? 1.0 : 0.0;
+    sum->pass += fit.estimate.verdict == ESTIMATE_PASS;
     sum->noise_m += fit.noise_m;
     sum->noise_rad += fit.noise_rad;
     sum->slip_m += fit.slip_m;
@@ -55,32 +49,36 @@ static void draw(const struct odometry_world *world, size_t parts, uint64_t *sta
     }
 }
 
-static double percent(double share)
-{
-    return 100.0 * share / (double)runs;
-}
-
 /* least: percent that are covered, of many draws; fewer wander by some standard errors more. */
 static void test_world(const char *row, const struct odometry_world *world, size_t parts,
                        double least)
 {
+    const size_t runs = campaign.runs;
     const double n = (double)runs;
-    struct outcome o = {.pass = 0.0};
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    struct outcome o = {.pass = 0};
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
     for (size_t run = 0; run < runs; run++) {
         draw(world, parts, &state, &o);
     }
-    (void)printf("\n%s, %zu draws: PASS %.0f %%, noise %.2g m %.2g rad, slip %.2g m %.2g rad\n",
-                 row, runs, percent(o.pass), o.noise_m / n, o.noise_rad / n, o.slip_m / n,
-                 o.slip_rad / n);
-    (void)printf("%-18s %9s %9s %11s %11s\n", "", "bias", "rmse", "coverage %", "if white %");
+    campaign_row("fits", runs, "%s", row);
+    campaign_count("pass", o.pass, runs);
+    campaign_value("noise_m", o.noise_m / n);
+    campaign_value("noise_rad", o.noise_rad / n);
+    campaign_value("slip_m", o.slip_m / n);
+    campaign_value("slip_rad", o.slip_rad / n);
+    campaign_end();
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
         const double rmse = sqrt(o.error2[i] / n);
+        const double percent = 100.0 * (double)o.inside[i] / n;
         const double slack = 300.0 * sqrt(0.95 * 0.05 / n);
-        (void)printf("%-18s %9.2g %9.2g %11.1f %11.1f\n", odometry_parameter_name(i),
-                     o.error[i] / n, rmse, percent(o.inside[i]), percent(o.white[i]));
+        campaign_row(row, runs, "%s", odometry_parameter_name(i));
+        campaign_value("bias", o.error[i] / n);
+        campaign_value("rmse", rmse);
+        campaign_count("held", o.inside[i], runs);
+        campaign_count("held_if_white", o.white[i], runs);
+        campaign_end();
         CHECK_NEAR(row, o.error[i] / n, 0.0, 0.0, rmse * (0.1 + 3.0 / sqrt(n)));
-        CHECK_NEAR(row, fmin(percent(o.inside[i]), least), least, 0.0, slack);
+        CHECK_NEAR(row, fmin(percent, least), least, 0.0, slack);
     }
 }
 
@@ -128,16 +126,8 @@ static void test_both(void)
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    const char *text = getenv("TANDEM_RUNS");
-    runs = text && *text ? strtoul(text, NULL, 10) : RUNS_DEFAULT;
-    runs = runs > 0 ? runs : RUNS_DEFAULT;
+    CU_pSuite suite = campaign_open("odometry", 1, 25, 0);
     memcpy(truth, odometry_truth, sizeof truth);
-    seed = check_seed(1);
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("odometry", NULL, NULL);
     CU_add_test(suite, "noise", test_noise);
     CU_add_test(suite, "slip", test_slip);
     CU_add_test(suite, "held", test_held);

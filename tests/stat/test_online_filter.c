@@ -1,13 +1,13 @@
 /* The online filter on known truth: a vessel's nine parameters from a start 30 % off, under
  * measurement noise and under forces that nobody measures; noise given and noise learnt; and
- * how a change of a parameter is found. Prints the tables of docs/model/online.md. TANDEM_RUNS
- * sets the number of draws (default 8; 60 are those of the page). */
-#include "tests/support/check.h"
+ * how a change of a parameter is found (docs/model/online.md). TANDEM_RUNS: draws, default 8.
+ */
+#include "tests/support/campaign.h"
 
 #include "identification/online/online_filter.h"
 #include "tests/support/usv_truth.h"
 
-enum { RUNS_DEFAULT = 8, RUNS_MAX = 200, P = USV3_PARAMETERS, N = USV3_AXES };
+enum { RUNS_MAX = 200, P = USV3_PARAMETERS, N = USV3_AXES };
 enum { HALF = USV_SAMPLES, ALL = 2 * USV_SAMPLES };
 
 /* Gauss-Markov forces: N, N, N m, for 1 s. */
@@ -15,8 +15,6 @@ static const double force_sd[N] = {3.0, 3.0, 2.0};
 
 static const double *truth;
 static struct usv_record record;
-static unsigned seed;
-static size_t runs;
 
 static double nu_true[ALL][N];
 
@@ -103,15 +101,20 @@ static void note(struct outcome *o, const struct online_filter *f, size_t run)
     o->consistent += online_filter_consistent(f);
 }
 
-static void show(const char *row, struct outcome *o, double worst[P])
+static void report(const char *row, struct outcome *o, double error[P])
 {
-    (void)printf("%-26s", row);
+    const size_t runs = campaign.runs;
+    campaign_row("errors", runs, "%s", row);
     for (size_t j = 0; j < P; j++) {
-        worst[j] = median(o->error[j], runs);
-        (void)printf(" %6.2f", worst[j]);
+        char name[32];
+        error[j] = median(o->error[j], runs);
+        (void)snprintf(name, sizeof name, "%s_percent", usv3_model.parameters[j].symbol);
+        campaign_value(name, error[j]);
     }
-    (void)printf("  coverage %3.0f %%, consistent %zu, diverged %zu\n",
-                 100.0 * (double)o->inside / (double)(P * runs), o->consistent, o->diverged);
+    campaign_count("held", o->inside, P * runs);
+    campaign_count("consistent", o->consistent, runs);
+    campaign_count("diverged", o->diverged, runs);
+    campaign_end();
 }
 
 static void follow(const char *row, bool with_forces, bool adapt, double wrong,
@@ -121,7 +124,8 @@ static void follow(const char *row, bool with_forces, bool adapt, double wrong,
     static struct outcome half;
     static struct outcome end;
     struct online_params p = online_params_defaults();
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
+    const size_t runs = campaign.runs;
     double got[P];
     size_t alarms = 0;
     size_t outliers = 0;
@@ -148,14 +152,14 @@ static void follow(const char *row, bool with_forces, bool adapt, double wrong,
         outliers += f.gate[ONLINE_OUTLIER];
     }
     (void)snprintf(text, sizeof text, "%s 150 s", row);
-    show(text, &half, got);
+    report(text, &half, got);
     /* A median of few draws wanders. */
     const double slack = runs >= 60 ? 1.5 : 1.0 + 6.0 / sqrt((double)runs);
     for (size_t j = 0; j < P; j++) {
         CHECK(text, got[j] <= slack * at_half[j]);
     }
     (void)snprintf(text, sizeof text, "%s 300 s", row);
-    show(text, &end, got);
+    report(text, &end, got);
     for (size_t j = 0; j < P; j++) {
         CHECK(text, got[j] <= slack * at_end[j]);
     }
@@ -170,10 +174,6 @@ static void test_measurement_noise(void)
 {
     static const double half[P] = {.21, .21, .18, .69, .38, .47, 1.22, .18, 2.48};
     static const double end[P] = {.11, .11, .09, .49, .30, .38, .85, .12, 1.96};
-    (void)printf(
-        "\nmedian |error| %%, %zu draws       d1     d2     d3     d4     d5     d6     "
-        "d7     d8     d9\n",
-        runs);
     follow("noise known,", false, false, 1.0, half, end);
 }
 
@@ -207,9 +207,10 @@ static void test_change(void)
         {"none, forces", P, 1.0, true},
     };
     static struct online_filter f;
+    const size_t runs = campaign.runs;
     for (size_t r = 0; r < COUNT(rows); r++) {
         struct online_params p = online_params_defaults();
-        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1 + r);
+        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1 + r);
         size_t found = 0;
         size_t others = 0;
         double late_s = 0.0;
@@ -241,10 +242,13 @@ static void test_change(void)
             }
         }
         const double n = (double)(found ? found : 1);
-        (void)printf(
-            "%-16s found %zu of %zu, others %zu; begins %+.1f s, told after %.1f s, size "
-            "%+.1f %%\n",
-            rows[r].row, found, runs, others, late_s / n, wait_s / n, 100.0 * size / n);
+        campaign_row("changes", runs, "%s", rows[r].row);
+        campaign_count("found", found, runs);
+        campaign_value("others", (double)others);
+        campaign_value("begins_s", late_s / n);
+        campaign_value("after_s", wait_s / n);
+        campaign_value("size_percent", 100.0 * size / n);
+        campaign_end();
         if (rows[r].parameter < P) {
             CHECK(rows[r].row, found * 10 >= runs * 8);
             CHECK_NEAR(rows[r].row, size / n, rows[r].ratio - 1.0, 0.35, 0.0);
@@ -256,14 +260,8 @@ static void test_change(void)
 
 int main(void)
 {
-    const char *text = getenv("TANDEM_SEED");
-    const char *count = getenv("TANDEM_RUNS");
-    seed = text ? (unsigned)strtoul(text, NULL, 10) : 1;
-    runs = count ? strtoul(count, NULL, 10) : RUNS_DEFAULT;
-    runs = runs < 1 ? 1 : runs > RUNS_MAX ? RUNS_MAX : runs;
+    CU_pSuite suite = campaign_open("online_filter", 1, 8, RUNS_MAX);
     truth = usv3_vessel_find("wamv")->theta;
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("online_filter", NULL, NULL);
     if (usv_read("W", &record) != USV_SAMPLES) {
         return EXIT_FAILURE;
     }
@@ -271,9 +269,5 @@ int main(void)
     CU_add_test(suite, "noise learnt", test_noise_learnt);
     CU_add_test(suite, "forces", test_forces);
     CU_add_test(suite, "change", test_change);
-    CU_basic_set_mode(CU_BRM_VERBOSE);
-    const CU_ErrorCode ran = CU_basic_run_tests();
-    const unsigned failures = CU_get_number_of_failures();
-    CU_cleanup_registry();
-    return ran == CUE_SUCCESS && failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return check_run();
 }

@@ -1,29 +1,24 @@
 /* needs: full */
-/* Output error on known truth: bias, error bars and delay, over many draws of the noise. Prints
- * the table of docs/model/output_error.md. TANDEM_RUNS sets the number of draws (default 40;
- * 200 are those of the page). */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_cdf.h>
-#include <gsl/gsl_errno.h>
+/* Output error on known truth: bias, error bars and delay, over many draws of the noise
+ * (docs/model/output_error.md). TANDEM_RUNS: draws, default 40. */
+#include "tests/support/campaign.h"
 
 #include "identification/simulation/output_error.h"
 #include "tests/support/usv_truth.h"
 
-enum { RUNS_DEFAULT = 40, P = USV3_PARAMETERS };
+enum { P = USV3_PARAMETERS };
 
 static const double *truth; /* of the WAM-V */
 
 static struct usv_record record;
-static unsigned seed;
-static size_t runs;
 
 /* Sums over the draws; entry P is the delay, in seconds. */
 struct outcome {
     double error[P + 1], error2[P + 1]; /* relative; of the delay absolute */
-    double inside[P], inside_hac[P];
-    double interval[P + 1]; /* lo .. hi of the fit */
-    double white, steps, delay_s;
+    size_t inside[P], inside_hac[P];
+    size_t interval[P + 1]; /* lo .. hi of the fit */
+    size_t white;
+    double steps, delay_s;
 };
 
 static void draw_fit(const struct search_options *options, uint64_t *state, struct outcome *sum)
@@ -41,52 +36,53 @@ static void draw_fit(const struct search_options *options, uint64_t *state, stru
     CU_ASSERT_EQUAL_FATAL(
         output_error_fit(&usv3_model, &set, start, options, NULL, &fit, &report), STATUS_OK);
     CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
-    sum->white += report.white ? 1.0 : 0.0;
+    sum->white += report.white;
     sum->steps += (double)fit.iterations;
     for (size_t i = 0; i < P; i++) {
         const double e = fit.estimate.value[i] / truth[i] - 1.0;
         sum->error[i] += e;
         sum->error2[i] += e * e;
         sum->inside[i] +=
-            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.estimate.se_white[i] ? 1.0
-                                                                                          : 0.0;
+            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.estimate.se_white[i];
         sum->inside_hac[i] +=
-            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.se_hac[i] ? 1.0 : 0.0;
-        sum->interval[i] +=
-            fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i] ? 1.0 : 0.0;
+            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.se_hac[i];
+        sum->interval[i] += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i];
     }
     if (options->fit_delay) {
         const double e = fit.delay_s - sum->delay_s;
         sum->error[P] += e;
         sum->error2[P] += e * e;
         dynamics_derive_delay(&fit, &delay);
-        sum->interval[P] += delay.lo <= sum->delay_s && sum->delay_s <= delay.hi ? 1.0 : 0.0;
+        sum->interval[P] += delay.lo <= sum->delay_s && sum->delay_s <= delay.hi;
     }
 }
 
 static struct outcome repeat_fits(const char *row, const struct search_options *options,
                                   double delay_s)
 {
+    const size_t runs = campaign.runs;
     const double n = (double)runs;
     const size_t count = options->fit_delay ? P + 1 : P;
     struct outcome o = {.delay_s = delay_s};
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
     for (size_t run = 0; run < runs; run++) {
         draw_fit(options, &state, &o);
     }
-    (void)printf("\n%s, %zu draws: %.1f steps, residuals white in %.0f %%\n", row, runs,
-                 o.steps / n, 100.0 * o.white / n);
-    (void)printf("        bias %%   rmse %%   coverage %%: ordinary  robust  interval\n");
+    campaign_row("searches", runs, "%s", row);
+    campaign_value("steps", o.steps / n);
+    campaign_count("white", o.white, runs);
+    campaign_end();
     for (size_t i = 0; i < count; i++) {
-        const double unit = i < P ? 100.0 / n : 1000.0 / n;
-        (void)printf("%-6s %7.3f  %7.3f  ", i < P ? usv3_model.parameters[i].symbol : "ms",
-                     unit * o.error[i], 1000.0 * sqrt(o.error2[i] / n) / (i < P ? 10.0 : 1.0));
+        const double unit = i < P ? 100.0 : 1000.0;
+        campaign_row(row, runs, "%s", i < P ? usv3_model.parameters[i].symbol : "delay, ms");
+        campaign_value("bias_percent", unit * o.error[i] / n);
+        campaign_value("rmse_percent", unit * sqrt(o.error2[i] / n));
         if (i < P) {
-            (void)printf("%19.1f %7.1f", 100.0 * o.inside[i] / n, 100.0 * o.inside_hac[i] / n);
-        } else {
-            (void)printf("%27s", "");
+            campaign_count("ordinary", o.inside[i], runs);
+            campaign_count("robust", o.inside_hac[i], runs);
         }
-        (void)printf(" %9.1f\n", 100.0 * o.interval[i] / n);
+        campaign_count("interval", o.interval[i], runs);
+        campaign_end();
     }
     return o;
 }
@@ -94,14 +90,15 @@ static struct outcome repeat_fits(const char *row, const struct search_options *
 /* The levels are for 200 draws; fewer wander by some standard errors more. */
 static double slack(double share)
 {
-    return runs >= 200 ? 0.0 : 3.0 * sqrt(share * (1.0 - share) / (double)runs);
+    return campaign.runs >= 200 ? 0.0
+                                : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
 }
 
 static void check_bias(const char *row, const struct outcome *o, double level, double level_d9)
 {
     for (size_t i = 0; i < P; i++) {
-        const double n = (double)runs;
-        const double noise = runs >= 200 ? 0.0 : 3.0 * sqrt(o->error2[i] / n / n);
+        const double n = (double)campaign.runs;
+        const double noise = campaign.runs >= 200 ? 0.0 : 3.0 * sqrt(o->error2[i] / n / n);
         CHECK_NEAR(row, o->error[i] / n, 0.0, 0.0, (i == 8 ? level_d9 : level) + noise);
     }
 }
@@ -109,7 +106,8 @@ static void check_bias(const char *row, const struct outcome *o, double level, d
 static void check_coverage(const char *row, const struct outcome *o, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const double share = (i < P ? o->inside[i] : o->interval[P]) / (double)runs;
+        const double share =
+            (double)(i < P ? o->inside[i] : o->interval[P]) / (double)campaign.runs;
         CHECK(row, share >= 0.90 - slack(0.90) && share <= 0.98 + slack(0.98));
     }
 }
@@ -122,7 +120,7 @@ static void test_measurement_noise(void)
     const struct outcome o = repeat_fits("measurement noise", &options, 0.0);
     check_bias("measurement noise", &o, 0.0015, 0.01);
     check_coverage("measurement noise", &o, P);
-    CHECK("white", o.white / (double)runs >= 0.96 - slack(0.96));
+    CHECK("white", (double)o.white / (double)campaign.runs >= 0.96 - slack(0.96));
 }
 
 static void test_delay(void)
@@ -137,22 +135,14 @@ static void test_delay(void)
     const struct outcome o = repeat_fits("60 ms late", &options, 0.06);
     check_bias("delay", &o, 0.0015, 0.01);
     check_coverage("delay", &o, P + 1);
-    CHECK_NEAR("delay", o.error[P] / (double)runs, 0.0, 0.0, 0.0005);
-    CHECK_NEAR("delay", sqrt(o.error2[P] / (double)runs), 0.0, 0.0, 0.003);
+    CHECK_NEAR("delay", o.error[P] / (double)campaign.runs, 0.0, 0.0, 0.0005);
+    CHECK_NEAR("delay", sqrt(o.error2[P] / (double)campaign.runs), 0.0, 0.0, 0.003);
 }
 
 int main(void)
 {
-    const char *text = getenv("TANDEM_RUNS");
-    (void)gsl_set_error_handler_off();
+    CU_pSuite suite = campaign_open("output_error", 20240601, 40, 0);
     truth = usv3_vessel_find("wamv")->theta;
-    seed = check_seed(20240601);
-    runs = text && *text ? (size_t)strtoul(text, NULL, 10) : RUNS_DEFAULT;
-    runs = runs > 0 ? runs : RUNS_DEFAULT;
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("output error", NULL, NULL);
     CU_add_test(suite, "measurement noise", test_measurement_noise);
     CU_add_test(suite, "delay", test_delay);
     return check_run();

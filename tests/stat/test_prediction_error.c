@@ -1,12 +1,9 @@
 /* needs: a minute */
 /* short: TANDEM_RUNS=1 */
 /* Prediction error on known truth, with forces that nobody measures and without: bias, error
- * bars, and what output error makes of the same draws. Prints the table of
- * docs/model/prediction_error.md. TANDEM_RUNS sets the number of draws (default 10; 100 are
- * those of the page). */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_errno.h>
+ * bars, and the output error of the same draws (docs/model/prediction_error.md). TANDEM_RUNS:
+ * draws, default 10. */
+#include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/simulation/output_error.h"
@@ -14,7 +11,7 @@
 #include "tests/support/usv_truth.h"
 #include "twin/models/models.h"
 
-enum { RUNS_DEFAULT = 10, P = USV3_PARAMETERS, N = USV3_AXES };
+enum { P = USV3_PARAMETERS, N = USV3_AXES };
 
 /* Gauss-Markov forces: N, N, N m, and for how long they last. */
 static const double force_sd[N] = {3.0, 3.0, 2.0};
@@ -22,11 +19,10 @@ static const double force_time_s = 1.0;
 
 static const double *truth;
 static struct usv_record record;
-static unsigned seed;
-static size_t runs;
 
 struct outcome {
-    double error[P], error2[P], inside[P];
+    double error[P], error2[P];
+    size_t inside[P];
 };
 
 static void draw_forces(uint64_t *state)
@@ -49,29 +45,24 @@ static void add(struct outcome *o, const struct dynamics_fit *fit, const double 
         const double e = fit->estimate.value[i] / truth[i] - 1.0;
         o->error[i] += e;
         o->error2[i] += e * e;
-        o->inside[i] += fabs(fit->estimate.value[i] - truth[i]) <= 1.959964 * se[i] ? 1.0 : 0.0;
+        o->inside[i] += fabs(fit->estimate.value[i] - truth[i]) <= 1.959964 * se[i];
     }
 }
 
-static double print(const char *row, const struct outcome *o)
+/* Returns the mean share of the intervals that hold. */
+static double report(const char *forces, const char *method, const struct outcome *o)
 {
-    const double n = (double)runs;
-    double mean = 0.0;
-    (void)printf("%-22s bias %%    ", row);
+    const double n = (double)campaign.runs;
+    size_t held = 0;
     for (size_t i = 0; i < P; i++) {
-        (void)printf(" %7.2f", 100.0 * o->error[i] / n);
+        campaign_row(forces, campaign.runs, "%s, %s", method, usv3_model.parameters[i].symbol);
+        campaign_value("bias_percent", 100.0 * o->error[i] / n);
+        campaign_value("rmse_percent", 100.0 * sqrt(o->error2[i] / n));
+        campaign_count("held", o->inside[i], campaign.runs);
+        campaign_end();
+        held += o->inside[i];
     }
-    (void)printf("\n%-22s rmse %%    ", "");
-    for (size_t i = 0; i < P; i++) {
-        (void)printf(" %7.2f", 100.0 * sqrt(o->error2[i] / n));
-    }
-    (void)printf("\n%-22s coverage %%", "");
-    for (size_t i = 0; i < P; i++) {
-        mean += o->inside[i] / n / P;
-        (void)printf(" %7.1f", 100.0 * o->inside[i] / n);
-    }
-    (void)printf("   mean %.1f\n", 100.0 * mean);
-    return mean;
+    return (double)held / n / P;
 }
 
 static void repeat(bool with_forces)
@@ -79,13 +70,15 @@ static void repeat(bool with_forces)
     static struct dynamics_fit fit;
     struct search_options options;
     struct search_report simulated;
-    struct search_report report;
+    struct search_report search;
     struct outcome ordinary = {.error = {0.0}};
     struct outcome robust = {.error = {0.0}};
-    struct outcome foretold = {.error = {0.0}};
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
-    double white = 0.0;
-    double white_simulated = 0.0;
+    struct outcome predicted = {.error = {0.0}};
+    const char *forces = with_forces ? "with forces" : "without forces";
+    const size_t runs = campaign.runs;
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
+    size_t white = 0;
+    size_t white_simulated = 0;
     double noise[2 * N + 1] = {0.0};
     search_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
@@ -100,38 +93,43 @@ static void repeat(bool with_forces)
             STATUS_OK);
         add(&ordinary, &fit, fit.estimate.se_white);
         add(&robust, &fit, fit.se_hac);
-        white_simulated += simulated.white ? 1.0 : 0.0;
+        white_simulated += simulated.white;
         double start[P];
         memcpy(start, fit.estimate.value, sizeof start);
         CU_ASSERT_EQUAL_FATAL(
-            prediction_error_fit(&usv3_model, &set, start, &options, &fit, &report), STATUS_OK);
+            prediction_error_fit(&usv3_model, &set, start, &options, &fit, &search), STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
-        add(&foretold, &fit, fit.estimate.se_white);
-        white += report.white ? 1.0 : 0.0;
+        add(&predicted, &fit, fit.estimate.se_white);
+        white += search.white;
         for (size_t i = 0; i < N; i++) {
             noise[i] += fit.velocity_sd[i] / (double)runs;
             noise[N + i] += fit.force_sd[i] / (double)runs;
         }
         noise[(size_t)2 * N] += fit.force_time_s / (double)runs;
     }
-    (void)printf("\n%s forces, %zu draws; white: simulated %.0f %%, innovations %.0f %%\n",
-                 with_forces ? "with" : "without", runs, 100.0 * white_simulated / (double)runs,
-                 100.0 * white / (double)runs);
-    (void)printf("noise found: %.4f %.4f %.4f, forces %.2f %.2f %.2f for %.2f s\n", noise[0],
-                 noise[1], noise[2], noise[3], noise[4], noise[5], noise[6]);
-    (void)print("output error", &ordinary);
-    const double sandwich = print("output error, robust", &robust);
-    const double mean = print("prediction error", &foretold);
+    campaign_row("noise", runs, "%s", forces);
+    campaign_count("white_simulated", white_simulated, runs);
+    campaign_count("white", white, runs);
+    for (size_t i = 0; i < COUNT(noise); i++) {
+        static const char *const names[] = {
+            "velocity_1_mps", "velocity_2_mps", "velocity_3_radps", "force_1_n",
+            "force_2_n",      "force_3_nm",     "force_time_s"};
+        campaign_value(names[i], noise[i]);
+    }
+    campaign_end();
+    (void)report(forces, "output error, ordinary", &ordinary);
+    const double sandwich = report(forces, "output error, robust", &robust);
+    const double mean = report(forces, "prediction error", &predicted);
     /* Levels for 100 draws of nine intervals each, which depend on each other; fewer wander. */
     const double slack = runs >= 100 ? 0.0 : 0.5 / sqrt((double)runs);
     CHECK("coverage", mean >= 0.90 - slack && mean <= 0.99 + slack);
     CHECK("robust coverage", sandwich >= 0.80 - slack);
-    CHECK("white", white >= (0.95 - slack) * (double)runs);
+    CHECK("white", (double)white >= (0.95 - slack) * (double)runs);
     for (size_t i = 0; i < P; i++) {
-        const double se = sqrt(foretold.error2[i] / (double)runs / (double)runs);
-        CHECK_NEAR("bias", foretold.error[i] / (double)runs, 0.0, 0.0, 4.0 * se);
+        const double se = sqrt(predicted.error2[i] / (double)runs / (double)runs);
+        CHECK_NEAR("bias", predicted.error[i] / (double)runs, 0.0, 0.0, 4.0 * se);
         CHECK("efficient",
-              !with_forces || runs < 50 || foretold.error2[i] < ordinary.error2[i]);
+              !with_forces || runs < 50 || predicted.error2[i] < ordinary.error2[i]);
     }
 }
 
@@ -186,8 +184,8 @@ static void test_joint(void)
                            .run_count = 1,
                            .run_start = {0, SAMPLES},
                            .noise_sd = {0.003}};
-    for (size_t run = 0; run < (runs + 1) / 2; run++) {
-        uint64_t state = seed + 1000003 * run;
+    for (size_t run = 0; run < (campaign.runs + 1) / 2; run++) {
+        uint64_t state = campaign.seed + 1000003 * run;
         struct dynamics_fit fit;
         drive_joint(&state, t_s, nu, tau);
         CU_ASSERT_EQUAL_FATAL(
@@ -203,16 +201,8 @@ static void test_joint(void)
 
 int main(void)
 {
-    const char *text = getenv("TANDEM_RUNS");
-    (void)gsl_set_error_handler_off();
+    CU_pSuite suite = campaign_open("prediction_error", 20240601, 10, 0);
     truth = usv3_vessel_find("wamv")->theta;
-    seed = check_seed(20240601);
-    runs = text && *text ? (size_t)strtoul(text, NULL, 10) : RUNS_DEFAULT;
-    runs = runs > 0 ? runs : RUNS_DEFAULT;
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("prediction error", NULL, NULL);
     CU_add_test(suite, "forces", test_forces);
     CU_add_test(suite, "no forces", test_no_forces);
     CU_add_test(suite, "joint", test_joint);

@@ -1,19 +1,12 @@
 /* needs: full */
-/* Times of commanded moves on known truth: are the error bars honest, do right worlds pass and
- * wrong ones not? Prints the tables of docs/model/arm_pair.md. TANDEM_RUNS: draws a row. */
-#include "tests/support/check.h"
-
-#include <time.h>
-
-#include <gsl/gsl_errno.h>
+/* Times of commanded moves on known truth: are the error bars honest, do right scenarios pass
+ * and wrong ones not (docs/model/arm_pair.md)? TANDEM_RUNS: draws a row, default 300. */
+#include "tests/support/campaign.h"
 
 #include "identification/travel/profile_time.h"
 #include "tests/support/travel_truth.h"
 
 enum { N_MAX = 128 };
-
-static unsigned seed;
-static size_t runs = 300;
 
 /* Of joints, then of lines; as PROFILE_T0 .. */
 static const double TRUTH_OF[PROFILE_CLASSES][PROFILE_TERMS] = {{0.06, 0.91, 0.85},
@@ -27,7 +20,7 @@ struct world {
     double late, halted; /* shares: replies 0.3 to 3 s late, moves cut short */
     double trend, at_half, mixed, bend, jerk;
     /* R: right, PASS; H: intervals hold, whatever the verdict; W: wrong, no PASS; L: laps are
-     * foretold, though the values mean something else */
+     * predicted, though the values mean something else */
     char claim;
 };
 
@@ -82,7 +75,7 @@ static double time_of(const struct world *w, double size, double v, double a)
 
 /* How far off laps of moves of joints are that a fit foretells, at most, over the sizes drawn.
  */
-static double foretold_off_s(const struct world *w, const struct estimate *e)
+static double predicted_off_s(const struct world *w, const struct estimate *e)
 {
     const double *truth = TRUTH_OF[PROFILE_JOINTS];
     double most = 0.0;
@@ -124,18 +117,15 @@ static struct profile_move draw_move(const struct world *w, size_t i, uint64_t *
 
 static void test_worlds(void)
 {
-    (void)printf(
-        "\nworld, moves, PASS %%, 95 %% intervals that hold: t0 sv sa (lines: t0 sv sa), "
-        "error of sv sa %%, of laps foretold ms, us a fit\n");
+    const size_t runs = campaign.runs;
     for (size_t k = 0; k < COUNT(worlds); k++) {
         const struct world *w = &worlds[k];
-        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+        uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
         size_t held[PROFILE_P] = {0};
         size_t known[PROFILE_P] = {0};
         size_t pass = 0;
         double off[2] = {0.0, 0.0};
-        double foretold_s = 0.0;
-        const clock_t began = clock();
+        double predicted_s = 0.0;
         for (size_t run = 0; run < runs; run++) {
             struct profile_move moves[N_MAX];
             struct profile_fit fit;
@@ -144,7 +134,7 @@ static void test_worlds(void)
             }
             CU_ASSERT_EQUAL_FATAL(profile_time_fit(moves, w->n, TRAVEL_AUTO, &fit), STATUS_OK);
             const struct estimate *e = &fit.estimate;
-            foretold_s += w->lines || w->speeds ? 0.0 : foretold_off_s(w, e) / (double)runs;
+            predicted_s += w->lines || w->speeds ? 0.0 : predicted_off_s(w, e) / (double)runs;
             pass += e->verdict == ESTIMATE_PASS;
             if (w->claim == 'R' && e->verdict != ESTIMATE_PASS && run < 40) {
                 (void)printf("  %s: %s\n", w->name, e->reasons[0]);
@@ -159,32 +149,33 @@ static void test_worlds(void)
                     100.0 * fabs(e->value[1 + i] / TRUTH_OF[0][1 + i] - 1.0) / (double)runs;
             }
         }
-        const double us = 1e6 * (double)(clock() - began) / CLOCKS_PER_SEC / (double)runs;
-        (void)printf("%-28s %3zu %5.1f |", w->name, w->n, 100.0 * (double)pass / (double)runs);
-        for (size_t i = 0; i < PROFILE_P; i++) {
+        campaign_row("fits", runs, "%s", w->name);
+        campaign_value("moves", (double)w->n);
+        campaign_count("pass", pass, runs);
+        for (size_t i = 0; i < (w->lines ? PROFILE_P : PROFILE_TERMS); i++) {
+            static const char *const names[] = {"t0",       "sv",       "sa",
+                                                "lines_t0", "lines_sv", "lines_sa"};
             const double share = 100.0 * (double)held[i] / (double)runs;
-            (void)printf(" %5.1f", share);
+            campaign_count(names[i], held[i], runs);
             if ((w->claim == 'R' || w->claim == 'H') && known[i] == runs) {
                 CHECK(w->name, share > 91.0 && share < 98.5);
             }
         }
-        (void)printf(" | %.2f %.2f | %.1f | %.0f\n", off[0], off[1], 1e3 * foretold_s, us);
+        campaign_value("sv_off_percent", off[0]);
+        campaign_value("sa_off_percent", off[1]);
+        if (!w->lines && !w->speeds) {
+            campaign_value("lap_off_ms", 1e3 * predicted_s);
+        }
+        campaign_end();
         CHECK(w->name, w->claim != 'R' || pass * 100 >= runs * 93);
         CHECK(w->name, w->claim != 'W' || pass * 100 <= runs * 2);
-        CHECK(w->name, w->claim != 'L' || foretold_s < 0.02);
+        CHECK(w->name, w->claim != 'L' || predicted_s < 0.02);
     }
 }
 
 int main(void)
 {
-    const char *told = getenv("TANDEM_RUNS");
-    (void)gsl_set_error_handler_off();
-    seed = check_seed(1);
-    runs = told && *told ? (size_t)strtoul(told, NULL, 10) : runs;
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("profile time", NULL, NULL);
+    CU_pSuite suite = campaign_open("profile_time", 1, 300, 0);
     CU_add_test(suite, "worlds", test_worlds);
     return check_run();
 }

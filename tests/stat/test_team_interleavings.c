@@ -1,10 +1,9 @@
-/* Every interleaving of many small teams: what the disciplines promise, and what alarms say.
- * Prints the table of docs/model/teams.md, "Deadlock". TANDEM_RUNS: teams drawn for a row of
- * those that are drawn (default 100; 100000 for the table); TANDEM_SEED: which. */
-#include <time.h>
+/* Every interleaving of many small teams: what the static checks promise, and what alarms say
+ * (docs/model/teams.md, "Deadlock"). TANDEM_RUNS: teams drawn for a row of those that are
+ * drawn, default 100; TANDEM_SEED: which. */
+#include "tests/support/campaign.h"
 
 #include "base/random.h"
-#include "tests/support/check.h"
 #include "tests/support/team_build.h"
 #include "tests/support/team_programs.h"
 #include "twin/discipline/team_discipline.h"
@@ -23,7 +22,7 @@ struct row {
 };
 
 struct total {
-    size_t teams, dead, missed, nested, states, edges;
+    size_t teams, dead, missed, nested, states;
     uint64_t ends[TEAM_END_COUNT];
 };
 
@@ -38,13 +37,6 @@ static void ignore_fault(void *context, const struct team_fault *fault)
 static size_t draw_below(size_t count)
 {
     return (size_t)(random_uniform(&source) * (double)count);
-}
-
-static double read_cpu_s(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The text with a meeting put in at a place that is drawn, one where nothing is held or any. */
@@ -132,7 +124,6 @@ static void check_team(const struct row *row, size_t size, const char *const *te
     total->nested += size == 2 && nested == 3;
     total->missed += dead && nested != 3;
     total->states += r.states;
-    total->edges += r.edges;
     for (size_t i = 0; i < TEAM_END_COUNT; i++) {
         total->ends[i] += r.ends[i];
     }
@@ -146,7 +137,6 @@ static struct total check_row(const struct row *row, size_t size, size_t runs)
     struct total total = {0};
     memcpy(resources, letters, size);
     struct programs all = programs_make(row->locking, resources, 2);
-    const double start_s = read_cpu_s();
     for (size_t i = 0; i < runs; i++) {
         const char *texts[3];
         for (size_t r = 0; r < 3; r++) {
@@ -160,21 +150,18 @@ static struct total check_row(const struct row *row, size_t size, size_t runs)
             check_team(row, size, texts, &total);
         }
     }
-    const double cpu_s = read_cpu_s() - start_s;
-    (void)printf("%-34s %4zu %7zu %9zu %6zu %6zu %8llu %8llu %6.2f M\n", row->name, all.count,
-                 total.teams, total.states, total.dead, total.nested,
-                 (unsigned long long)total.ends[TEAM_END_BLOCKED],
-                 (unsigned long long)total.ends[TEAM_END_UNEXPLAINED],
-                 (double)total.edges / cpu_s * 1e-6);
-    (void)fflush(stdout);
+    campaign_row(size == 2 ? "two robots" : "three robots", total.teams, "%s", row->name);
+    campaign_value("sequences", (double)all.count);
+    campaign_value("states", (double)total.states);
+    campaign_count("deadlock", total.dead, total.teams);
+    if (size == 2) {
+        campaign_count("nested", total.nested, total.teams);
+    }
+    campaign_value("ends_blocked", (double)total.ends[TEAM_END_BLOCKED]);
+    campaign_value("ends_unexplained", (double)total.ends[TEAM_END_UNEXPLAINED]);
+    campaign_end();
     free(all.text);
     return total;
-}
-
-static void print_head(void)
-{
-    (void)printf("%-34s %4s %7s %9s %6s %6s %8s %8s %8s\n", "", "seq.", "teams", "states",
-                 "dead", "nested", "blocked", "unexpl.", "ways/s");
 }
 
 /* All teams of two robots over two resources with two Locks at most (docs/model/teams.md). */
@@ -194,7 +181,6 @@ static void test_pairs(void)
          .failures = 1,
          .meetings = true},
     };
-    print_head();
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct total total = check_row(&rows[i], 2, 0);
         if (i == 0) {
@@ -259,11 +245,9 @@ static void test_threes(void)
         {"ordered, meetings, 1 loss, release", TEAM_ORDERED, TEAM_RELEASE, .losses = 1,
          .meetings = true},
     };
-    const char *told = getenv("TANDEM_RUNS");
-    const size_t runs = told ? strtoul(told, NULL, 10) : 100;
-    print_head();
     for (size_t i = 0; i < COUNT(rows); i++) {
-        (void)check_row(&rows[i], 3, rows[i].losses > 0 ? runs / 10 : runs);
+        (void)check_row(&rows[i], 3,
+                        rows[i].losses > 0 ? (campaign.runs + 9) / 10 : campaign.runs);
     }
 }
 
@@ -300,9 +284,8 @@ static void test_admitted(void)
 
 int main(void)
 {
-    source.state = check_seed(17);
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("team_explore", NULL, NULL);
+    CU_pSuite suite = campaign_open("team_interleavings", 17, 100, 0);
+    source.state = campaign.seed;
     CU_add_test(suite, "admitted", test_admitted);
     CU_add_test(suite, "pairs", test_pairs);
     CU_add_test(suite, "threes", test_threes);

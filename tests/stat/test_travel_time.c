@@ -1,10 +1,9 @@
 /* needs: a minute, full */
 /* Travel times on known truth: are the error bars honest, and is the rest as good as the
- * reference figures of docs/model/travel_time.md? Prints the tables of that page; TANDEM_RUNS
- * sets the number of recordings a row (default 400; the tables were made with 2000). */
-#include "tests/support/check.h"
+ * reference figures of docs/model/travel_time.md? (TANDEM_RUNS: recordings a row, default 400.)
+ */
+#include "tests/support/campaign.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -12,17 +11,14 @@
 #include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"
 
-enum { RUNS = 400, RUNS_MAX = 10000, N_MAX = 200 };
-
-static unsigned seed;
-static int run_count = RUNS;
+enum { RUNS_MAX = 10000, N_MAX = 200 };
 
 static const char *const noise_names[] = {"gauss", "student t3", "bluetooth"};
 
-/* Share of intervals that hold the truth, and relative errors of the speeds in percent. */
+/* How many intervals hold the truth, and relative errors of the speeds in percent. */
 struct outcome {
-    double coverage[TRAVEL_P]; /* of t0, ta, tr, 1/w, 1/v */
-    double speed_coverage[2];
+    size_t held[TRAVEL_P]; /* of t0, ta, tr, 1/w, 1/v */
+    size_t speed_held[2];
     double w_median, w_p95, v_median, v_p95;
 };
 
@@ -34,67 +30,71 @@ static struct outcome repeat(enum travel_method method, enum truth_noise noise, 
     const double truth[TRAVEL_P] = {TRUTH.t0_s, TRUTH.ta_s, TRUTH.tr_s, 1.0 / TRUTH.w_radps,
                                     1.0 / TRUTH.v_mps};
     struct outcome out = {.w_median = 0.0};
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
-    for (int run = 0; run < run_count; run++) {
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
+    for (size_t run = 0; run < campaign.runs; run++) {
         struct travel_move moves[N_MAX];
         struct travel_fit fit;
         truth_moves(&state, MIX_ALL, noise, sd_s, moves, n);
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, method, &fit), STATUS_OK);
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            out.coverage[j] += fit.beta_lo[j] <= truth[j] && truth[j] <= fit.beta_hi[j];
+            out.held[j] += fit.beta_lo[j] <= truth[j] && truth[j] <= fit.beta_hi[j];
         }
-        out.speed_coverage[0] += fit.estimate.lo[TRAVEL_INV_W] <= TRUTH.w_radps &&
-                                 !(TRUTH.w_radps > fit.estimate.hi[TRAVEL_INV_W]);
-        out.speed_coverage[1] += fit.estimate.lo[TRAVEL_INV_V] <= TRUTH.v_mps &&
-                                 !(TRUTH.v_mps > fit.estimate.hi[TRAVEL_INV_V]);
+        out.speed_held[0] += fit.estimate.lo[TRAVEL_INV_W] <= TRUTH.w_radps &&
+                             !(TRUTH.w_radps > fit.estimate.hi[TRAVEL_INV_W]);
+        out.speed_held[1] += fit.estimate.lo[TRAVEL_INV_V] <= TRUTH.v_mps &&
+                             !(TRUTH.v_mps > fit.estimate.hi[TRAVEL_INV_V]);
         w_error[run] = 100.0 * fabs(fit.estimate.value[TRAVEL_INV_W] / TRUTH.w_radps - 1.0);
         v_error[run] = 100.0 * fabs(fit.estimate.value[TRAVEL_INV_V] / TRUTH.v_mps - 1.0);
     }
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        out.coverage[j] *= 100.0 / run_count;
-    }
-    out.speed_coverage[0] *= 100.0 / run_count;
-    out.speed_coverage[1] *= 100.0 / run_count;
-    gsl_sort(w_error, 1, (size_t)run_count);
-    gsl_sort(v_error, 1, (size_t)run_count);
-    out.w_median = gsl_stats_quantile_from_sorted_data(w_error, 1, (size_t)run_count, 0.5);
-    out.w_p95 = gsl_stats_quantile_from_sorted_data(w_error, 1, (size_t)run_count, 0.95);
-    out.v_median = gsl_stats_quantile_from_sorted_data(v_error, 1, (size_t)run_count, 0.5);
-    out.v_p95 = gsl_stats_quantile_from_sorted_data(v_error, 1, (size_t)run_count, 0.95);
+    gsl_sort(w_error, 1, campaign.runs);
+    gsl_sort(v_error, 1, campaign.runs);
+    out.w_median = gsl_stats_quantile_from_sorted_data(w_error, 1, campaign.runs, 0.5);
+    out.w_p95 = gsl_stats_quantile_from_sorted_data(w_error, 1, campaign.runs, 0.95);
+    out.v_median = gsl_stats_quantile_from_sorted_data(v_error, 1, campaign.runs, 0.5);
+    out.v_p95 = gsl_stats_quantile_from_sorted_data(v_error, 1, campaign.runs, 0.95);
     return out;
 }
 
-static void print_row(enum travel_method method, enum truth_noise noise, double sd_s, size_t n,
-                      const struct outcome *o)
+static void report(enum travel_method method, enum truth_noise noise, double sd_s, size_t n,
+                   const struct outcome *o)
 {
-    (void)printf(
-        "%-10s %2.0f ms  N %3zu  %-5s  w %5.2f /%6.2f  v %5.2f /%6.2f   coverage %5.1f "
-        "%5.1f %5.1f %5.1f %5.1f\n",
-        noise_names[noise], 1e3 * sd_s, n, travel_method_name(method), o->w_median, o->w_p95,
-        o->v_median, o->v_p95, o->coverage[0], o->coverage[1], o->coverage[2], o->coverage[3],
-        o->coverage[4]);
+    static const char *const names[TRAVEL_P] = {"t0", "ta", "tr", "inv_w", "inv_v"};
+    campaign_row("accuracy", campaign.runs, "%s %.0f ms, N %zu, %s", noise_names[noise],
+                 1e3 * sd_s, n, travel_method_name(method));
+    campaign_value("w_median_percent", o->w_median);
+    campaign_value("w_p95_percent", o->w_p95);
+    campaign_value("v_median_percent", o->v_median);
+    campaign_value("v_p95_percent", o->v_p95);
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        campaign_count(names[j], o->held[j], campaign.runs);
+    }
+    campaign_end();
+}
+
+static double percent(size_t count)
+{
+    return 100.0 * (double)count / (double)campaign.runs;
 }
 
 /* Percent; what a share of 95 % in so many runs may be off. */
 static double slack(double standard_errors)
 {
-    return 100.0 * standard_errors * sqrt(0.95 * 0.05 / run_count);
+    return 100.0 * standard_errors * sqrt(0.95 * 0.05 / (double)campaign.runs);
 }
 
 /* 95 % intervals of plain least squares must hold the truth in 95 % of the runs. */
 static void test_coverage(void)
 {
     static const size_t sizes[] = {20, 50, 200};
-    (void)printf("\n");
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const struct outcome o = repeat(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i]);
-        print_row(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i], &o);
+        report(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i], &o);
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            CHECK_NEAR(travel_term_name((enum travel_term)j), o.coverage[j], 95.0, 0.0,
+            CHECK_NEAR(travel_term_name((enum travel_term)j), percent(o.held[j]), 95.0, 0.0,
                        slack(3.3));
         }
-        CHECK_NEAR("angular speed", o.speed_coverage[0], 95.0, 0.0, slack(3.3));
-        CHECK_NEAR("linear speed", o.speed_coverage[1], 95.0, 0.0, slack(3.3));
+        CHECK_NEAR("angular speed", percent(o.speed_held[0]), 95.0, 0.0, slack(3.3));
+        CHECK_NEAR("linear speed", percent(o.speed_held[1]), 95.0, 0.0, slack(3.3));
     }
 }
 
@@ -127,13 +127,11 @@ static const struct {
 
 static void test_reference(void)
 {
-    (void)printf("\n");
     for (size_t i = 0; i < COUNT(reference); i++) {
         char row[64];
         const struct outcome o =
             repeat(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n);
-        print_row(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n,
-                  &o);
+        report(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n, &o);
         (void)snprintf(row, sizeof row, "%s, %s, N %zu", noise_names[reference[i].noise],
                        travel_method_name(reference[i].method), reference[i].n);
         /* The reference has two digits: half a unit of the last one on top. */
@@ -142,8 +140,8 @@ static void test_reference(void)
         CHECK(row, o.v_median <= 1.2 * reference[i].v_median + 0.005);
         CHECK(row, o.v_p95 <= 1.2 * reference[i].v_p95 + 0.005);
         for (size_t j = TRAVEL_TA; j < TRAVEL_P; j++) {
-            CHECK(row, o.coverage[j] >= reference[i].coverage_min - slack(2.2));
-            CHECK(row, o.coverage[j] <= 96.0 + slack(3.0));
+            CHECK(row, percent(o.held[j]) >= reference[i].coverage_min - slack(2.2));
+            CHECK(row, percent(o.held[j]) <= 96.0 + slack(3.0));
         }
     }
 }
@@ -152,12 +150,12 @@ static void test_reference(void)
 static void test_auto(void)
 {
     static const size_t sizes[] = {20, 50, 200};
-    (void)printf("\n");
     for (int noise = TRUTH_GAUSS; noise <= TRUTH_BLUETOOTH; noise++) {
         for (size_t i = 0; i < COUNT(sizes); i++) {
-            uint64_t state = UINT64_C(77) + seed;
+            uint64_t state = UINT64_C(77) + campaign.seed;
+            const size_t runs = (campaign.runs + 1) / 2;
             size_t tukey = 0;
-            for (int run = 0; run < run_count / 2; run++) {
+            for (size_t run = 0; run < runs; run++) {
                 struct travel_move moves[N_MAX];
                 struct travel_fit fit;
                 truth_moves(&state, MIX_ALL, (enum truth_noise)noise, 0.05, moves, sizes[i]);
@@ -165,23 +163,24 @@ static void test_auto(void)
                                       STATUS_OK);
                 tukey += fit.method == TRAVEL_TUKEY;
             }
-            const double percent = 200.0 * (double)tukey / run_count;
-            (void)printf("auto, %-10s N %3zu: tukey in %5.1f %%\n", noise_names[noise],
-                         sizes[i], percent);
-            CHECK("auto, gauss", noise != TRUTH_GAUSS || percent < 10.0);
-            CHECK("auto, bluetooth", noise != TRUTH_BLUETOOTH || percent > 60.0);
+            campaign_row("auto", runs, "%s, N %zu", noise_names[noise], sizes[i]);
+            campaign_count("tukey", tukey, runs);
+            campaign_end();
+            CHECK("auto, gauss", noise != TRUTH_GAUSS || tukey * 10 < runs);
+            CHECK("auto, bluetooth", noise != TRUTH_BLUETOOTH || tukey * 10 > runs * 6);
         }
     }
 }
 
 /* 400 moves; both speeds fall by 12 % over moves 100 to 300. Root mean square of the relative
  * error in percent over moves 100 to 400. */
-static void ramp(enum truth_noise noise, int runs, double rms[2])
+static void ramp(enum truth_noise noise, double w_max, double v_max)
 {
+    enum { RAMPS = 500 };
     const struct travel_kalman_params p = travel_kalman_defaults(1.0, 0.18);
-    uint64_t state = UINT64_C(0xD1B54A32D192ED03) * (seed + 1);
+    uint64_t state = UINT64_C(0xD1B54A32D192ED03) * (campaign.seed + 1);
     double sum[2] = {0.0, 0.0};
-    for (int run = 0; run < runs; run++) {
+    for (int run = 0; run < RAMPS; run++) {
         struct travel_kalman k;
         travel_kalman_reset(&k, &p);
         for (int i = 0; i < 400; i++) {
@@ -202,20 +201,19 @@ static void ramp(enum truth_noise noise, int runs, double rms[2])
             }
         }
     }
-    rms[0] = 100.0 * sqrt(sum[0] / (runs * 300.0));
-    rms[1] = 100.0 * sqrt(sum[1] / (runs * 300.0));
+    const double w_percent = 100.0 * sqrt(sum[0] / (RAMPS * 300.0));
+    const double v_percent = 100.0 * sqrt(sum[1] / (RAMPS * 300.0));
+    campaign_row("ramp", RAMPS, "%s", noise_names[noise]);
+    campaign_value("w_rms_percent", w_percent);
+    campaign_value("v_rms_percent", v_percent);
+    campaign_end();
+    CHECK(noise_names[noise], w_percent <= w_max && v_percent <= v_max);
 }
 
 static void test_ramp(void)
 {
-    double rms[2];
-    (void)printf("\n");
-    ramp(TRUTH_GAUSS, 500, rms);
-    (void)printf("ramp, gauss:     rms error w %.2f %%, v %.2f %%\n", rms[0], rms[1]);
-    CHECK("gauss", rms[0] <= 1.33 && rms[1] <= 0.64);
-    ramp(TRUTH_BLUETOOTH, 500, rms);
-    (void)printf("ramp, bluetooth: rms error w %.2f %%, v %.2f %%\n", rms[0], rms[1]);
-    CHECK("bluetooth", rms[0] <= 1.6 && rms[1] <= 0.8);
+    ramp(TRUTH_GAUSS, 1.33, 0.64);
+    ramp(TRUTH_BLUETOOTH, 1.6, 0.8);
 }
 
 /* Alarms where nothing changes: fewer than one in 10 000 moves, for every mix of moves. */
@@ -224,10 +222,9 @@ static void test_false_alarms(void)
     static const char *const mixes[MIX_COUNT] = {"turns", "drives", "both", "all",
                                                  "turns and drives"};
     const struct travel_kalman_params p = travel_kalman_defaults(1.0, 0.18);
-    (void)printf("\n");
     for (int noise = TRUTH_GAUSS; noise <= TRUTH_BLUETOOTH; noise += 2) {
         for (int mix = 0; mix < MIX_COUNT; mix++) {
-            uint64_t state = UINT64_C(0xA0761D6478BD642F) * (seed + 1);
+            uint64_t state = UINT64_C(0xA0761D6478BD642F) * (campaign.seed + 1);
             size_t alarms = 0;
             for (int run = 0; run < 200; run++) {
                 struct travel_kalman k;
@@ -242,8 +239,9 @@ static void test_false_alarms(void)
                     alarms += travel_kalman_step(&k, &p, i, &move, &drift);
                 }
             }
-            (void)printf("false alarms, %-10s %-17s %.2f in 10 000 moves\n", noise_names[noise],
-                         mixes[mix], (double)alarms / 20.0);
+            campaign_row("false alarms", 200, "%s, %s", noise_names[noise], mixes[mix]);
+            campaign_count("alarms", alarms, 200000);
+            campaign_end();
             CHECK(mixes[mix], alarms < 20);
         }
     }
@@ -254,10 +252,9 @@ static void test_steps(void)
 {
     static const double steps[] = {-0.5, -0.12, -0.05, 0.05, 0.3};
     const struct travel_kalman_params p = travel_kalman_defaults(1.0, 0.18);
-    (void)printf("\n");
     for (int noise = TRUTH_GAUSS; noise <= TRUTH_BLUETOOTH; noise += 2) {
         for (size_t s = 0; s < COUNT(steps); s++) {
-            uint64_t state = UINT64_C(0xE7037ED1A0B428DB) * (seed + 1);
+            uint64_t state = UINT64_C(0xE7037ED1A0B428DB) * (campaign.seed + 1);
             size_t found = 0;
             size_t named = 0;
             double delay = 0.0;
@@ -287,12 +284,13 @@ static void test_steps(void)
                     break;
                 }
             }
-            (void)printf(
-                "step of w by %+3.0f %%, %-10s found %5.1f %% after %4.1f moves, named "
-                "%5.1f %%, mean size %+5.1f %%, start off by %4.1f moves\n",
-                100.0 * steps[s], noise_names[noise], (double)found / 3.0,
-                delay / (double)found, 100.0 * (double)named / (double)found,
-                100.0 * size / (double)named, off / (double)named);
+            campaign_row("steps", 300, "%+.0f %%, %s", 100.0 * steps[s], noise_names[noise]);
+            campaign_count("found", found, 300);
+            campaign_value("after_moves", delay / (double)found);
+            campaign_count("named", named, found);
+            campaign_value("size_percent", 100.0 * size / (double)named);
+            campaign_value("start_off_moves", off / (double)named);
+            campaign_end();
             CHECK("found", found >= 250);
             CHECK("named", (double)named >= 0.9 * (double)found);
             CHECK_NEAR("size", size / (double)named, steps[s], 0.0, 0.02);
@@ -302,18 +300,7 @@ static void test_steps(void)
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    const char *count = getenv("TANDEM_RUNS");
-    run_count = count ? atoi(count) : RUNS;
-    if (run_count < 2 || run_count > RUNS_MAX) {
-        (void)fprintf(stderr, "TANDEM_RUNS: from 2 to %d\n", RUNS_MAX);
-        return EXIT_FAILURE;
-    }
-    seed = check_seed(1);
-    CU_pSuite suite = CU_add_suite("travel_time", NULL, NULL);
+    CU_pSuite suite = campaign_open("travel_time", 1, 400, RUNS_MAX);
     CU_add_test(suite, "coverage", test_coverage);
     CU_add_test(suite, "reference", test_reference);
     CU_add_test(suite, "auto", test_auto);

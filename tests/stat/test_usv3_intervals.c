@@ -2,36 +2,27 @@
 /* What `identify` reports of the vessels of the third paper (docs/model/usv3.md), from
  * recordings with its noise: every interval holds the value that made the recording as often as
  * it says, and what a hull's own thrusters cannot show is said to be not identifiable.
- * TANDEM_RUNS: how many recordings of each kind. */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_errno.h>
+ * TANDEM_RUNS: recordings of each kind, default 12. */
+#include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
 
-enum { P = USV3_PARAMETERS, RUNS = 12 };
+enum { P = USV3_PARAMETERS };
 
 static struct usv_record record;
-
-static int runs_wanted(void)
-{
-    const char *text = getenv("TANDEM_RUNS");
-    const int runs = text ? atoi(text) : 0;
-    return runs > 0 ? runs : RUNS;
-}
 
 static void check_vessel(const char *file, const char *vessel, bool weak_yaw)
 {
     const double *truth = usv3_vessel_find(vessel)->theta;
     const struct dynamics_options options = dynamics_options_defaults();
-    const int runs = runs_wanted();
-    uint64_t state = 2024;
-    double held[P] = {0.0};
-    double mean = 0.0;
-    int simulated = 0;
+    const size_t runs = campaign.runs;
+    uint64_t state = campaign.seed;
+    size_t held[P] = {0};
+    size_t simulated = 0;
+    size_t all = 0;
     CU_ASSERT_EQUAL_FATAL(usv_read(file, &record), USV_SAMPLES);
-    for (int run = 0; run < runs; run++) {
+    for (size_t run = 0; run < runs; run++) {
         struct data_set set = usv_set(&record);
         struct dynamics_fit fit;
         usv_measure(&record, &state);
@@ -40,11 +31,9 @@ static void check_vessel(const char *file, const char *vessel, bool weak_yaw)
         }
         CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit),
                               STATUS_OK);
-        simulated += fit.method == DYNAMICS_OUTPUT_ERROR ? 1 : 0;
+        simulated += fit.method == DYNAMICS_OUTPUT_ERROR;
         for (size_t i = 0; i < P; i++) {
-            held[i] += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i]
-                           ? 100.0 / runs
-                           : 0.0;
+            held[i] += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i];
             if (i + 1 < P) {
                 CHECK(file, i == 6 || fit.estimate.identifiable[i]);
             }
@@ -55,17 +44,21 @@ static void check_vessel(const char *file, const char *vessel, bool weak_yaw)
         CHECK(file, !weak_yaw || !fit.estimate.identifiable[8] ||
                         fit.estimate.value[8] > 1.5 * truth[8]);
     }
-    (void)printf("%s, %s, %d recordings, output_error in %d; intervals that hold, %%:", file,
-                 vessel, runs, simulated);
     for (size_t i = 0; i < P; i++) {
-        (void)printf(" %.1f", held[i]);
-        mean += held[i] / P;
+        all += held[i];
         /* Four standard deviations of a share of 95 %. */
-        CHECK_NEAR(usv3_model.parameters[i].symbol, held[i], 95.0, 0.0,
-                   4.0 * 100.0 * sqrt(0.95 * 0.05 / runs) + 1.0);
+        CHECK_NEAR(usv3_model.parameters[i].symbol, 100.0 * (double)held[i] / (double)runs,
+                   95.0, 0.0, 4.0 * 100.0 * sqrt(0.95 * 0.05 / (double)runs) + 1.0);
     }
-    (void)printf("  mean %.1f\n", mean);
-    CHECK(file, mean > 95.0 - 4.0 * 100.0 * sqrt(0.95 * 0.05 / (runs * 3.0)) - 1.0);
+    campaign_row("intervals", runs, "%s, %s", file, vessel);
+    campaign_count("output_error", simulated, runs);
+    for (size_t i = 0; i < P; i++) {
+        campaign_count(usv3_model.parameters[i].symbol, held[i], runs);
+    }
+    campaign_count("all", all, P * runs);
+    campaign_end();
+    CHECK(file, 100.0 * (double)all / (double)(P * runs) >
+                    95.0 - 4.0 * 100.0 * sqrt(0.95 * 0.05 / ((double)runs * 3.0)) - 1.0);
 }
 
 static void test_wamv(void)
@@ -85,9 +78,7 @@ static void test_own_thrusters(void)
 
 int main(void)
 {
-    (void)gsl_set_error_handler_off();
-    CU_initialize_registry();
-    CU_pSuite suite = CU_add_suite("usv3 intervals", NULL, NULL);
+    CU_pSuite suite = campaign_open("usv3_intervals", 2024, 12, 0);
     CU_add_test(suite, "wamv", test_wamv);
     CU_add_test(suite, "iacquabot", test_iacquabot);
     CU_add_test(suite, "own thrusters", test_own_thrusters);

@@ -1,17 +1,14 @@
 /* short: TANDEM_RUNS=1 */
 /* Robots that follow velocity commands, on known truth: bias, error bars and delay over many
- * draws of commands and noise, by the path the command line takes. Prints the tables of
- * docs/model/velocity_dynamics.md and first_order.md. TANDEM_RUNS sets the number of draws
- * (default 12; 200 are those of the pages). */
-#include "tests/support/check.h"
-
-#include <gsl/gsl_errno.h>
+ * draws of commands and noise, by the path the command line takes (docs/model/
+ * velocity_dynamics.md and first_order.md). TANDEM_RUNS: draws, default 12. */
+#include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/models.h"
 
-enum { RUNS_DEFAULT = 12, SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
+enum { SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 
 static const double DT_S = 0.05;
 
@@ -84,8 +81,6 @@ static double t_s[SAMPLES];
 static double command[MODEL_AXES_MAX][SAMPLES];
 static double clean[MODEL_AXES_MAX][SAMPLES];
 static double measured[MODEL_AXES_MAX][SAMPLES];
-static unsigned seed;
-static size_t runs;
 
 /* Commands of random size and length, and what the robot does under them, from rest. */
 static void drive(const struct truth *truth, uint64_t *state)
@@ -146,7 +141,8 @@ static struct data_set measure(const struct truth *truth, uint64_t *state)
 /* One quantity over the draws. */
 struct tally {
     const char *name;
-    double want, error, error2, inside, identified;
+    double want, error, error2;
+    size_t inside, identified;
 };
 
 static void count(struct tally *tally, const char *name, double want, double got, double lo,
@@ -156,8 +152,8 @@ static void count(struct tally *tally, const char *name, double want, double got
     tally->want = want;
     tally->error += got - want;
     tally->error2 += (got - want) * (got - want);
-    tally->inside += lo <= want && want <= hi ? 1.0 : 0.0;
-    tally->identified += identified ? 1.0 : 0.0;
+    tally->inside += lo <= want && want <= hi;
+    tally->identified += identified;
 }
 
 /* Parameters, derived quantities, delay: in this order. Returns their number. */
@@ -183,18 +179,18 @@ static size_t count_all(const struct truth *truth, const struct dynamics_fit *fi
     return row + 1;
 }
 
-static size_t repeat(const struct truth *truth, struct tally *tally, double *white)
+static size_t repeat(const struct truth *truth, struct tally *tally, size_t *white)
 {
-    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (campaign.seed + 1);
     const struct dynamics_options options = dynamics_options_defaults();
     size_t rows = 0;
-    for (size_t run = 0; run < runs; run++) {
+    for (size_t run = 0; run < campaign.runs; run++) {
         struct dynamics_fit fit;
         drive(truth, &state);
         const struct data_set set = measure(truth, &state);
         CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(truth->model, &set, &options, &fit),
                               STATUS_OK);
-        *white += fit.method == DYNAMICS_OUTPUT_ERROR ? 1.0 / (double)runs : 0.0;
+        *white += fit.method == DYNAMICS_OUTPUT_ERROR;
         rows = count_all(truth, &fit, tally);
     }
     return rows;
@@ -203,43 +199,50 @@ static size_t repeat(const struct truth *truth, struct tally *tally, double *whi
 /* The levels are for 200 draws; fewer wander by some standard errors more. */
 static double slack(double share)
 {
-    return runs >= 200 ? 0.0 : 3.0 * sqrt(share * (1.0 - share) / (double)runs);
+    return campaign.runs >= 200 ? 0.0
+                                : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
 }
 
-static void print(const struct truth *truth, const struct tally *tally, size_t rows,
-                  double white)
+static void report(const struct truth *truth, const struct tally *tally, size_t rows,
+                   size_t white)
 {
-    const double n = (double)runs;
-    (void)printf("\n%s, %zu draws, by output_error in %.0f %%\n", truth->name, runs,
-                 100.0 * white);
-    (void)printf("%-25s %9s %9s %9s %11s %15s\n", "", "truth", "bias", "rmse", "coverage %",
-                 "identifiable %");
+    const size_t runs = campaign.runs;
     for (size_t i = 0; i < rows; i++) {
-        (void)printf("%-25s %9.4g %9.2g %9.2g %11.1f %15.1f\n", tally[i].name, tally[i].want,
-                     tally[i].error / n, sqrt(tally[i].error2 / n), 100.0 * tally[i].inside / n,
-                     100.0 * tally[i].identified / n);
+        const double unit = tally[i].want > 0.0 ? 100.0 / tally[i].want : 1.0;
+        campaign_row(truth->name, runs, "%s", tally[i].name);
+        campaign_value("truth", tally[i].want);
+        campaign_value(tally[i].want > 0.0 ? "bias_percent" : "bias",
+                       unit * tally[i].error / (double)runs);
+        campaign_value(tally[i].want > 0.0 ? "rmse_percent" : "rmse",
+                       unit * sqrt(tally[i].error2 / (double)runs));
+        campaign_count("held", tally[i].inside, runs);
+        campaign_count("identifiable", tally[i].identified, runs);
+        campaign_end();
     }
+    campaign_row("method", runs, "%s", truth->name);
+    campaign_count("output_error", white, runs);
+    campaign_end();
 }
 
 static void test_truth(const struct truth *truth)
 {
     struct tally tally[ROWS_MAX] = {{0}};
-    double white = 0.0;
-    const double n = (double)runs;
+    size_t white = 0;
+    const double n = (double)campaign.runs;
     const size_t rows = repeat(truth, tally, &white);
-    print(truth, tally, rows, white);
-    CHECK(truth->name, white >= 0.9 - slack(0.9));
+    report(truth, tally, rows, white);
+    CHECK(truth->name, (double)white >= (0.9 - slack(0.9)) * n);
     for (size_t i = 0; i < rows; i++) {
         const double noise = 3.0 * sqrt(tally[i].error2) / n;
         const double scale = tally[i].want > 0.0 ? tally[i].want : truth->command_max[0];
-        const double share = tally[i].inside / n;
+        const double share = (double)tally[i].inside / n;
         CHECK_NEAR(tally[i].name, tally[i].error / n, 0.0, 0.0,
                    truth->bias_max * scale + noise);
         CHECK(tally[i].name, share >= 0.90 - slack(0.90));
         /* What is zero stands at its bound in half of the draws, and its interval holds it. */
         CHECK(tally[i].name, !(tally[i].want > 0.0) || share <= 0.98 + slack(0.98));
-        CHECK(tally[i].name, !(tally[i].want > 0.0) || tally[i].identified >= n);
-        CHECK(tally[i].name, tally[i].want > 0.0 || tally[i].identified <= 0.2 * n);
+        CHECK(tally[i].name, !(tally[i].want > 0.0) || tally[i].identified == campaign.runs);
+        CHECK(tally[i].name, tally[i].want > 0.0 || (double)tally[i].identified <= 0.2 * n);
     }
     CHECK_NEAR("delay", sqrt(tally[rows - 1].error2 / n), 0.0, 0.0, 0.003);
 }
@@ -273,15 +276,7 @@ static void test_no_dead_band(void)
 
 int main(void)
 {
-    const char *text = getenv("TANDEM_RUNS");
-    (void)gsl_set_error_handler_off();
-    seed = check_seed(20240601);
-    runs = text && *text ? (size_t)strtoul(text, NULL, 10) : RUNS_DEFAULT;
-    runs = runs > 0 ? runs : RUNS_DEFAULT;
-    if (CU_initialize_registry() != CUE_SUCCESS) {
-        return EXIT_FAILURE;
-    }
-    CU_pSuite suite = CU_add_suite("velocity models", NULL, NULL);
+    CU_pSuite suite = campaign_open("velocity_truth", 20240601, 12, 0);
     CU_add_test(suite, "diffdrive", test_diffdrive);
     CU_add_test(suite, "dry friction", test_dry_friction);
     CU_add_test(suite, "first order", test_first_order);
