@@ -124,7 +124,6 @@ static void test_worlds(void)
         size_t held[PROFILE_P] = {0};
         size_t known[PROFILE_P] = {0};
         size_t pass = 0;
-        double off[2] = {0.0, 0.0};
         double predicted_s = 0.0;
         for (size_t run = 0; run < runs; run++) {
             struct profile_move moves[N_MAX];
@@ -144,10 +143,6 @@ static void test_worlds(void)
                 known[i] += e->identifiable[i];
                 held[i] += e->lo[i] <= truth && truth <= e->hi[i];
             }
-            for (size_t i = 0; i < 2; i++) {
-                off[i] +=
-                    100.0 * fabs(e->value[1 + i] / TRUTH_OF[0][1 + i] - 1.0) / (double)runs;
-            }
         }
         campaign_row("fits", runs, "%s", w->name);
         campaign_value("moves", (double)w->n);
@@ -161,8 +156,6 @@ static void test_worlds(void)
                 CHECK(w->name, share > 91.0 && share < 98.5);
             }
         }
-        campaign_value("sv_off_percent", off[0]);
-        campaign_value("sa_off_percent", off[1]);
         if (!w->lines && !w->speeds) {
             campaign_value("lap_off_ms", 1e3 * predicted_s);
         }

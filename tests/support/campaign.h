@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CAMPAIGN_BYTES = 4096, CAMPAIGN_NAME_WIDTH = 34 };
+enum { CAMPAIGN_BYTES = 4096, CAMPAIGN_NAME_WIDTH = 38 };
 
 static struct {
     const char *study;
@@ -94,7 +94,8 @@ static inline void campaign_count(const char *name, size_t count, size_t of)
 static inline void campaign_value(const char *name, double value)
 {
     char text[48];
-    (void)snprintf(text, sizeof text, "%.4g", value);
+    const bool is_whole = !(fabs(value - rint(value)) > 0.0);
+    (void)snprintf(text, sizeof text, is_whole ? "%.0f" : "%.4g", value);
     campaign_cell(name, text);
 }
 
