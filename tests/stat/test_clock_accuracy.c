@@ -226,8 +226,8 @@ static void run_row(const struct row *row, enum clock_map_state state)
         (size_t)snprintf(name, sizeof name, "%s %g us, %g Hz, %g s", LAW_NAME[row->law],
                          row->scale_us, row->rate_hz, row->seconds);
     if (row->grain_us > 0.0 || row->wander > 0.0) {
-        (void)snprintf(name + length, sizeof name - length, ", %s %g",
-                       row->grain_us > 0.0 ? "grain us" : "walk ppb",
+        (void)snprintf(name + length, sizeof name - length,
+                       row->grain_us > 0.0 ? ", stamps of %g us" : ", rate walks %g ppb",
                        row->grain_us > 0.0 ? row->grain_us : row->wander * 1e9);
     }
     campaign_row(state == CLOCK_MAP_LOCKED ? "locked" : "warming up", runs, "%s", name);

@@ -1,8 +1,8 @@
 /* needs: full */
 /* How often is the time that a team takes within the predicted P05..P95? Robots are calibrated
- * on moves of known truth, the team is predicted from that, and runs once in truth (docs/model/
- * teams.md, "Simulation"). TANDEM_RUNS: trials a row, default 60; more than 60 are predicted
- * from 1000 runs each. */
+ * on moves of known truth, the team is predicted from that, and runs once in truth
+ * (docs/model/teams.md, "Simulation"). TANDEM_RUNS: trials a row, default 60; more than 60 are
+ * predicted from 1000 runs each. */
 #include "tests/support/campaign.h"
 #include "tests/support/team_cell.h"
 

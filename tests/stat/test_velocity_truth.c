@@ -1,7 +1,7 @@
 /* short: TANDEM_RUNS=1 */
 /* Robots that follow velocity commands, on known truth: bias, error bars and delay over many
- * draws of commands and noise, by the path the command line takes (docs/model/
- * velocity_dynamics.md and first_order.md). TANDEM_RUNS: draws, default 12. */
+ * draws of commands and noise, by the path the command line takes
+ * (docs/model/velocity_dynamics.md and first_order.md). TANDEM_RUNS: draws, default 12. */
 #include "tests/support/campaign.h"
 
 #include "identification/dynamics/dynamics_estimate.h"
