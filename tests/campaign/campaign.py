@@ -139,10 +139,17 @@ def run_study(study, draws, build):
         return list(parse_records(text, "-", "-")), done.returncode == 0 and text != ""
 
 
+def find_commit():
+    """Of the programs: tables that are made from what is stored change nothing of them."""
+    git = ["git", "-C", str(ROOT)]
+    commit = subprocess.run([*git, "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":!tests/campaign/results.tsv", ":!docs"]).returncode
+    return commit + ("-changed" if changed else "")
+
+
 def store(study, records):
     """Replaces what is stored of a study."""
-    describe = ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*"]
-    commit = subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
+    commit = find_commit()
     today = time.strftime("%Y-%m-%d", time.gmtime())
     fresh = [record._replace(commit=commit, date=today) for record in records]
     head = [line for line in STORED.read_text().splitlines(True) if line.startswith("#")]

@@ -87,13 +87,6 @@ static struct outcome repeat_fits(const char *row, const struct search_options *
     return o;
 }
 
-/* The levels are for 200 draws; fewer wander by some standard errors more. */
-static double slack(double share)
-{
-    return campaign.runs >= 200 ? 0.0
-                                : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
-}
-
 static void check_bias(const char *row, const struct outcome *o, double level, double level_d9)
 {
     for (size_t i = 0; i < P; i++) {
@@ -108,7 +101,8 @@ static void check_coverage(const char *row, const struct outcome *o, size_t coun
     for (size_t i = 0; i < count; i++) {
         const double share =
             (double)(i < P ? o->inside[i] : o->interval[P]) / (double)campaign.runs;
-        CHECK(row, share >= 0.90 - slack(0.90) && share <= 0.98 + slack(0.98));
+        CHECK(row,
+              share >= 0.90 - campaign_slack(0.90) && share <= 0.98 + campaign_slack(0.98));
     }
 }
 
@@ -120,7 +114,7 @@ static void test_measurement_noise(void)
     const struct outcome o = repeat_fits("measurement noise", &options, 0.0);
     check_bias("measurement noise", &o, 0.0015, 0.01);
     check_coverage("measurement noise", &o, P);
-    CHECK("white", (double)o.white / (double)campaign.runs >= 0.96 - slack(0.96));
+    CHECK("white", (double)o.white / (double)campaign.runs >= 0.96 - campaign_slack(0.96));
 }
 
 static void test_delay(void)

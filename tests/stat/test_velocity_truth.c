@@ -196,13 +196,6 @@ static size_t repeat(const struct truth *truth, struct tally *tally, size_t *whi
     return rows;
 }
 
-/* The levels are for 200 draws; fewer wander by some standard errors more. */
-static double slack(double share)
-{
-    return campaign.runs >= 200 ? 0.0
-                                : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
-}
-
 static void report(const struct truth *truth, const struct tally *tally, size_t rows,
                    size_t white)
 {
@@ -231,16 +224,16 @@ static void test_truth(const struct truth *truth)
     const double n = (double)campaign.runs;
     const size_t rows = repeat(truth, tally, &white);
     report(truth, tally, rows, white);
-    CHECK(truth->name, (double)white >= (0.9 - slack(0.9)) * n);
+    CHECK(truth->name, (double)white >= (0.9 - campaign_slack(0.9)) * n);
     for (size_t i = 0; i < rows; i++) {
         const double noise = 3.0 * sqrt(tally[i].error2) / n;
         const double scale = tally[i].want > 0.0 ? tally[i].want : truth->command_max[0];
         const double share = (double)tally[i].inside / n;
         CHECK_NEAR(tally[i].name, tally[i].error / n, 0.0, 0.0,
                    truth->bias_max * scale + noise);
-        CHECK(tally[i].name, share >= 0.90 - slack(0.90));
+        CHECK(tally[i].name, share >= 0.90 - campaign_slack(0.90));
         /* What is zero stands at its bound in half of the draws, and its interval holds it. */
-        CHECK(tally[i].name, !(tally[i].want > 0.0) || share <= 0.98 + slack(0.98));
+        CHECK(tally[i].name, !(tally[i].want > 0.0) || share <= 0.98 + campaign_slack(0.98));
         CHECK(tally[i].name, !(tally[i].want > 0.0) || tally[i].identified == campaign.runs);
         CHECK(tally[i].name, tally[i].want > 0.0 || (double)tally[i].identified <= 0.2 * n);
     }

@@ -116,6 +116,13 @@ static inline void campaign_end(void)
     }
 }
 
+/* Levels are for 200 draws; a share of fewer wanders by some standard errors more. */
+static inline double campaign_slack(double share)
+{
+    return campaign.runs >= 200 ? 0.0
+                                : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
+}
+
 /* A true share of `share` gives so few, or so many, in at least one of 1000 studies. */
 static inline bool campaign_is_enough(size_t count, size_t of, double share)
 {
