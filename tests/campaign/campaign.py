@@ -19,8 +19,8 @@ out:
     t0 = {t0} -->
     <!-- end -->
 
-{name} is the value of a cell, or its share in percent with the exact 95 % interval; {name*1000} is scaled so, of a share
-in place of 100; {name:n} shows "count of draws".
+{name} shows a value, or a share in percent with its exact 95 % interval. {name*1000} multiplies the value, or the share
+by 1000 in place of 100. {name:n} shows "count of draws".
 """
 import argparse
 import collections
@@ -38,7 +38,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STORED = ROOT / "tests/campaign/results.tsv"
-# Of a check of one study whose shares have not changed: how often chance alone says that they have.
+# How often chance alone fails the check of one study whose shares have not changed. A study draws the same each time: a
+# check that has passed fails only after the programs have changed.
 LEVEL = 1e-4
 
 # study: draws for the page, draws for a short run (0: none is made). What begins with selftest_ is a model of `tandem
@@ -130,8 +131,8 @@ def run_study(study, draws, build):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "records")
         if study.startswith("selftest_"):
-            command = [build / "tandem", "selftest", "--model", study.removeprefix("selftest_"), "--runs", str(draws), "--json"]
-            done = subprocess.run(command, stdout=subprocess.PIPE)
+            options = ["--model", study.removeprefix("selftest_"), "--runs", str(draws), "--json"]
+            done = subprocess.run([build / "tandem", "selftest", *options], stdout=subprocess.PIPE)
             return list(selftest_records(study, json.loads(done.stdout))) if done.stdout else [], done.returncode == 0
         env = {**os.environ, "TANDEM_RUNS": str(draws), "TANDEM_CAMPAIGN": str(file)}
         done = subprocess.run([build / "tests/tests_stat", f"test_{study}"], env=env, cwd=ROOT)
@@ -142,8 +143,9 @@ def run_study(study, draws, build):
 def find_commit():
     """Of the programs: tables that are made from what is stored change nothing of them."""
     git = ["git", "-C", str(ROOT)]
-    commit = subprocess.run([*git, "rev-parse", "--short=8", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":!tests/campaign/results.tsv", ":!docs"]).returncode
+    commit = subprocess.check_output([*git, "rev-parse", "--short=8", "HEAD"], text=True).strip()
+    others = [":!tests/campaign/results.tsv", ":!docs"]
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", *others]).returncode
     return commit + ("-changed" if changed else "")
 
 
@@ -204,7 +206,7 @@ def find_contradictions(study, stored, fresh):
     stored = {(r.table, r.row): r for r in stored if r.study == study}
     fresh = {(r.table, r.row): r for r in fresh if r.study == study}
     for key in stored.keys() ^ fresh.keys():
-        yield f"{study}: {' · '.join(key)}: {'stored, but not in a run' if key in stored else 'not stored'}"
+        yield " · ".join([study, *key]) + (": stored, but not in a run" if key in stored else ": not stored")
     pairs = []
     for key in stored.keys() & fresh.keys():
         for name in stored[key].cells.keys() & fresh[key].cells.keys():
@@ -220,7 +222,8 @@ def find_contradictions(study, stored, fresh):
     for key, name, (a, n), (b, m) in pairs:
         chance = compare_counts(a, n, b, m)
         if chance < LEVEL / len(pairs):
-            yield f"{study}: {' · '.join(key)}: {name} is {a} of {n} as stored and {b} of {m} in a run: p = {chance:.1g}"
+            where = " · ".join([study, *key])
+            yield f"{where}: {name} is {a} of {n} as stored and {b} of {m} in a run: p = {chance:.1g}"
 
 
 def format_number(value):
@@ -283,9 +286,10 @@ def format_table(spec, records):
 
 
 def fill_tables(text, records):
-    return re.sub(r"<!-- campaign: (.*?)-->\n.*?<!-- end -->",
-                  lambda m: f"<!-- campaign: {m[1]}-->\n\n" + "\n".join(format_table(m[1], records)) + "\n\n<!-- end -->",
-                  text, flags=re.S)
+    def fill(match):
+        return f"<!-- campaign: {match[1]}-->\n\n" + "\n".join(format_table(match[1], records)) + "\n\n<!-- end -->"
+
+    return re.sub(r"<!-- campaign: (.*?)-->\n.*?<!-- end -->", fill, text, flags=re.S)
 
 
 def find_stale(records, write):
