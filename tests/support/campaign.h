@@ -25,10 +25,10 @@ enum { CAMPAIGN_BYTES = 4096, CAMPAIGN_NAME_WIDTH = 38 };
 static struct {
     const char *study;
     unsigned seed;
-    size_t runs;                /* draws a row: TANDEM_RUNS, or the default of the study */
-    char head[CAMPAIGN_BYTES];  /* column names that were printed last */
-    char names[CAMPAIGN_BYTES]; /* of the row at hand: its column names, its values, its record
-                                 */
+    size_t runs;               /* draws a row: TANDEM_RUNS, or the default of the study */
+    char head[CAMPAIGN_BYTES]; /* column names that were printed last */
+    /* The row that is being made: */
+    char names[CAMPAIGN_BYTES];
     char values[CAMPAIGN_BYTES];
     char record[CAMPAIGN_BYTES];
 } campaign;
