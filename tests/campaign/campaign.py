@@ -51,7 +51,7 @@ STUDIES = {
     "drift": (81, 1),  # half an hour; 381 draws of 16 seeds are stored
     "dynamics_linear": (200, 200),
     "effort_hold": (25, 4),
-    "live_fits": (20, 1),
+    "live_fits": (8, 1),
     "odometry": (1000, 100),
     "online_filter": (60, 16),
     "output_error": (200, 60),
