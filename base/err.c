@@ -4,46 +4,80 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "base/utf8.h"
 
-enum status err_set(struct err *err, enum status code, const char *where, unsigned line,
-                    unsigned column, const char *format, ...)
+static const char *const codes[] = {
+    "none",
+#define FAULT(id, code, meaning) code,
+#include "base/fault.def"
+#undef FAULT
+};
+const struct names fault_names = {codes, FAULT_COUNT};
+
+const char *fault_name(enum fault fault)
 {
-    if (!err || err->code != STATUS_OK) {
-        return code;
+    return names_text(&fault_names, (size_t)fault);
+}
+
+/* Unless *err holds an error already. */
+static void fill_err(struct err *err, struct err head, const char *where, const char *format,
+                     va_list args)
+{
+    if (err && err->code == STATUS_OK) {
+        *err = head;
+        (void)snprintf(err->where, sizeof err->where, "%s", where ? where : "");
+        (void)vsnprintf(err->text, sizeof err->text, format, args);
+        (void)utf8_tame(err->where);
+        (void)utf8_tame(err->text);
     }
-    err->code = code;
-    err->line = line;
-    err->column = column;
-    (void)snprintf(err->where, sizeof err->where, "%s", where ? where : "");
+}
+
+enum status err_set(struct err *err, enum status code, enum fault fault, const char *where,
+                    const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(err->text, sizeof err->text, format, args);
+    fill_err(err, (struct err){.code = code, .fault = fault}, where, format, args);
     va_end(args);
-    (void)utf8_tame(err->where);
-    (void)utf8_tame(err->text);
     return code;
 }
 
-enum status err_list_add(struct err_list *list, enum status code, const char *where,
-                         unsigned line, unsigned column, const char *format, ...)
+enum status err_set_at(struct err *err, enum status code, enum fault fault, const char *where,
+                       unsigned line, unsigned column, const char *format, ...)
 {
-    if (!list) {
-        return code;
-    }
-    if (list->count == ERR_LIST_MAX) {
-        list->more++;
-        return code;
-    }
-    struct err *item = &list->items[list->count];
-    char text[ERR_TEXT_MAX];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    fill_err(err, (struct err){code, fault, line, column, "", ""}, where, format, args);
     va_end(args);
-    *item = (struct err){0};
-    (void)err_set(item, code, where, line, column, "%s", text);
-    list->count++;
+    return code;
+}
+
+enum status err_no_memory(struct err *err, const char *where, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const struct err head = {.code = STATUS_E_NOMEM, .fault = FAULT_NO_MEMORY};
+    fill_err(err, head, where, format, args);
+    va_end(args);
+    return head.code;
+}
+
+enum status err_list_add(struct err_list *list, enum status code, enum fault fault,
+                         const char *where, unsigned line, unsigned column, const char *format,
+                         ...)
+{
+    if (list && list->count < ERR_LIST_MAX) {
+        va_list args;
+        va_start(args, format);
+        const struct err head = {code, fault, line, column, "", ""};
+        struct err *item = &list->items[list->count++];
+        item->code = STATUS_OK;
+        fill_err(item, head, where, format, args);
+        va_end(args);
+    } else if (list) {
+        list->more++;
+    }
     return code;
 }
 

@@ -292,7 +292,7 @@ static void rewrite_text(const char *text, char drop, bool as_point, char *out, 
     out[n] = '\0';
 }
 
-void number_explain(enum number_fault fault, const char *text, char *out, size_t size)
+enum fault number_explain(enum number_fault fault, const char *text, char *out, size_t size)
 {
     static const char *const texts[] = {
         [NUMBER_FINE] = "a number is wanted",
@@ -318,4 +318,7 @@ void number_explain(enum number_fault fault, const char *text, char *out, size_t
                           ? (int)(number_scan(text, text + strlen(text), &number) - text)
                           : (int)strlen(better);
     (void)snprintf(out, size, "%s%.*s", texts[fault], shown, text);
+    return fault == NUMBER_FRACTION     ? FAULT_WHOLE_NUMBER_EXPECTED
+           : fault >= NUMBER_NOT_FINITE ? FAULT_OUT_OF_RANGE
+                                        : FAULT_NOT_A_NUMBER;
 }

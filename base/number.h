@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/err.h"
 
 /* Bytes of a number with more digits than a double holds, at most. */
 enum { NUMBER_SLOW_MAX = 511 };
@@ -50,8 +50,8 @@ MUST_USE enum number_fault number_parse_real(const char *text, double *value);
 MUST_USE enum number_fault number_parse_int(const char *text, int64_t *value);
 
 /* What is wrong with text and what would be right, for a person: "decimal comma, write 0.05".
- * Always terminated, cut to size. */
-void number_explain(enum number_fault fault, const char *text, char *out, size_t size);
+ * Always terminated, cut to size. Returns the kind of fault. */
+enum fault number_explain(enum number_fault fault, const char *text, char *out, size_t size);
 
 /* A number under a name that a person chose. Of an array of them, the first with an empty name
  * is the end; names rise, and the rest is zero. */

@@ -84,18 +84,19 @@ static enum status read_theta(const struct model *model, const char *key, const 
         const char *stand = at;
         const char *wrong = read_value(model, &at, theta, given);
         if (wrong) {
-            return err_set(err, STATUS_E_RANGE, key, 0, 0, "at '%.24s': %s", stand, wrong);
+            return err_set(err, STATUS_E_RANGE, FAULT_BAD_FORMAT, key, "at '%.24s': %s", stand,
+                           wrong);
         }
     }
     for (size_t i = 0; i < model->parameter_count && *known; i++) {
         if (!given[i]) {
-            return err_set(err, STATUS_E_RANGE, key, 0, 0, "%s is missing",
+            return err_set(err, STATUS_E_RANGE, FAULT_MISSING_KEY, key, "%s is missing",
                            model->parameters[i].name);
         }
     }
     const int unphysical = *known ? model_unphysical(model, theta) : -1;
     if (unphysical >= 0) {
-        return err_set(err, STATUS_E_RANGE, key, 0, 0, "%s cannot be %g",
+        return err_set(err, STATUS_E_RANGE, FAULT_UNPHYSICAL, key, "%s cannot be %g",
                        model->parameters[unphysical].name, theta[unphysical]);
     }
     return STATUS_OK;
@@ -109,8 +110,8 @@ static enum status refuse_vessel(const char *name, const struct model_row *row, 
         i++;
     }
     row = row->robots ? row : model_rows[i];
-    return err_set(err, STATUS_E_RANGE, "vessel", 0, 0, "'%s' is not known: %s, of model %s",
-                   name, row->robots, row->name);
+    return err_set(err, STATUS_E_RANGE, FAULT_UNKNOWN_NAME, "vessel",
+                   "'%s' is not known: %s, of model %s", name, row->robots, row->name);
 }
 
 static enum status check_arm(const struct pair_following_params *p, const struct model *model,
@@ -123,7 +124,7 @@ static enum status check_arm(const struct pair_following_params *p, const struct
     }
     return !model->joints || arm_geometry_find(p->arm, &arm)
                ? STATUS_OK
-               : err_set(err, STATUS_E_RANGE, "model", 0, 0,
+               : err_set(err, STATUS_E_RANGE, FAULT_UNKNOWN_NAME, "model",
                          "arms need the lengths that the pair's arm names, one of %s", names);
 }
 
@@ -140,7 +141,7 @@ static enum status read_actuators(struct pair_following_params *p, const struct 
         return refuse_vessel(p->vessel, row, err);
     }
     if (p->limits[0] && !read_numbers(p->limits, limit, model->axis_count)) {
-        return err_set(err, STATUS_E_RANGE, "limits", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_WRONG_COUNT, "limits",
                        "%zu numbers with commas were expected, one for each effort of %s",
                        model->axis_count, model->name);
     }
@@ -152,7 +153,7 @@ static enum status read_actuators(struct pair_following_params *p, const struct 
         a->effect[i][i] = limit[i] > 0.0 ? 1.0 : 0.0;
     }
     if (allocation_make(a) != STATUS_OK) {
-        return err_set(err, STATUS_E_RANGE, "limits", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limits",
                        "numbers above 0 were expected, or 0 for what cannot be pushed, not all "
                        "of them");
     }
@@ -171,7 +172,7 @@ static enum status read_noise(struct pair_following_params *p, const struct mode
         well = well && p->noise_sd[i] > 0.0;
     }
     return well ? STATUS_OK
-                : err_set(err, STATUS_E_RANGE, "noise_sd", 0, 0,
+                : err_set(err, STATUS_E_RANGE, FAULT_WRONG_COUNT, "noise_sd",
                           "%zu numbers above 0 with commas were expected, one for each "
                           "velocity of %s",
                           model->axis_count, model->name);
@@ -204,8 +205,8 @@ enum status following_text_parse(struct pair_following_params *p, struct err *er
     const struct model *model = model_find(p->model);
     if (!model) {
         char guess[EDIT_GUESS_MAX];
-        return err_set(err, STATUS_E_RANGE, "model", 0, 0, "there is no %s%s", p->model,
-                       model_row_guess(p->model, guess));
+        return err_set(err, STATUS_E_RANGE, FAULT_UNKNOWN_NAME, "model", "there is no %s%s",
+                       p->model, model_row_guess(p->model, guess));
     }
     enum status status = read_actuators(p, model, err);
     if (status == STATUS_OK) {

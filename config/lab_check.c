@@ -37,11 +37,13 @@ static void check_prefix(struct option_reader *r, const char *prefix, uint32_t n
 {
     const size_t n = strlen(prefix);
     if (strpbrk(prefix, "+#")) {
-        option_fault(r, node, "broker.prefix: '+' and '#' are wildcards, leave them out");
+        option_fault(r, node, FAULT_BAD_TOPIC,
+                     "broker.prefix: '+' and '#' are wildcards, leave them out");
     } else if (prefix[0] == '$') {
-        option_fault(r, node, "broker.prefix: topics with '$' belong to the broker");
+        option_fault(r, node, FAULT_BAD_TOPIC,
+                     "broker.prefix: topics with '$' belong to the broker");
     } else if (prefix[0] == '/' || (n > 0 && prefix[n - 1] == '/') || strstr(prefix, "//")) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_BAD_TOPIC,
                      "broker.prefix: no slash at its ends and no two in a row, as in "
                      "\"tandem/v1\"");
     }
@@ -70,14 +72,14 @@ static void check_texts(const struct option_reading *reading, const struct lab_f
     for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
         const uint32_t node = option_node(reading, files[i]);
         if (node != TREE_NONE && tree_text(reading->r->tree, node)[0] != '\0') {
-            option_fault(reading->r, node,
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
                          "%s is given, but TLS is off; set broker.tls.enabled: true", files[i]);
         }
     }
     for (size_t i = 0; i < COUNT(needs); i++) {
         if (has_text(lab, needs[i][0]) && !has_text(lab, needs[i][1])) {
-            option_fault(reading->r, option_node(reading, needs[i][0]), "%s needs %s",
-                         needs[i][0], needs[i][1]);
+            option_fault(reading->r, option_node(reading, needs[i][0]), FAULT_NEEDS_KEY,
+                         "%s needs %s", needs[i][0], needs[i][1]);
         }
     }
 }
@@ -102,13 +104,14 @@ void lab_check_file(const struct option_reading *reading, const struct lab_file 
     check_texts(reading, lab);
     if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
         option_fault(
-            reading->r, option_node(reading, "http.bind"),
+            reading->r, option_node(reading, "http.bind"), FAULT_UNSAFE_ADDRESS,
             "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
             "bind 127.0.0.1",
             lab->http.bind);
     }
     if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
         option_fault(reading->r, first_given(reading, sizes, COUNT(sizes), &key),
+                     FAULT_INCONSISTENT,
                      "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
                      (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
     }
@@ -121,7 +124,7 @@ void lab_check_journal(const struct option_reading *reading, const struct lab_fi
         const bool follows = pair_following_wanted(pairs[i].following);
         const char *what = follows ? "following" : "dynamics";
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
-            option_fault(reading->r, option_node(reading, "journal.record"),
+            option_fault(reading->r, option_node(reading, "journal.record"), FAULT_INCONSISTENT,
                          "journal.record: events leaves out the telemetry that %s's %s "
                          "rest on; record all, or leave out its %s.model",
                          pairs[i].id, what, what);
@@ -138,7 +141,7 @@ static void check_arm(const struct option_reading *reading, const struct pair_pa
         names_append(names, sizeof names, arm_geometry_name(i));
     }
     if (pair_is_arm(p) && !arm_geometry_find(p->arm, &found)) {
-        option_fault(reading->r, option_node(reading, "arm"),
+        option_fault(reading->r, option_node(reading, "arm"), FAULT_UNKNOWN_NAME,
                      "%sarm: there is no %.15s; one of %s is wanted", reading->shown, p->arm,
                      names);
     }
@@ -151,7 +154,7 @@ static void check_codec(const struct option_reading *reading, const char *codec)
         names_append(names, sizeof names, codecs[i]->name);
     }
     if (!codec_find(codec)) {
-        option_fault(reading->r, option_node(reading, "codec"),
+        option_fault(reading->r, option_node(reading, "codec"), FAULT_UNKNOWN_NAME,
                      "%scodec: there is no %.24s; one of %s is wanted", reading->shown, codec,
                      names);
     }
@@ -189,15 +192,16 @@ static void check_codec_keys(const struct option_reading *reading,
     for (size_t i = 0; i < COUNT(codec_keys); i++) {
         const uint32_t node = option_node(reading, codec_keys[i].key);
         if (node != TREE_NONE && !is_among(codec_keys[i].codecs, codec->name)) {
-            option_fault(reading->r, node, "%s%s is for codec: %s, but this pair's is %s",
-                         reading->shown, codec_keys[i].key, codec_keys[i].codecs, codec->name);
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
+                         "%s%s is for codec: %s, but this pair's is %s", reading->shown,
+                         codec_keys[i].key, codec_keys[i].codecs, codec->name);
         }
     }
     const char *why = codec->check ? codec->check(&params->speaks, &key) : NULL;
     if (why) {
         const uint32_t node = option_node(reading, key);
         option_fault(reading->r, node != TREE_NONE ? node : option_node(reading, "codec"),
-                     "%s%s: %s", reading->shown, key, why);
+                     FAULT_INCONSISTENT, "%s%s: %s", reading->shown, key, why);
     }
 }
 
@@ -209,7 +213,8 @@ static bool is_idle(const struct option_reading *reading, bool wanted, const cha
     const char *key = NULL;
     const uint32_t node = wanted ? TREE_NONE : first_given(reading, keys, count, &key);
     if (node != TREE_NONE && strcmp(reading->shown, "defaults.") != 0) {
-        option_fault(reading->r, node, "%s%s is given, but %s", reading->shown, key, instead);
+        option_fault(reading->r, node, FAULT_NOT_APPLICABLE, "%s%s is given, but %s",
+                     reading->shown, key, instead);
     }
     return !wanted;
 }
@@ -232,7 +237,7 @@ static void refuse_weak(const struct option_reading *reading,
     if (model && model->varying_inertia &&
         (p->method == DYNAMICS_WEAK || p->method == DYNAMICS_WEAK_IV)) {
         option_fault(
-            reading->r, option_node(reading, "dynamics.method"),
+            reading->r, option_node(reading, "dynamics.method"), FAULT_METHOD_UNSUITED,
             "%sdynamics.method: weak forms need a constant inertia, that of %s depends "
             "on the motion or the pose: use output_error or ols_central",
             reading->shown, model->name);
@@ -263,7 +268,7 @@ static void check_dynamics(const struct option_reading *reading,
             }
         }
         option_fault(
-            reading->r, option_node(reading, "dynamics.model"),
+            reading->r, option_node(reading, "dynamics.model"), FAULT_UNKNOWN_NAME,
             "%sdynamics.model: there is no %.27s%s; one of %s is wanted, or a longer name "
             "(tandem identify --help)",
             reading->shown, p->model, edit_guess_text(&guess, meant), names);
@@ -271,6 +276,7 @@ static void check_dynamics(const struct option_reading *reading,
     refuse_weak(reading, p);
     if (p->window_us / p->window > p->gap_us) {
         option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
+                     FAULT_INCONSISTENT,
                      "%sdynamics.window_s: %u samples of so long a time are further apart than "
                      "gap_s (%g s); raise window, too",
                      reading->shown, (unsigned)p->window, lab_s(p->gap_us));
@@ -294,7 +300,7 @@ void lab_check_following(const struct option_reading *reading, struct pair_follo
     const char *const places[] = {option_find(reading->table, key) ? key : "following.model",
                                   "following.model"};
     const char *unused = NULL;
-    option_fault(reading->r, first_given(reading, places, COUNT(places), &unused),
+    option_fault(reading->r, first_given(reading, places, COUNT(places), &unused), err.fault,
                  "%s%s: %.160s", reading->shown, key, err.text);
 }
 
@@ -306,8 +312,9 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     const char *key = NULL;
     uint32_t node = first_given(reading, times, COUNT(times), &key);
     if (node != TREE_NONE && params->sync_tolerance_us >= params->timeout_us) {
-        option_fault(reading->r, node, "%ssync_tolerance_s must be less than timeout_s (%g s)",
-                     reading->shown, lab_s(params->timeout_us));
+        option_fault(reading->r, node, FAULT_INCONSISTENT,
+                     "%ssync_tolerance_s must be less than timeout_s (%g s)", reading->shown,
+                     lab_s(params->timeout_us));
     }
     check_codec(reading, params->codec);
     check_codec_keys(reading, params);
@@ -317,13 +324,14 @@ void lab_check_pair(const struct option_reading *reading, const struct lab_pair 
     if (node != TREE_NONE && params->mode == PAIR_LINK &&
         params->expected[SIDE_REAL] == PAIR_NEVER &&
         params->expected[SIDE_VIRTUAL] == PAIR_NEVER) {
-        option_fault(reading->r, node,
+        option_fault(reading->r, node, FAULT_INCONSISTENT,
                      "%sreal_expected and virtual_expected are both never: nobody would answer",
                      reading->shown);
     }
     node = option_node(reading, "count");
     if (node != TREE_NONE && strcmp(reading->shown, "defaults.") == 0) {
-        option_fault(reading->r, node, "defaults.count: count belongs to one entry of pairs");
+        option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
+                     "defaults.count: count belongs to one entry of pairs");
     }
 }
 
@@ -361,10 +369,11 @@ static void check_robot(struct option_reader *r, uint32_t node, const char *team
     char meant[EDIT_GUESS_MAX];
     const uint32_t at = team_file_pair_node(r, node, robot->pair, 0);
     if (!pair) {
-        option_fault(r, at, "teams.%s.robots.%s.pair: there is no pair %s%s", team, robot->name,
+        option_fault(r, at, FAULT_UNKNOWN_NAME,
+                     "teams.%s.robots.%s.pair: there is no pair %s%s", team, robot->name,
                      robot->pair, edit_guess_text(guess, meant));
     } else if (pair->mode != PAIR_LINK) {
-        option_fault(r, at,
+        option_fault(r, at, FAULT_TAKES_NO_COMMANDS,
                      "teams.%s.robots.%s.pair: %s is in observe mode, where nobody can command "
                      "it; give the pair mode: link",
                      team, robot->name, robot->pair);
@@ -376,13 +385,13 @@ void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_f
 {
     struct name_at *sorted = sort_pairs(pairs, pair_count);
     if (!sorted) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return;
     }
     for (size_t t = 0; t < teams->team_count; t++) {
         const struct team_params *p = &teams->teams[t];
         if (find_pair(sorted, pair_count, pairs, p->name)) {
-            option_fault(r, team_file_node(r, node, p->name),
+            option_fault(r, team_file_node(r, node, p->name), FAULT_DUPLICATE_NAME,
                          "team %s has the id of a pair; give one of both another name",
                          p->name);
         }

@@ -53,10 +53,11 @@ static bool append_pair(struct pair_list *list, const struct pair_params *params
     return true;
 }
 
-static void fault_at_key(struct option_reader *r, uint32_t node, const char *text)
+static void fault_at_key(struct option_reader *r, uint32_t node, enum fault fault,
+                         const char *text)
 {
     const struct tree_node *n = &r->tree->nodes[node];
-    (void)err_list_add(r->errors, STATUS_E_RANGE, r->file, n->key_line, n->key_column,
+    (void)err_list_add(r->errors, STATUS_E_RANGE, fault, r->file, n->key_line, n->key_column,
                        "pair '%.40s': %s", tree_key(r->tree, node), text);
     r->failed = true;
 }
@@ -80,12 +81,12 @@ static void check_mapping(struct option_reader *r, uint32_t node, const struct l
     char why[OPTION_WHY_MAX];
     if (is_misplaced(p)) {
         fault_at_key(
-            r, node,
+            r, node, FAULT_INCONSISTENT,
             "codec: sparkplug wants rows with format: sparkplug, others want other rows");
     }
     if (p->speaks.mapping &&
         mapping_table_lacks(p->speaks.mapping, p->id, p->mode == PAIR_LINK, why)) {
-        fault_at_key(r, node, why);
+        fault_at_key(r, node, FAULT_MAPPING_INCOMPLETE, why);
     }
 }
 
@@ -102,13 +103,14 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
                           ? snprintf(to, sizeof pair->params.id, "%s%u", id, (unsigned)k)
                           : snprintf(to, sizeof pair->params.id, "%s", id);
         if (n < 0 || (size_t)n >= sizeof pair->params.id) {
-            fault_at_key(r, node, "with its number the id is longer than 31 characters");
+            fault_at_key(r, node, FAULT_TOO_LONG,
+                         "with its number the id is longer than 31 characters");
             return STATUS_OK;
         }
         (void)snprintf(pair->params.speaks.pair, sizeof pair->params.speaks.pair, "%s", to);
         check_mapping(r, node, pair);
         if (list->count == LAB_PAIRS_MAX) {
-            fault_at_key(r, node, "the lab has more than 100000 pairs");
+            fault_at_key(r, node, FAULT_TOO_MANY, "the lab has more than 100000 pairs");
             return STATUS_E_FULL;
         }
         if (!append_pair(list, &pair->params, node)) {
@@ -137,7 +139,8 @@ static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
     }
     struct mapping_table *table = mapping_table_load(beside, r->errors);
     if (!table) {
-        option_fault(r, node, "%smapping: %.160s cannot be used", shown, beside);
+        option_fault(r, node, FAULT_BAD_PATH, "%smapping: %.160s cannot be used", shown,
+                     beside);
     } else {
         table->next = *tables;
         *tables = table;
@@ -226,7 +229,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     if (!lab_check_id(id)) {
-        fault_at_key(r, node, "an id has 1 to 31 letters, digits, '_' or '-'");
+        fault_at_key(r, node, FAULT_BAD_NAME, "an id has 1 to 31 letters, digits, '_' or '-'");
         return STATUS_OK;
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
@@ -255,7 +258,7 @@ static enum status check_ids(struct option_reader *r, const struct pair_list *li
             (void)snprintf(text, sizeof text,
                            "%s is there twice, from line %u and from here; give one another id",
                            sorted[i].name, r->tree->nodes[first].key_line);
-            fault_at_key(r, list->nodes[sorted[i].at], text);
+            fault_at_key(r, list->nodes[sorted[i].at], FAULT_DUPLICATE_NAME, text);
         }
     }
     free(sorted);
@@ -271,12 +274,13 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     if (!empty && map->kind != TREE_MAP) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_OBJECT_EXPECTED,
                      "pairs: ids and their options are wanted, as in {r1: {}, r2: {}}");
         return STATUS_OK;
     }
     if (empty || map->count == 0) {
-        option_fault(r, node, "pairs: the lab has no pair, the least is {r1: {}}");
+        option_fault(r, node, FAULT_MISSING_KEY,
+                     "pairs: the lab has no pair, the least is {r1: {}}");
         return STATUS_OK;
     }
     for (uint32_t i = map->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
@@ -304,7 +308,8 @@ static size_t read_files(struct option_reader *r, uint32_t node, const char *key
         return 0;
     }
     if (list->kind != TREE_LIST || list->count > most) {
-        option_fault(r, node, "%s: a list of files is wanted, at most %zu", key, most);
+        option_fault(r, node, FAULT_LIST_EXPECTED, "%s: a list of files is wanted, at most %zu",
+                     key, most);
         return 0;
     }
     for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
@@ -312,7 +317,7 @@ static size_t read_files(struct option_reader *r, uint32_t node, const char *key
         const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
         if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
             !text_file_beside(r->file, text, path, sizeof path)) {
-            option_fault(r, i, "%s: the path of a file is wanted", key);
+            option_fault(r, i, FAULT_TEXT_EXPECTED, "%s: the path of a file is wanted", key);
             continue;
         }
         (void)snprintf(texts[count++], LAB_PATH_MAX, "%s", text);
@@ -357,11 +362,12 @@ static void finish_lab(const struct option_reading *reading, void *values)
     lab->defaults = pair.params;
     if (pairs != TREE_NONE) {
         if (!kept || read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
-            option_fault(r, TREE_NONE, "not enough memory to read it");
+            option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         }
         lab_check_journal(reading, lab, list.items, list.count);
     } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
-        option_fault(r, TREE_ROOT, "pairs are missing, the least is \"pairs: {r1: {}}\"");
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY,
+                     "pairs are missing, the least is \"pairs: {r1: {}}\"");
     }
     if (teams != TREE_NONE) {
         team_file_read(r, teams, &lab->teams);
@@ -416,7 +422,7 @@ static void finish_teams(const struct option_reading *reading, void *values)
     *teams = lab.teams;
     lab.teams = (struct team_file){0};
     if (teams->team_count == 0 && !r->failed) {
-        option_fault(r, TREE_ROOT, "the lab has no teams");
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY, "the lab has no teams");
     }
     lab_file_free(&lab);
 }

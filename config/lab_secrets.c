@@ -22,10 +22,10 @@ static bool is_line_short(const struct secret *s, struct err_list *errors)
     const size_t n = read ? strlen(line) : 0;
     explicit_bzero(line, sizeof line);
     if (n == 0) {
-        (void)err_list_add(errors, STATUS_E_ARG, s->path, 1, 1,
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_EMPTY_FILE, s->path, 1, 1,
                            "the first line is empty, what %s is for was expected", s->key);
     } else if (n < s->least) {
-        (void)err_list_add(errors, STATUS_E_ARG, s->path, 1, 1,
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_SECRET_WEAK, s->path, 1, 1,
                            "%s: %zu characters can be guessed, %zu or more were expected: "
                            "openssl rand -hex 16",
                            s->key, n, s->least);
@@ -37,16 +37,17 @@ static bool has_fault(const struct secret *s, struct err_list *errors)
 {
     struct stat about;
     if (stat(s->path, &about) != 0 || access(s->path, R_OK) != 0) {
-        (void)err_list_add(errors, STATUS_E_ARG, s->path, 0, 0, "%s cannot be read: %s", s->key,
-                           strerrordesc_np(errno));
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_FILE_UNREADABLE, s->path, 0, 0,
+                           "%s cannot be read: %s", s->key, strerrordesc_np(errno));
         return true;
     }
     if (!S_ISREG(about.st_mode)) {
-        (void)err_list_add(errors, STATUS_E_ARG, s->path, 0, 0, "%s is no file", s->key);
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_NOT_A_FILE, s->path, 0, 0,
+                           "%s is no file", s->key);
         return true;
     }
     if (s->secrecy != FOR_ALL && (about.st_mode & (S_IROTH | S_IWOTH))) {
-        (void)err_list_add(errors, STATUS_E_ARG, s->path, 0, 0,
+        (void)err_list_add(errors, STATUS_E_ARG, FAULT_SECRET_EXPOSED, s->path, 0, 0,
                            "%s can be read by everybody on this machine (mode %03o): chmod "
                            "o-rwx, and take another secret",
                            s->key, (unsigned)about.st_mode & 0777U);

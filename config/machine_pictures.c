@@ -68,11 +68,11 @@ static enum status add_all(struct machine_pictures *pictures, const struct machi
         const char *name = file->machines[i]->draft.name;
         const char *fault = find_fault(pictures, name);
         if (fault) {
-            return err_list_add(errors, STATUS_E_PARSE, path, 0, 0, "machine %s: %s", name,
-                                fault);
+            return err_list_add(errors, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, path, 0, 0,
+                                "machine %s: %s", name, fault);
         }
         if (add_picture(pictures, file, i) != STATUS_OK) {
-            return err_list_add(errors, STATUS_E_NOMEM, path, 0, 0,
+            return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, path, 0, 0,
                                 "not enough memory to draw it");
         }
     }
@@ -85,9 +85,9 @@ static void tell_errors(const struct machine_diagnostics *told, const char *path
     for (size_t i = 0; i < told->count; i++) {
         const struct machine_diagnostic *d = &told->items[i];
         if (machine_severity_of(d->code) == MACHINE_ERROR) {
-            (void)err_list_add(errors, STATUS_E_PARSE, path, d->line, d->column,
-                               "%s%s%.100s: %.140s", d->code, d->place[0] != '\0' ? "  " : "",
-                               d->place, d->text);
+            (void)err_list_add(errors, STATUS_E_PARSE, FAULT_MACHINE_FAULT, path, d->line,
+                               d->column, "%s%s%.100s: %.140s", d->code,
+                               d->place[0] != '\0' ? "  " : "", d->place, d->text);
         }
     }
 }
@@ -98,7 +98,8 @@ enum status machine_pictures_add(struct machine_pictures *pictures, const char *
     struct machine_file *file = NULL;
     enum status st = machine_file_load(path, false, &file);
     if (st != STATUS_OK) {
-        return err_list_add(errors, st, path, 0, 0, "not enough memory to read it");
+        return err_list_add(errors, st, FAULT_NO_MEMORY, path, 0, 0,
+                            "not enough memory to read it");
     }
     if (machine_file_count(file, MACHINE_ERROR) > 0) {
         st = STATUS_E_PARSE;

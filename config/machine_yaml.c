@@ -112,8 +112,9 @@ static uint32_t enter_node(struct yaml_reader *r, uint32_t node, enum tree_kind 
         return TREE_NONE;
     }
     if (r->tree->nodes[node].kind != kind) {
-        option_fault(&r->options, node, "%s: a %s is wanted", what,
-                     kind == TREE_MAP ? "map" : "list");
+        option_fault(&r->options, node,
+                     kind == TREE_MAP ? FAULT_OBJECT_EXPECTED : FAULT_LIST_EXPECTED,
+                     "%s: a %s is wanted", what, kind == TREE_MAP ? "map" : "list");
         return TREE_NONE;
     }
     return r->tree->nodes[node].first;
@@ -131,7 +132,7 @@ static const char *scalar_at(struct yaml_reader *r, uint32_t node, const char *w
         return tree_text(r->tree, node);
     }
     if (r->tree->nodes[node].kind != TREE_SKIPPED) {
-        option_fault(&r->options, node, "%s: a text is wanted", what);
+        option_fault(&r->options, node, FAULT_TEXT_EXPECTED, "%s: a text is wanted", what);
     }
     return NULL;
 }
@@ -164,7 +165,7 @@ static bool read_port_value(struct yaml_reader *r, uint32_t node, bool types, bo
     if (values && (truth || number_parse_real(text, &out->value) == NUMBER_FINE)) {
         return true;
     }
-    option_fault(&r->options, node, "%s: '%.40s'; %s%s%s", shown, text,
+    option_fault(&r->options, node, FAULT_UNEXPECTED_VALUE, "%s: '%.40s'; %s%s%s", shown, text,
                  types ? "truth or number is wanted" : "", types && values ? ", or " : "",
                  values ? "a value: a number, true or false" : "");
     return false;
@@ -239,9 +240,9 @@ static const char *read_name(struct yaml_reader *r, const struct yaml_map *map, 
         return keep_text(r, text);
     }
     if (node == TREE_NONE) {
-        option_fault(&r->options, whole, "%s is missing: %s", key, wanted);
+        option_fault(&r->options, whole, FAULT_MISSING_KEY, "%s is missing: %s", key, wanted);
     } else if (text) {
-        option_fault(&r->options, node, "%s: %s, of 1 to %d bytes", key, wanted,
+        option_fault(&r->options, node, FAULT_BAD_NAME, "%s: %s, of 1 to %d bytes", key, wanted,
                      MACHINE_NAME_MAX);
     }
     return NULL;
@@ -413,11 +414,12 @@ void machine_yaml_read(const char *text, size_t bytes, struct machine_draft *dra
                                 .draft = draft};
         read_machine(&r);
     } else if (errors.count == 0) {
-        (void)err_list_add(&errors, STATUS_E_PARSE, "", 1, 1, "%s",
-                           status == STATUS_E_NOMEM
-                               ? "not enough memory to read it"
-                               : "the file is empty, a machine has at least machine, initial "
-                                 "and states");
+        const bool lack = status == STATUS_E_NOMEM;
+        (void)err_list_add(&errors, STATUS_E_PARSE, lack ? FAULT_NO_MEMORY : FAULT_EMPTY_FILE,
+                           "", 1, 1, "%s",
+                           lack ? "not enough memory to read it"
+                                : "the file is empty, a machine has at least machine, initial "
+                                  "and states");
     }
     tell_faults(draft, &errors);
     tree_finish(&tree);

@@ -79,13 +79,13 @@ static bool add_level(struct mapping_build *b, uint32_t node, const char *shown,
                                                                      : MAPPING_LEVEL,
                                     .bytes = strlen(text)};
     if (named ? strpbrk(text, "+#{}") != NULL : special && level->kind == MAPPING_LEVEL) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_BAD_TOPIC,
                      "%s.topic: a level is a word, '+', '#' or a {name} alone, not '%.*s'",
                      shown, (int)part.bytes, part.at);
         return false;
     }
     if (level->kind == MAPPING_LEVEL_REST && !last) {
-        option_fault(b->r, node, "%s.topic: nothing follows '#'", shown);
+        option_fault(b->r, node, FAULT_BAD_TOPIC, "%s.topic: nothing follows '#'", shown);
         return false;
     }
     level->text = mapping_keep(b, text);
@@ -99,15 +99,15 @@ static bool read_topic(struct row_reading *rr, uint32_t node)
     struct mapping_level levels[MAPPING_LEVELS_MAX];
     size_t count = 0;
     if (rr->values.topic[0] == '\0') {
-        option_fault(b->r, at, "%s.topic: a topic was expected, such as 'robots/{pair}/cmd'",
-                     rr->shown);
+        option_fault(b->r, at, FAULT_BAD_TOPIC,
+                     "%s.topic: a topic was expected, such as 'robots/{pair}/cmd'", rr->shown);
         return false;
     }
     for (const char *part = rr->values.topic; part; count++) {
         const size_t bytes = strcspn(part, "/");
         if (count == MAPPING_LEVELS_MAX) {
-            option_fault(b->r, at, "%s.topic: at most %d levels were expected", rr->shown,
-                         MAPPING_LEVELS_MAX);
+            option_fault(b->r, at, FAULT_TOO_MANY, "%s.topic: at most %d levels were expected",
+                         rr->shown, MAPPING_LEVELS_MAX);
             return false;
         }
         if (!add_level(b, at, rr->shown, (struct mapping_text){part, bytes},
@@ -150,7 +150,7 @@ static bool read_event(struct row_reading *rr, uint32_t node)
             return true;
         }
     }
-    option_fault(rr->b->r, find_given(rr, "event", node),
+    option_fault(rr->b->r, find_given(rr, "event", node), FAULT_UNKNOWN_VALUE,
                  "%s.event: one of %s was expected, not '%s'", rr->shown, names,
                  rr->values.event);
     return false;
@@ -167,7 +167,7 @@ static bool read_format(struct row_reading *rr, uint32_t node)
         k++;
     }
     if (k == COUNT(names)) {
-        option_fault(rr->b->r, find_given(rr, "format", node),
+        option_fault(rr->b->r, find_given(rr, "format", node), FAULT_UNKNOWN_VALUE,
                      "%s.format: one of json, text, csv, sparkplug was expected, not '%s'",
                      rr->shown, format);
         return false;
@@ -180,7 +180,7 @@ static bool read_format(struct row_reading *rr, uint32_t node)
                                                    : "";
     if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
         option_fault(rr->b->r, find_given(rr, separator[0] ? "separator" : "columns", node),
-                     "%s.%s: it needs format: text or csv", rr->shown,
+                     FAULT_NOT_APPLICABLE, "%s.%s: it needs format: text or csv", rr->shown,
                      separator[0] ? "separator" : "columns");
         return false;
     }
@@ -201,8 +201,9 @@ static bool read_sides(struct row_reading *rr)
     }
     for (size_t k = 0; k < row->side_count; k++) {
         if (names_value(&side_names, row->sides[k].to) == side_names.count) {
-            option_fault(rr->b->r, node, "%s.%s: 'real' or 'virtual' was expected, not '%s'",
-                         shown, row->sides[k].from, row->sides[k].to);
+            option_fault(rr->b->r, node, FAULT_UNKNOWN_VALUE,
+                         "%s.%s: 'real' or 'virtual' was expected, not '%s'", shown,
+                         row->sides[k].from, row->sides[k].to);
             return false;
         }
     }
@@ -220,7 +221,7 @@ static bool read_whose(struct row_reading *rr, uint32_t node)
     row->side = SIDE_COUNT;
     row->pair = rr->values.pair[0] ? mapping_keep(rr->b, rr->values.pair) : NULL;
     if (!row->pair && row->pair_level < 0 && !rr->b->alone) {
-        option_fault(rr->b->r, node,
+        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
                      "%s: pair is missing: give 'pair: r1' or a level {pair} in the topic",
                      rr->shown);
         fine = false;
@@ -230,7 +231,7 @@ static bool read_whose(struct row_reading *rr, uint32_t node)
         return fine && read_sides(rr);
     }
     if (!side[0] && row->side_level < 0) {
-        option_fault(rr->b->r, node,
+        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
                      "%s: side is missing: give 'side: real' or a level {side} in the topic",
                      rr->shown);
         return false;
@@ -239,7 +240,7 @@ static bool read_whose(struct row_reading *rr, uint32_t node)
         row->side = (enum side)names_value(&side_names, side);
     }
     if (side[0] && row->side == SIDE_COUNT) {
-        option_fault(rr->b->r, find_given(rr, "side", node),
+        option_fault(rr->b->r, find_given(rr, "side", node), FAULT_UNKNOWN_VALUE,
                      "%s.side: 'real' or 'virtual' was expected, not '%s'", rr->shown, side);
         return false;
     }
@@ -284,7 +285,7 @@ static bool read_only(struct row_reading *rr, struct mapping_table *table)
     int code = refers_back(pattern) ? REG_ESUBREG : regcomp(to, pattern, REG_EXTENDED);
     if (code != 0) {
         (void)regerror(code, NULL, why, sizeof why);
-        option_fault(rr->b->r, find_given(rr, "only", TREE_NONE),
+        option_fault(rr->b->r, find_given(rr, "only", TREE_NONE), FAULT_BAD_SYNTAX,
                      "%s.only: a regular expression (POSIX, extended) was expected: %s",
                      rr->shown, code == REG_ESUBREG ? "it refers back" : why);
         return false;
@@ -324,14 +325,16 @@ static bool read_field(struct row_reading *rr, uint32_t node)
     if (!member) {
         char known[128];
         list_members(rr->row->kind, known, sizeof known);
-        option_fault(rr->b->r, node, "%s: a %s has no such member; it has %s%s", shown,
+        option_fault(rr->b->r, node, FAULT_UNKNOWN_KEY,
+                     "%s: a %s has no such member; it has %s%s", shown,
                      event_kind_name(rr->row->kind), known,
                      rr->row->kind == EVENT_REPLY ? " and values.NAME" : "");
         return false;
     }
     if (rr->field_count == MAPPING_FIELDS_MAX || strlen(name) >= EVENT_VALUE_NAME_MAX) {
-        option_fault(rr->b->r, node, "%s: at most %d members of at most %d bytes were expected",
-                     shown, MAPPING_FIELDS_MAX, EVENT_VALUE_NAME_MAX - 1);
+        option_fault(rr->b->r, node, FAULT_TOO_MANY,
+                     "%s: at most %d members of at most %d bytes were expected", shown,
+                     MAPPING_FIELDS_MAX, EVENT_VALUE_NAME_MAX - 1);
         return false;
     }
     if (!(tree->nodes[node].kind == TREE_SCALAR
@@ -359,7 +362,8 @@ static bool check_required(struct row_reading *rr, uint32_t node)
         bool given = !m->required || m->kind != rr->row->kind;
         given = given || mapping_child(rr->b->r->tree, node, m->name) != TREE_NONE;
         if (!given) {
-            option_fault(rr->b->r, node, "%s.fields: '%s' is missing", rr->shown, m->name);
+            option_fault(rr->b->r, node, FAULT_MISSING_KEY, "%s.fields: '%s' is missing",
+                         rr->shown, m->name);
             fine = false;
         }
     }
@@ -396,7 +400,7 @@ static bool read_fields(struct row_reading *rr, uint32_t node)
     const struct tree *tree = rr->b->r->tree;
     const uint32_t at = find_given(rr, "fields", TREE_NONE);
     if (at == TREE_NONE || tree->nodes[at].kind != TREE_MAP) {
-        option_fault(rr->b->r, at == TREE_NONE ? node : at,
+        option_fault(rr->b->r, at == TREE_NONE ? node : at, FAULT_OBJECT_EXPECTED,
                      "%s.fields: members were expected, as in {status: {path: /result}}",
                      rr->shown);
         return false;
@@ -439,7 +443,7 @@ static bool read_row(struct mapping_build *b, uint32_t node, const char *shown,
 {
     struct row_reading *rr = calloc(1, sizeof *rr);
     if (!rr) {
-        option_fault(b->r, TREE_NONE, "not enough memory to read it");
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return false;
     }
     rr->b = b;
@@ -463,7 +467,8 @@ static bool find_list(struct option_reader *r, uint32_t node, const char *shown,
     }
     if (r->tree->nodes[*list].kind != TREE_LIST ||
         r->tree->nodes[*list].count > MAPPING_ROWS_MAX) {
-        option_fault(r, *list, "%s%s: a list of at most %d rows was expected", shown, key,
+        option_fault(r, *list, FAULT_LIST_EXPECTED,
+                     "%s%s: a list of at most %d rows was expected", shown, key,
                      MAPPING_ROWS_MAX);
         return false;
     }
@@ -477,14 +482,16 @@ static bool check_top(struct option_reader *r, uint32_t node, const char *shown)
         return true;
     }
     if (top->kind != TREE_MAP || top->count == 0) {
-        option_fault(r, node, "%smappings: a list of rows was expected", shown);
+        option_fault(r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
+                     shown);
         return false;
     }
     bool fine = true;
     for (uint32_t i = top->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
         const char *key = tree_key(r->tree, i);
         if (strcmp(key, "mappings") != 0 && strcmp(key, "send") != 0) {
-            option_fault(r, i, "unknown key '%s%.40s', known: mappings, send", shown, key);
+            option_fault(r, i, FAULT_UNKNOWN_KEY,
+                         "unknown key '%s%.40s', known: mappings, send", shown, key);
             fine = false;
         }
     }
@@ -542,7 +549,8 @@ static bool fill_table(struct mapping_build *b, uint32_t node, const char *shown
     if (rows != TREE_NONE || b->r->tree->nodes[node].kind == TREE_LIST) {
         fine = read_rows(b, rows, shown, table) && fine;
     } else if (fine) {
-        option_fault(b->r, node, "%smappings: a list of rows was expected", shown);
+        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
+                     shown);
         fine = false;
     }
     return (sends == TREE_NONE || read_sends(b, sends, shown, table)) && fine;
@@ -606,14 +614,14 @@ struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
 {
     struct mapping_table *table = calloc(1, sizeof *table);
     if (!table) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return NULL;
     }
     struct mapping_build b = {r, &table->memory, alone};
     if (!fill_table(&b, node, shown, table)) {
         r->failed = true;
     } else if (!keep_text(r->tree, node, table)) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     } else {
         return table;
     }

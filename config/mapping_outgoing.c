@@ -57,8 +57,8 @@ static uint32_t find_given(const struct send_reading *sr, const char *key)
 static bool add_part(struct send_reading *sr, struct mapping_part part)
 {
     if (sr->part_count == MAPPING_PARTS_MAX) {
-        option_fault(sr->b->r, sr->node, "%s: at most %d parts were expected", sr->shown,
-                     MAPPING_PARTS_MAX);
+        option_fault(sr->b->r, sr->node, FAULT_TOO_MANY, "%s: at most %d parts were expected",
+                     sr->shown, MAPPING_PARTS_MAX);
         return false;
     }
     sr->parts[sr->part_count++] = part;
@@ -81,7 +81,8 @@ static bool flush_literal(struct send_reading *sr)
 static bool add_literal(struct send_reading *sr, const char *text, size_t bytes)
 {
     if (sr->literal_bytes + bytes >= LITERAL_MAX) {
-        option_fault(sr->b->r, sr->node, "%s: a shorter template was expected", sr->shown);
+        option_fault(sr->b->r, sr->node, FAULT_TOO_LONG, "%s: a shorter template was expected",
+                     sr->shown);
         return false;
     }
     memcpy(sr->literal + sr->literal_bytes, text, bytes);
@@ -124,7 +125,7 @@ static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
         field != TREE_NONE && mapping_child(b->r->tree, field, "path") != TREE_NONE;
     (void)snprintf(path, sizeof path, "%s%s", pointer ? "" : "/", name);
     if (!pointer && !member && !told) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_UNKNOWN_KEY,
                      "%s: {%s}: a command has no such member; it has id, op, rotation_rad, "
                      "displacement_m, t, others by a pointer, {/%s}",
                      sr->shown, name, name);
@@ -236,7 +237,8 @@ static bool add_json(struct send_reading *sr, uint32_t node)
     }
     const bool map = n->kind == TREE_MAP;
     if (map && n->count == 1 && option_is_empty(tree, n->first)) {
-        option_fault(sr->b->r, node, "%s.json: write \"{%.40s}\" in quotes", sr->shown,
+        option_fault(sr->b->r, node, FAULT_TEXT_EXPECTED,
+                     "%s.json: write \"{%.40s}\" in quotes", sr->shown,
                      tree_key(tree, n->first));
         return false;
     }
@@ -289,7 +291,7 @@ static bool read_kind(struct send_reading *sr)
             return true;
         }
     }
-    option_fault(sr->b->r, find_given(sr, "event"),
+    option_fault(sr->b->r, find_given(sr, "event"), FAULT_UNKNOWN_VALUE,
                  "%s.event: one of %s was expected, not '%s'", sr->shown, names,
                  sr->values.event);
     return false;
@@ -305,12 +307,12 @@ static bool read_side(struct send_reading *sr)
                      : to_simulator ? SIDE_VIRTUAL
                                     : SIDE_COUNT;
     if (side[0] && sr->send->side == SIDE_COUNT) {
-        option_fault(sr->b->r, find_given(sr, "side"),
+        option_fault(sr->b->r, find_given(sr, "side"), FAULT_UNKNOWN_VALUE,
                      "%s.side: 'real' or 'virtual' was expected, not '%s'", sr->shown, side);
         return false;
     }
     if (sr->send->side == SIDE_COUNT && !sr->by_side) {
-        option_fault(sr->b->r, sr->node,
+        option_fault(sr->b->r, sr->node, FAULT_MISSING_KEY,
                      "%s: side is missing: give 'side: real' or a level {side} in the topic",
                      sr->shown);
         return false;
@@ -325,7 +327,8 @@ static bool read_payload(struct send_reading *sr)
     const uint32_t text = option_given(&send_options, sr->given, "text");
     const uint32_t json = option_given(&send_options, sr->given, "json");
     if ((text == TREE_NONE) == (json == TREE_NONE)) {
-        option_fault(sr->b->r, sr->node, "%s: one of text, json was expected", sr->shown);
+        option_fault(sr->b->r, sr->node, FAULT_UNKNOWN_VALUE,
+                     "%s: one of text, json was expected", sr->shown);
         return false;
     }
     return (text != TREE_NONE ? add_template(sr, text, sr->values.text, MAPPING_FILLED)
@@ -345,8 +348,9 @@ static bool check_fields(struct send_reading *sr)
             k++;
         }
         if (k == sr->sources.count) {
-            option_fault(sr->b->r, i, "%s.fields.%.40s: {%.40s} does not stand in the template",
-                         sr->shown, tree_key(tree, i), tree_key(tree, i));
+            option_fault(sr->b->r, i, FAULT_UNKNOWN_NAME,
+                         "%s.fields.%.40s: {%.40s} does not stand in the template", sr->shown,
+                         tree_key(tree, i), tree_key(tree, i));
             return false;
         }
     }
@@ -384,7 +388,7 @@ static bool fill_send(struct send_reading *sr)
         return false;
     }
     if (sr->values.topic[0] == '\0') {
-        option_fault(r, find_given(sr, "topic"),
+        option_fault(r, find_given(sr, "topic"), FAULT_BAD_TOPIC,
                      "%s.topic: a topic was expected, such as 'robots/{pair}/{side}/cmd'",
                      sr->shown);
         return false;
@@ -404,7 +408,7 @@ bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown
 {
     struct send_reading *sr = calloc(1, sizeof *sr);
     if (!sr) {
-        option_fault(b->r, TREE_NONE, "not enough memory to read it");
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return false;
     }
     sr->b = b;

@@ -21,7 +21,7 @@ void *mapping_take(struct mapping_build *b, size_t bytes)
 {
     struct mapping_memory *block = calloc(1, sizeof *block + bytes);
     if (!block) {
-        option_fault(b->r, TREE_NONE, "not enough memory to read it");
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return NULL;
     }
     block->next = *b->memory;
@@ -81,7 +81,8 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
     struct mapping_word *out = NULL;
     size_t used = 0;
     if (map->kind != TREE_MAP || map->count == 0) {
-        option_fault(b->r, node, "%s: names were expected, as in {OK: done}", shown);
+        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
+                     "%s: names were expected, as in {OK: done}", shown);
         return false;
     }
     out = mapping_take(b, map->count * sizeof *out);
@@ -89,8 +90,9 @@ bool mapping_read_words(struct mapping_build *b, uint32_t node, const char *show
         const char *from = tree_key(tree, i);
         const char *to = tree->nodes[i].kind == TREE_SCALAR ? tree_text(tree, i) : NULL;
         if (!to || strlen(from) >= MAPPING_WORD_MAX || strlen(to) >= MAPPING_WORD_MAX) {
-            option_fault(b->r, i, "%s.%.40s: a text of at most %d bytes was expected", shown,
-                         from, MAPPING_WORD_MAX - 1);
+            option_fault(b->r, i, FAULT_TOO_LONG,
+                         "%s.%.40s: a text of at most %d bytes was expected", shown, from,
+                         MAPPING_WORD_MAX - 1);
             return false;
         }
         out[used].from = mapping_keep(b, from);
@@ -146,14 +148,16 @@ static bool read_unit(struct mapping_build *b, struct mapping_source *s, uint32_
     const enum mapping_quantity quantity = member ? member->quantity : MAPPING_NUMBER;
     const bool any = quantity == MAPPING_NUMBER;
     if (!unit) {
-        option_fault(b->r, node, "%s.unit: one of %s, iso8601 was expected, not '%.40s'", shown,
+        option_fault(b->r, node, FAULT_UNKNOWN_UNIT,
+                     "%s.unit: one of %s, iso8601 was expected, not '%.40s'", shown,
                      unit_list(UNIT_UNKNOWN), name);
         return false;
     }
     if (!takes_number(member) ||
         !(any || (unit_fits(unit, measured[quantity].kind) && !strchr(name, '/')))) {
-        option_fault(b->r, node, "%s.unit: %s was expected, not '%s'", shown,
-                     measured[takes_number(member) ? quantity : MAPPING_NUMBER].wanted, name);
+        option_fault(b->r, node, FAULT_UNKNOWN_UNIT, "%s.unit: %s was expected, not '%s'",
+                     shown, measured[takes_number(member) ? quantity : MAPPING_NUMBER].wanted,
+                     name);
         return false;
     }
     s->iso8601 = unit->kind == UNIT_STAMP;
@@ -170,7 +174,7 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
 {
     const size_t k = to->count;
     if (!mapping_is_json(to->format)) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_NOT_APPLICABLE,
                      "%s.path: a JSON pointer needs format: json; in %s a column is 'at: 1 …'",
                      shown, to->format == MAPPING_CSV ? "csv" : "text");
         return false;
@@ -181,8 +185,9 @@ static bool read_path(struct mapping_build *b, struct mapping_sources *to, uint3
         for (char *c = meant; *c; c++) {
             *c = *c == '.' ? '/' : *c;
         }
-        option_fault(b->r, node, "%s.path: a JSON pointer begins with '/', for example '/%s'",
-                     shown, meant);
+        option_fault(b->r, node, FAULT_BAD_POINTER,
+                     "%s.path: a JSON pointer begins with '/', for example '/%s'", shown,
+                     meant);
         return false;
     }
     to->source[k].way = MAPPING_PATH;
@@ -198,7 +203,7 @@ static bool read_column(struct mapping_build *b, struct mapping_sources *to, uin
     char place[32];
     int64_t column = 0;
     if (mapping_is_json(to->format)) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_NOT_APPLICABLE,
                      "%s.at: a column needs format: text or csv; in json a value is at a "
                      "'path: /…'",
                      shown);
@@ -206,8 +211,9 @@ static bool read_column(struct mapping_build *b, struct mapping_sources *to, uin
     }
     if (number_parse_int(tree_text(b->r->tree, node), &column) != NUMBER_FINE || column < 1 ||
         column > MAPPING_COLUMNS_MAX) {
-        option_fault(b->r, node, "%s.at: a column from 1 to %d was expected, not '%.40s'",
-                     shown, MAPPING_COLUMNS_MAX, tree_text(b->r->tree, node));
+        option_fault(b->r, node, FAULT_OUT_OF_RANGE,
+                     "%s.at: a column from 1 to %d was expected, not '%.40s'", shown,
+                     MAPPING_COLUMNS_MAX, tree_text(b->r->tree, node));
         return false;
     }
     (void)snprintf(place, sizeof place, "column %u", (unsigned)column);
@@ -233,7 +239,8 @@ static bool read_level(struct mapping_build *b, struct mapping_sources *to, uint
             return s->place != NULL;
         }
     }
-    option_fault(b->r, node, "%s.topic: the topic has no level {%.40s}", shown, name);
+    option_fault(b->r, node, FAULT_UNKNOWN_NAME, "%s.topic: the topic has no level {%.40s}",
+                 shown, name);
     return false;
 }
 
@@ -249,16 +256,18 @@ static bool check_word(struct mapping_build *b, uint32_t node, const char *shown
     if (member->type == MAPPING_NAME &&
         names_value(member->names, word) == member->names->count) {
         mapping_list_names(member->names, names, sizeof names);
-        option_fault(b->r, node, "%s: one of %s was expected, not '%.40s'", shown, names, word);
+        option_fault(b->r, node, FAULT_UNKNOWN_VALUE, "%s: one of %s was expected, not '%.40s'",
+                     shown, names, word);
         return false;
     }
     if (takes_number(member) && number_parse_real(word, &number) != NUMBER_FINE) {
-        option_fault(b->r, node, "%s: a number was expected, not '%.40s'", shown, word);
+        option_fault(b->r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected, not '%.40s'",
+                     shown, word);
         return false;
     }
     if (member->type == MAPPING_PLAIN && strlen(word) >= member->size) {
-        option_fault(b->r, node, "%s: a text of at most %zu bytes was expected", shown,
-                     member->size - 1);
+        option_fault(b->r, node, FAULT_TOO_LONG, "%s: a text of at most %zu bytes was expected",
+                     shown, member->size - 1);
         return false;
     }
     return true;
@@ -270,7 +279,8 @@ static bool read_constant(struct mapping_build *b, struct mapping_sources *to, u
     struct mapping_source *s = &to->source[to->count];
     const char *text = tree_text(b->r->tree, node);
     if (strlen(text) >= MAPPING_WORD_MAX) {
-        option_fault(b->r, node, "%s.value: a text of at most %d bytes was expected", shown,
+        option_fault(b->r, node, FAULT_TOO_LONG,
+                     "%s.value: a text of at most %d bytes was expected", shown,
                      MAPPING_WORD_MAX - 1);
         return false;
     }
@@ -315,11 +325,12 @@ static bool check_keys(struct mapping_build *b, const struct mapping_sources *to
         }
         const bool map = strcmp(key, "plus") == 0 || strcmp(key, "map") == 0;
         if (!known) {
-            option_fault(b->r, i, "%s: unknown key '%.40s', known: %s", shown, key, told);
+            option_fault(b->r, i, FAULT_UNKNOWN_KEY, "%s: unknown key '%.40s', known: %s",
+                         shown, key, told);
             fine = false;
         } else if (tree->nodes[i].kind != (map ? TREE_MAP : TREE_SCALAR)) {
-            option_fault(b->r, i, "%s.%s: %s was expected", shown, key,
-                         map ? "a map" : "one value");
+            option_fault(b->r, i, map ? FAULT_OBJECT_EXPECTED : FAULT_VALUE_EXPECTED,
+                         "%s.%s: %s was expected", shown, key, map ? "a map" : "one value");
             fine = false;
         }
     }
@@ -344,7 +355,8 @@ static bool read_metric(struct mapping_build *b, struct mapping_sources *to, uin
     path[used] = '\0';
     if (name[0] == '\0' || strlen(name) >= OPTION_TEXT_MAX ||
         !read_path(b, to, node, shown, path)) {
-        option_fault(b->r, node, "%s: the name of a metric was expected", shown);
+        option_fault(b->r, node, FAULT_TEXT_EXPECTED, "%s: the name of a metric was expected",
+                     shown);
         return false;
     }
     (void)snprintf(place, sizeof place, "%s %s",
@@ -363,7 +375,8 @@ static bool read_named(struct mapping_build *b, struct mapping_sources *to, uint
     const char *text = held != TREE_NONE ? tree_text(tree, held) : "false";
     const bool is_held = strcmp(text, "true") == 0;
     if ((!is_held && strcmp(text, "false") != 0) || (stamp && held != TREE_NONE)) {
-        option_fault(b->r, held, "%s.held: %s", shown,
+        option_fault(b->r, held, stamp ? FAULT_NOT_APPLICABLE : FAULT_BOOLEAN_EXPECTED,
+                     "%s.held: %s", shown,
                      stamp ? "a stamp is that of this message" : "true or false was expected");
         return false;
     }
@@ -392,7 +405,8 @@ static bool read_way(struct mapping_build *b, struct mapping_sources *to, uint32
                          : read_path(b, to, node, shown, path);
     }
     if (ways != 1 || to->sends) {
-        option_fault(b->r, node, "%s: exactly one of %s was expected", shown,
+        option_fault(b->r, node, FAULT_CONFLICTING_KEYS, "%s: exactly one of %s was expected",
+                     shown,
                      to->sends                         ? "path"
                      : to->format == MAPPING_SPARKPLUG ? "metric, stamp, path, topic, value"
                                                        : "path, at, topic, value");
@@ -435,14 +449,15 @@ static bool read_sizes(struct mapping_build *b, struct mapping_sources *to, uint
         return false;
     }
     if (!(fabs(s->scale) > 0.0)) {
-        option_fault(b->r, mapping_child(tree, node, "scale"),
+        option_fault(b->r, mapping_child(tree, node, "scale"), FAULT_OUT_OF_RANGE,
                      "%s.scale: another number than 0 was expected", shown);
         return false;
     }
     if (digits != TREE_NONE &&
         (number_parse_int(tree_text(tree, digits), &places) != NUMBER_FINE || places < 0 ||
          places > 12)) {
-        option_fault(b->r, digits, "%s.digits: 0 to 12 was expected", shown);
+        option_fault(b->r, digits, FAULT_OUT_OF_RANGE, "%s.digits: 0 to 12 was expected",
+                     shown);
         return false;
     }
     to->digits[to->count] = (int)places;
@@ -461,7 +476,8 @@ static bool read_optional(struct mapping_build *b, struct mapping_source *s, uin
     const char *text = at != TREE_NONE ? tree_text(b->r->tree, at) : "false";
     s->optional = strcmp(text, "true") == 0;
     if (!s->optional && strcmp(text, "false") != 0) {
-        option_fault(b->r, at, "%s.optional: true or false was expected", shown);
+        option_fault(b->r, at, FAULT_BOOLEAN_EXPECTED,
+                     "%s.optional: true or false was expected", shown);
         return false;
     }
     return true;
@@ -492,7 +508,7 @@ static struct mapping_source *begin_source(struct mapping_build *b, struct mappi
                                            uint32_t node, const char *shown)
 {
     if (to->count == MAPPING_SOURCES_MAX) {
-        option_fault(b->r, node, "%s: at most %d values were expected", shown,
+        option_fault(b->r, node, FAULT_TOO_MANY, "%s: at most %d values were expected", shown,
                      MAPPING_SOURCES_MAX);
         return NULL;
     }
@@ -544,8 +560,8 @@ bool mapping_read_source(struct mapping_build *b, struct mapping_sources *to, ui
     char name[OPTION_PREFIX_MAX];
     (void)snprintf(name, sizeof name, "%s.plus", shown);
     if (to->sends || !takes_number(member)) {
-        option_fault(b->r, plus, "%s: a number can be added to, %s not", name,
-                     to->sends ? "what is sent" : member->name);
+        option_fault(b->r, plus, FAULT_NOT_APPLICABLE, "%s: a number can be added to, %s not",
+                     name, to->sends ? "what is sent" : member->name);
         return false;
     }
     return mapping_read_source(b, to, plus, name, member, NULL);
@@ -631,8 +647,8 @@ const struct mapping_node *mapping_make_nodes(struct mapping_build *b,
         }
     }
     if (most > MAPPING_NODES_MAX) {
-        option_fault(b->r, TREE_NONE, "pointers of one row have more than %d parts",
-                     MAPPING_NODES_MAX);
+        option_fault(b->r, TREE_NONE, FAULT_TOO_MANY,
+                     "pointers of one row have more than %d parts", MAPPING_NODES_MAX);
         return NULL;
     }
     struct node_list list = {mapping_take(b, most * sizeof *list.nodes), 1};

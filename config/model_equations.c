@@ -28,7 +28,7 @@ static bool read_expression(struct model_loader *l, uint32_t node, const char *s
         return false;
     }
     if (!model_is_kind(l, node, TREE_SCALAR)) {
-        option_fault(l->r, node, "%s: one text is wanted", shown);
+        option_fault(l->r, node, FAULT_TEXT_EXPECTED, "%s: one text is wanted", shown);
         return false;
     }
     enum status st = expression_parse(&l->file->pool, text, strlen(text), root, &err);
@@ -36,8 +36,8 @@ static bool read_expression(struct model_loader *l, uint32_t node, const char *s
         st = expression_check(&l->file->pool, *root, EXPRESSION_ANY, &err);
     }
     if (st != STATUS_OK) {
-        option_fault(l->r, node, "%s: '%.60s', character %u: %.140s", shown, text, err.column,
-                     err.text);
+        option_fault(l->r, node, err.fault, "%s: '%.60s', character %u: %.140s", shown, text,
+                     err.column, err.text);
     }
     return st == STATUS_OK;
 }
@@ -46,9 +46,10 @@ static void blame_expression(struct model_loader *l, uint32_t node, const char *
                              const struct err *err)
 {
     if (err->column > 0) {
-        option_fault(l->r, node, "%s, character %u: %.200s", shown, err->column, err->text);
+        option_fault(l->r, node, err->fault, "%s, character %u: %.200s", shown, err->column,
+                     err->text);
     } else {
-        option_fault(l->r, node, "%s: %.200s", shown, err->text);
+        option_fault(l->r, node, err->fault, "%s: %.200s", shown, err->text);
     }
 }
 
@@ -79,17 +80,17 @@ static void check_terms(struct model_loader *l, uint32_t section)
     const uint32_t loose = model_terms_loose(t);
     for (size_t k = 0; k < l->parameters; k++) {
         if (unused >> k & 1U) {
-            option_fault(l->r, l->nodes[3], "parameter %s stands in no equation",
-                         l->file->parameter[k].symbol);
+            option_fault(l->r, l->nodes[3], FAULT_UNUSED_NAME,
+                         "parameter %s stands in no equation", l->file->parameter[k].symbol);
         }
     }
     for (size_t i = 0; i < l->axes; i++) {
         if (idle >> i & 1U) {
-            option_fault(l->r, l->nodes[1], "effort %s stands in no equation",
-                         l->file->effort[i].symbol);
+            option_fault(l->r, l->nodes[1], FAULT_UNUSED_NAME,
+                         "effort %s stands in no equation", l->file->effort[i].symbol);
         }
         if (loose >> i & 1U) {
-            option_fault(l->r, section,
+            option_fault(l->r, section, FAULT_BAD_EQUATION,
                          "equation %zu: every term has a parameter, so that all of them could "
                          "be twice as large: one term has to be known, as an effort alone is",
                          i + 1);
@@ -98,7 +99,7 @@ static void check_terms(struct model_loader *l, uint32_t section)
     if (model_terms_finish(t, &err) != STATUS_OK) {
         blame_expression(l, section, "equations", &err);
     } else if (t->curved && l->values->sticks) {
-        option_fault(l->r, option_node(l->reading, "sticks"),
+        option_fault(l->r, option_node(l->reading, "sticks"), FAULT_NOT_APPLICABLE,
                      "sticks: of a model whose efforts act through terms of their own nobody "
                      "knows which force holds it at rest: give the force as the effort's "
                      "column");
@@ -114,7 +115,7 @@ static void read_equations(struct model_loader *l)
         return;
     }
     if (l->tree->nodes[section].count != l->axes) {
-        option_fault(l->r, section,
+        option_fault(l->r, section, FAULT_WRONG_COUNT,
                      "equations: %u of them for %zu velocities, one each is wanted",
                      (unsigned)l->tree->nodes[section].count, l->axes);
         return;
@@ -146,7 +147,7 @@ static void refuse_heading(struct model_loader *l)
         const uint16_t side = l->file->terms.side[i];
         if (l->file->pool.nodes[side].reads >> (n->pose + l->axes) & 1U) {
             option_fault(
-                l->r, option_node(l->reading, "equations"),
+                l->r, option_node(l->reading, "equations"), FAULT_NOT_APPLICABLE,
                 "equation %zu: %s is a heading beside the axes, which no recording has", i + 1,
                 l->file->pose[l->axes].symbol);
         }
@@ -169,8 +170,8 @@ static void take_rate(struct model_loader *l, uint32_t node, size_t i)
     const size_t bytes = strlen(wanted);
     if (!equals || strncmp(text + blank, wanted, bytes) != 0 ||
         text + blank + bytes + strspn(text + blank + bytes, " ") != equals) {
-        option_fault(l->r, node, "%s: %s = ... is wanted, in the order of the pose", shown,
-                     wanted);
+        option_fault(l->r, node, FAULT_BAD_EQUATION,
+                     "%s: %s = ... is wanted, in the order of the pose", shown, wanted);
         return;
     }
     struct err err = {0};
@@ -178,10 +179,10 @@ static void take_rate(struct model_loader *l, uint32_t node, size_t i)
     st = st == STATUS_OK ? expression_check(&f->pool, root, EXPRESSION_NUMBER, &err) : st;
     const char *stranger = st == STATUS_OK ? find_stranger(l, root, n->nu, n->parameter) : NULL;
     if (st != STATUS_OK) {
-        option_fault(l->r, node, "%s: '%.60s', character %u: %.140s", shown, text,
+        option_fault(l->r, node, err.fault, "%s: '%.60s', character %u: %.140s", shown, text,
                      err.column + (unsigned)(equals + 1 - text), err.text);
     } else if (stranger) {
-        option_fault(l->r, node,
+        option_fault(l->r, node, FAULT_NOT_APPLICABLE,
                      "%s: %s has no place here, only velocities, the pose and constants have",
                      shown, stranger);
     }
@@ -197,7 +198,7 @@ static void read_kinematics(struct model_loader *l)
     struct model_terms *t = &l->file->terms;
     size_t i = 0;
     if (!given && l->poses > l->axes) {
-        option_fault(l->r, l->nodes[2],
+        option_fault(l->r, l->nodes[2], FAULT_MISSING_KEY,
                      "kinematics are missing: with a heading, nobody knows how the pose moves");
     }
     for (size_t k = 0; k < l->axes && !given; k++) {
@@ -207,7 +208,8 @@ static void read_kinematics(struct model_loader *l)
         return;
     }
     if (l->tree->nodes[section].count != l->poses) {
-        option_fault(l->r, section, "kinematics: %u of them for %zu poses, one each is wanted",
+        option_fault(l->r, section, FAULT_WRONG_COUNT,
+                     "kinematics: %u of them for %zu poses, one each is wanted",
                      (unsigned)l->tree->nodes[section].count, l->poses);
         return;
     }
@@ -230,8 +232,8 @@ static void take_derived(struct model_loader *l, uint32_t node, size_t i)
     struct model_file_texts *t = &f->quantity[i];
     *t = values.texts;
     if (!expression_is_name(t->name, false)) {
-        option_fault(l->r, node, "%sname: '%.40s' is no name: letters, digits and _", shown,
-                     t->name);
+        option_fault(l->r, node, FAULT_BAD_NAME,
+                     "%sname: '%.40s' is no name: letters, digits and _", shown, t->name);
     }
     if (t->symbol[0] == '\0') {
         memcpy(t->symbol, t->name, sizeof t->symbol);
@@ -239,11 +241,12 @@ static void take_derived(struct model_loader *l, uint32_t node, size_t i)
     const uint32_t value = option_given(&derived_table, given, "value");
     (void)snprintf(shown, sizeof shown, "derived %zu", i + 1);
     if (value == TREE_NONE) {
-        option_fault(l->r, node, "%s: value is missing, as in value: J/f", shown);
+        option_fault(l->r, node, FAULT_MISSING_KEY, "%s: value is missing, as in value: J/f",
+                     shown);
     } else if (read_expression(l, value, shown, &root)) {
         const char *stranger = find_stranger(l, root, n->parameter, n->parameters);
         if (stranger) {
-            option_fault(l->r, value,
+            option_fault(l->r, value, FAULT_NOT_APPLICABLE,
                          "%s: %s has no place here, only parameters and constants have", shown,
                          stranger);
         }
@@ -289,7 +292,7 @@ static bool read_planar(struct model_loader *l)
     }
     if (!fits || i != l->axes) {
         option_fault(
-            l->r, section,
+            l->r, section, FAULT_LIST_EXPECTED,
             "planar: a list of ahead, sideways, turn is wanted, one for each velocity");
     }
     return true;
@@ -314,7 +317,7 @@ static size_t read_variants(struct model_loader *l, double *widths, size_t *own)
     if (!model_is_kind(l, list, TREE_LIST) || l->tree->nodes[list].count < 2 ||
         l->tree->nodes[list].count > MODEL_FILE_VARIANTS_MAX || at == f->pool.name_count ||
         !f->pool.names[at].constant) {
-        option_fault(l->r, section,
+        option_fault(l->r, section, FAULT_OBJECT_EXPECTED,
                      "variants: one constant and its values are wanted, 2 to %d, as in "
                      "{width: [0.01, 0.05, 0.2]}",
                      MODEL_FILE_VARIANTS_MAX);
@@ -328,7 +331,7 @@ static size_t read_variants(struct model_loader *l, double *widths, size_t *own)
             return 0;
         }
         if (!(widths[count] > (count > 0 ? widths[count - 1] : 0.0))) {
-            option_fault(l->r, node,
+            option_fault(l->r, node, FAULT_WRONG_ORDER,
                          "variants: values above 0 are wanted, from small to large");
             return 0;
         }
@@ -336,7 +339,8 @@ static size_t read_variants(struct model_loader *l, double *widths, size_t *own)
         count++;
     }
     if (*own == MODEL_FILE_VARIANTS_MAX) {
-        option_fault(l->r, list, "variants: %g, the value of %s itself, has to be among them",
+        option_fault(l->r, list, FAULT_INCONSISTENT,
+                     "variants: %g, the value of %s itself, has to be among them",
                      f->pool.names[at].value, f->pool.names[at].text);
         return 0;
     }
@@ -378,7 +382,7 @@ static void read_trial_map(struct model_loader *l, const char *key,
         const bool pair =
             high && model_is_kind(l, node, TREE_LIST) && l->tree->nodes[node].count == 2;
         if (node == TREE_NONE || (high && !pair)) {
-            option_fault(l->r, section, "%s: %s of %s is missing", key,
+            option_fault(l->r, section, FAULT_MISSING_KEY, "%s: %s of %s is missing", key,
                          high ? "a pair [least, most]" : "a number", texts[i].symbol);
         } else if (!high) {
             (void)option_number(l->r, node, key, &out[i]);
@@ -389,7 +393,7 @@ static void read_trial_map(struct model_loader *l, const char *key,
         }
     }
     if (model_is_kind(l, section, TREE_MAP) && l->tree->nodes[section].count > count) {
-        option_fault(l->r, section, "%s: more than the model has", key);
+        option_fault(l->r, section, FAULT_TOO_MANY, "%s: more than the model has", key);
     }
 }
 
@@ -423,14 +427,15 @@ void model_read_trial(struct model_loader *l)
         if (!pair || !option_number_from(l->r, first, keys[3], v->dt_s, &trial->hold_s_min) ||
             !option_number_from(l->r, model_next(l, first), keys[3], trial->hold_s_min,
                                 &trial->hold_s_max)) {
-            option_fault(l->r, hold, "trial.hold_s: [least, most] is wanted");
+            option_fault(l->r, hold, FAULT_NUMBERS_EXPECTED,
+                         "trial.hold_s: [least, most] is wanted");
         }
     }
     for (size_t i = 0; i < l->parameters && !l->r->failed; i++) {
         const enum model_sign sign = f->parameters[i].sign;
         if ((sign == MODEL_POSITIVE && !(trial->theta[i] > 0.0)) ||
             (sign == MODEL_NOT_NEGATIVE && !(trial->theta[i] >= 0.0))) {
-            option_fault(l->r, option_node(l->reading, keys[0]),
+            option_fault(l->r, option_node(l->reading, keys[0]), FAULT_UNPHYSICAL,
                          "trial.parameters: %s has not the sign that it has to have",
                          f->parameter[i].symbol);
         }

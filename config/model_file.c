@@ -79,7 +79,8 @@ uint32_t model_entries(const struct model_loader *l, const char *key, enum tree_
     const char *what = kind == TREE_MAP ? "a map" : "a list";
     if (node == TREE_NONE) {
         if (needed && !l->tree->partial) {
-            option_fault(l->r, TREE_NONE, "%s are missing: %s of 1 to %zu", key, what, most);
+            option_fault(l->r, TREE_NONE, FAULT_MISSING_KEY, "%s are missing: %s of 1 to %zu",
+                         key, what, most);
         }
         return TREE_NONE;
     }
@@ -87,12 +88,14 @@ uint32_t model_entries(const struct model_loader *l, const char *key, enum tree_
         return TREE_NONE;
     }
     if (!model_is_kind(l, node, kind)) {
-        option_fault(l->r, node, "%s: %s is wanted", key, what);
+        option_fault(l->r, node, kind == TREE_MAP ? FAULT_OBJECT_EXPECTED : FAULT_LIST_EXPECTED,
+                     "%s: %s is wanted", key, what);
         return TREE_NONE;
     }
     const size_t count = l->tree->nodes[node].count;
     if (count < 1 || count > most) {
-        option_fault(l->r, node, "%s: %zu entries, 1 to %zu are possible", key, count, most);
+        option_fault(l->r, node, FAULT_WRONG_COUNT, "%s: %zu entries, 1 to %zu are possible",
+                     key, count, most);
         return TREE_NONE;
     }
     return node;
@@ -111,14 +114,15 @@ static void declare_name(struct model_loader *l, uint32_t node, const char *show
     struct err err = {0};
     enum status st = STATUS_OK;
     if (strchr(name, '\'') || strchr(name, '.') || strcmp(name, "t") == 0) {
-        st = err_set(&err, STATUS_E_PARSE, "", 0, 0,
+        st = err_set(&err, STATUS_E_PARSE,
+                     strcmp(name, "t") == 0 ? FAULT_RESERVED_NAME : FAULT_BAD_NAME, "",
                      strcmp(name, "t") == 0 ? "'t' is time, take another name"
                                             : "a name has letters, digits and _");
     } else {
         st = expression_declare(&l->file->pool, name, EXPRESSION_NUMBER, NULL, &err);
     }
     if (st != STATUS_OK) {
-        option_fault(l->r, node, "%s: %.160s", shown, err.text);
+        option_fault(l->r, node, err.fault, "%s: %.160s", shown, err.text);
     }
 }
 
@@ -153,7 +157,8 @@ static void read_quantity(struct model_loader *l, uint32_t node, const char *sec
     if (out->texts.name[0] == '\0') {
         put_text(out->texts.name, sizeof out->texts.name, out->texts.symbol);
     } else if (!expression_is_name(out->texts.name, false)) {
-        option_fault(l->r, node, "%sname: '%.40s' is no name: letters, digits and _", shown,
+        option_fault(l->r, node, FAULT_BAD_NAME,
+                     "%sname: '%.40s' is no name: letters, digits and _", shown,
                      out->texts.name);
     }
     if (out->texts.words[0] == '\0') {
@@ -201,7 +206,8 @@ static void declare_rate(struct model_loader *l, const char *rate)
 {
     if (expression_declare(&l->file->pool, rate, EXPRESSION_NUMBER, NULL, NULL) != STATUS_OK &&
         !l->r->failed) {
-        option_fault(l->r, l->nodes[0], "velocities: %s is too long with its prime", rate);
+        option_fault(l->r, l->nodes[0], FAULT_TOO_LONG,
+                     "velocities: %s is too long with its prime", rate);
     }
 }
 
@@ -260,7 +266,7 @@ static void read_constants(struct model_loader *l)
         if (option_number(l->r, i, shown, &value) &&
             expression_declare_constant(&l->file->pool, tree_key(l->tree, i), value, &err) !=
                 STATUS_OK) {
-            option_fault(l->r, i, "constants: %.160s", err.text);
+            option_fault(l->r, i, err.fault, "constants: %.160s", err.text);
         }
     }
 }
@@ -287,8 +293,8 @@ static void check_columns(struct model_loader *l)
     qsort(names, count, sizeof names[0], names_by_name);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(names[i].name, names[i - 1].name) == 0) {
-            option_fault(l->r, TREE_NONE, "the name '%s' stands for two quantities",
-                         names[i].name);
+            option_fault(l->r, TREE_NONE, FAULT_DUPLICATE_NAME,
+                         "the name '%s' stands for two quantities", names[i].name);
         }
     }
 }
@@ -398,12 +404,14 @@ static void check_name(struct model_loader *l)
     const char *name = l->values->name;
     const struct model_row *row = model_row_find(name);
     if (node == TREE_NONE) {
-        option_fault(l->r, TREE_NONE, "model is missing: its name, as in model: dc_motor");
+        option_fault(l->r, TREE_NONE, FAULT_MISSING_KEY,
+                     "model is missing: its name, as in model: dc_motor");
     } else if (name[0] != '\0' && !expression_is_name(name, false)) {
-        option_fault(l->r, node, "model: '%s' is no name: a letter, then letters, digits and _",
-                     name);
+        option_fault(l->r, node, FAULT_BAD_NAME,
+                     "model: '%s' is no name: a letter, then letters, digits and _", name);
     } else if (row && (!row->model || row->model->hash == 0)) {
-        option_fault(l->r, node, "model: %s is built in, take another name", name);
+        option_fault(l->r, node, FAULT_RESERVED_NAME,
+                     "model: %s is built in, take another name", name);
     }
 }
 
@@ -419,10 +427,11 @@ static void compile_model(struct model_loader *l)
     }
     void *memory = malloc(expression_compiler_bytes());
     if (!memory) {
-        option_fault(l->r, TREE_NONE, "not enough memory to read it");
+        option_fault(l->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     } else if (model_program_make(&l->file->terms, memory, &l->file->program, &err) !=
                STATUS_OK) {
-        option_fault(l->r, option_node(l->reading, "equations"), "equations: %.200s", err.text);
+        option_fault(l->r, option_node(l->reading, "equations"), err.fault, "equations: %.200s",
+                     err.text);
     }
     free(memory);
     if (!l->r->failed) {
@@ -451,11 +460,11 @@ static void read_model(const struct option_reading *reading, struct model_values
     }
     read_parameters(&l);
     if (l.axes > 0 && l.efforts > 0 && l.efforts != l.axes) {
-        option_fault(l.r, l.nodes[1], "efforts: %zu for %zu velocities, one each is wanted",
-                     l.efforts, l.axes);
+        option_fault(l.r, l.nodes[1], FAULT_WRONG_COUNT,
+                     "efforts: %zu for %zu velocities, one each is wanted", l.efforts, l.axes);
     }
     if (l.axes > 0 && l.poses > 0 && l.poses != l.axes && l.poses != l.axes + 1) {
-        option_fault(l.r, l.nodes[2],
+        option_fault(l.r, l.nodes[2], FAULT_WRONG_COUNT,
                      "pose: %zu for %zu velocities, one each is wanted, and a heading may be "
                      "one more",
                      l.poses, l.axes);
@@ -474,7 +483,7 @@ static void finish_model(const struct option_reading *reading, void *values)
     struct model_values *v = values;
     v->file = calloc(1, sizeof *v->file);
     if (!v->file) {
-        option_fault(reading->r, TREE_NONE, "not enough memory to read it");
+        option_fault(reading->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return;
     }
     read_model(reading, v);
@@ -526,7 +535,8 @@ enum status model_file_take(const char *path, const struct model_row **row,
         return STATUS_OK;
     }
     if (models_add(&file->row) != STATUS_OK) {
-        st = err_list_add(errors, STATUS_E_RANGE, path, 0, 0,
+        st = err_list_add(errors, STATUS_E_RANGE, there ? FAULT_DUPLICATE_NAME : FAULT_TOO_MANY,
+                          path, 0, 0,
                           there ? "another model is called %s, too"
                                 : "%s would be more than the 32 models that there may be",
                           file->name);

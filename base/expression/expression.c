@@ -97,19 +97,20 @@ enum status expression_declare(struct expression_pool *pool, const char *name,
                                enum expression_type type, size_t *index, struct err *err)
 {
     if (!expression_is_name(name, pool->primes)) {
-        return err_set(err, STATUS_E_PARSE, name, 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_BAD_NAME, name,
                        "'%.40s' is no name: a letter, then letters, digits and _, 1 to %d",
                        name, EXPRESSION_NAME_MAX);
     }
     if (is_word(pool, name)) {
-        return err_set(err, STATUS_E_PARSE, name, 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_RESERVED_NAME, name,
                        "'%s' is a word of the language, take another name", name);
     }
     if (expression_find(pool, name) < pool->name_count) {
-        return err_set(err, STATUS_E_PARSE, name, 0, 0, "'%s' is there twice", name);
+        return err_set(err, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, name, "'%s' is there twice",
+                       name);
     }
     if (pool->name_count == EXPRESSION_NAMES_MAX) {
-        return err_set(err, STATUS_E_FULL, name, 0, 0, "there are more than %d names",
+        return err_set(err, STATUS_E_FULL, FAULT_TOO_MANY, name, "there are more than %d names",
                        EXPRESSION_NAMES_MAX);
     }
     struct expression_name *to = &pool->names[pool->name_count];

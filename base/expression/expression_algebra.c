@@ -81,9 +81,9 @@ static enum status refuse_term(const struct splitter *s, uint16_t node)
 {
     char text[96];
     (void)expression_print(s->pool, node, text, sizeof text);
-    return err_set(s->err, STATUS_E_PARSE, "", 0, s->pool->nodes[node].character,
-                   "%s inside '%s': it does not enter as a factor", first_unknown(s, node),
-                   text);
+    return err_set_at(
+        s->err, STATUS_E_PARSE, FAULT_NONLINEAR_TERM, "", 0, s->pool->nodes[node].character,
+        "%s inside '%s': it does not enter as a factor", first_unknown(s, node), text);
 }
 
 static enum status split_node(const struct splitter *s, uint16_t node, struct split *out);
@@ -116,9 +116,10 @@ static enum status split_product(const struct splitter *s, uint16_t node, struct
     if (on_left && has_unknown(s, n.arguments[1])) {
         return n.kind == EXPRESSION_DIVIDE
                    ? refuse_term(s, node)
-                   : err_set(s->err, STATUS_E_PARSE, "", 0, n.character,
-                             "%s times %s: two %s multiplied", first_unknown(s, n.arguments[0]),
-                             first_unknown(s, n.arguments[1]), s->what);
+                   : err_set_at(s->err, STATUS_E_PARSE, FAULT_NONLINEAR_TERM, "", 0,
+                                n.character, "%s times %s: two %s multiplied",
+                                first_unknown(s, n.arguments[0]),
+                                first_unknown(s, n.arguments[1]), s->what);
     }
     if (!on_left && n.kind == EXPRESSION_DIVIDE) {
         return refuse_term(s, node);
@@ -200,8 +201,9 @@ static uint16_t refuse_derivative(struct deriver *d, uint16_t node)
     char text[96];
     (void)expression_print(d->pool, node, text, sizeof text);
     if (d->status == STATUS_OK) {
-        d->status = err_set(d->err, STATUS_E_PARSE, "", 0, d->pool->nodes[node].character,
-                            "no derivative of '%s' by %s", text, d->pool->names[d->name].text);
+        d->status = err_set_at(d->err, STATUS_E_PARSE, FAULT_NO_DERIVATIVE, "", 0,
+                               d->pool->nodes[node].character, "no derivative of '%s' by %s",
+                               text, d->pool->names[d->name].text);
     }
     return 0;
 }

@@ -84,10 +84,10 @@ static const struct spelling words[] = {
 
 /* ---- faults: the first one counts, and then the text is at its end ---- */
 
-static void blame_text(struct parser *p, unsigned character, const char *what)
+static void blame_text(struct parser *p, unsigned character, enum fault fault, const char *what)
 {
     if (p->status == STATUS_OK) {
-        p->status = err_set(p->err, STATUS_E_PARSE, "", 0, character, "%s", what);
+        p->status = err_set_at(p->err, STATUS_E_PARSE, fault, "", 0, character, "%s", what);
         if (p->err) {
             const int most = (int)(p->bytes < ERR_WHERE_MAX ? p->bytes : ERR_WHERE_MAX - 1);
             (void)snprintf(p->err->where, sizeof p->err->where, "%.*s", most, p->text);
@@ -103,7 +103,7 @@ static void blame_token(struct parser *p, const char *format)
     char what[ERR_TEXT_MAX];
     /* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): formats of this file */
     (void)snprintf(what, sizeof what, "'%s' %s", p->token.text, format);
-    blame_text(p, p->token.character, what);
+    blame_text(p, p->token.character, FAULT_BAD_SYNTAX, what);
 }
 
 /* ---- tokens ---- */
@@ -134,7 +134,7 @@ static void take_number(struct parser *p)
     (void)snprintf(p->token.text, sizeof p->token.text, "%.*s", (int)(bytes < 24 ? bytes : 24),
                    from);
     if (bytes == 0 || !isfinite(p->token.number)) {
-        blame_text(p, p->character, "this number is too long or too large");
+        blame_text(p, p->character, FAULT_OUT_OF_RANGE, "this number is too long or too large");
         return;
     }
     p->at += bytes;
@@ -162,7 +162,7 @@ static void take_name(struct parser *p)
     n += p->pool->primes && n < left && from[n] == '\'' ? 1 : 0;
     name[n <= EXPRESSION_NAME_MAX ? n : EXPRESSION_NAME_MAX + 1] = '\0';
     if (n > EXPRESSION_NAME_MAX) {
-        blame_text(p, p->character, "this name is longer than 32 characters");
+        blame_text(p, p->character, FAULT_TOO_LONG, "this name is longer than 32 characters");
         return;
     }
     p->token.kind = TOKEN_NAME;
@@ -197,7 +197,7 @@ static void take_sign(struct parser *p)
     (void)snprintf(what, sizeof what, "'%.*s' has no meaning here",
                    n > 0 && utf8_is_printable(code) ? (int)n : 1,
                    n > 0 && utf8_is_printable(code) ? from : "?");
-    blame_text(p, p->character, what);
+    blame_text(p, p->character, FAULT_BAD_SYNTAX, what);
 }
 
 static void read_token(struct parser *p)
@@ -234,10 +234,10 @@ static void want_sign(struct parser *p, const char *sign)
         read_token(p);
     } else if (p->token.kind == TOKEN_END) {
         (void)snprintf(what, sizeof what, "'%s' expected at the end", sign);
-        blame_text(p, p->token.character, what);
+        blame_text(p, p->token.character, FAULT_BAD_SYNTAX, what);
     } else {
         (void)snprintf(what, sizeof what, "'%s' expected before '%s'", sign, p->token.text);
-        blame_text(p, p->token.character, what);
+        blame_text(p, p->token.character, FAULT_BAD_SYNTAX, what);
     }
 }
 
@@ -248,11 +248,12 @@ static uint16_t parse_terms(struct parser *p, int binds);
 static uint16_t place_node(struct parser *p, uint16_t node, unsigned character)
 {
     if (++p->operations > EXPRESSION_OPERATIONS_MAX) {
-        blame_text(p, character, "longer than 512 operations");
+        blame_text(p, character, FAULT_TOO_LONG, "longer than 512 operations");
         return 0;
     }
     if (p->pool->full) {
-        blame_text(p, character, "all of the expressions together are too long");
+        blame_text(p, character, FAULT_TOO_LONG,
+                   "all of the expressions together are too long");
         return 0;
     }
     if (node > 0) {
@@ -268,7 +269,7 @@ static uint16_t use_name(struct parser *p, const char *name, unsigned character)
     if (at == pool->name_count && pool->open) {
         struct err err = {0};
         if (expression_declare(pool, name, EXPRESSION_ANY, &at, &err) != STATUS_OK) {
-            blame_text(p, character, err.text);
+            blame_text(p, character, err.fault, err.text);
             return 0;
         }
     }
@@ -281,7 +282,7 @@ static uint16_t use_name(struct parser *p, const char *name, unsigned character)
         }
         (void)snprintf(what, sizeof what, "there is no %s%s", name,
                        edit_guess_text(&guess, meant));
-        blame_text(p, character, what);
+        blame_text(p, character, FAULT_UNKNOWN_NAME, what);
         return 0;
     }
     return place_node(p, expression_of_name(pool, at), character);
@@ -316,11 +317,12 @@ static uint16_t parse_call(struct parser *p, const struct token *name,
     if (p->status == STATUS_OK && count != f->arguments) {
         (void)snprintf(what, sizeof what, "%s() takes %zu, not %zu", f->name, f->arguments,
                        count);
-        blame_text(p, name->character, what);
+        blame_text(p, name->character, FAULT_WRONG_COUNT, what);
     }
     if (kind == EXPRESSION_DEFINED && p->status == STATUS_OK &&
         p->pool->nodes[arguments[0]].kind != EXPRESSION_NAME) {
-        blame_text(p, name->character, "defined() takes the name of a variable");
+        blame_text(p, name->character, FAULT_BAD_SYNTAX,
+                   "defined() takes the name of a variable");
     }
     if (kind == EXPRESSION_AFTER && p->status == STATUS_OK) {
         arguments[1] = use_name(p, "elapsed", name->character);
@@ -343,7 +345,7 @@ static uint16_t parse_bracket(struct parser *p, const struct token *name)
     read_token(p);
     if (!sees_sign(p, ")")) {
         (void)snprintf(what, sizeof what, "there is no function '%s'", name->text);
-        blame_text(p, name->character, what);
+        blame_text(p, name->character, FAULT_UNKNOWN_NAME, what);
         return 0;
     }
     read_token(p);
@@ -359,7 +361,7 @@ static uint16_t parse_index(struct parser *p, const struct token *name)
     const bool whole = index->kind == TOKEN_NUMBER && index->number < 1e6 &&
                        floor(index->number) >= index->number;
     if (!whole) {
-        blame_text(p, name->character,
+        blame_text(p, name->character, FAULT_BAD_SYNTAX,
                    "an index must be a whole number here; tables are not part of the language");
         return 0;
     }
@@ -367,7 +369,8 @@ static uint16_t parse_index(struct parser *p, const struct token *name)
     read_token(p);
     want_sign(p, "]");
     if (p->status == STATUS_OK && strlen(indexed) > EXPRESSION_NAME_MAX) {
-        blame_text(p, name->character, "this name is longer than 32 characters");
+        blame_text(p, name->character, FAULT_TOO_LONG,
+                   "this name is longer than 32 characters");
     }
     return p->status == STATUS_OK ? use_name(p, indexed, name->character) : 0;
 }
@@ -415,7 +418,7 @@ static uint16_t parse_unary(struct parser *p, const struct token *sign)
     }
     p->token = *sign;
     if (strcmp(sign->text, "|") == 0) {
-        blame_text(p, sign->character, "write abs(x) for |x|");
+        blame_text(p, sign->character, FAULT_BAD_SYNTAX, "write abs(x) for |x|");
     } else {
         blame_token(p, "cannot stand here");
     }
@@ -426,7 +429,7 @@ static uint16_t parse_first(struct parser *p)
 {
     const struct token token = p->token;
     if (token.kind == TOKEN_END) {
-        blame_text(p, token.character, "something is missing here");
+        blame_text(p, token.character, FAULT_BAD_SYNTAX, "something is missing here");
         return 0;
     }
     read_token(p);
@@ -455,13 +458,14 @@ static uint16_t parse_terms(struct parser *p, int binds)
     bool compared = false;
     const struct operation *operation = NULL;
     if (++p->depth > EXPRESSION_DEPTH_MAX) {
-        blame_text(p, p->token.character, "nested deeper than 64");
+        blame_text(p, p->token.character, FAULT_TOO_DEEP, "nested deeper than 64");
     }
     uint16_t left = parse_first(p);
     while (p->status == STATUS_OK && (operation = find_operation(p, binds))) {
         const unsigned character = p->token.character;
         if (operation->binds == BINDS_COMPARISON && compared) {
-            blame_text(p, character, "comparisons do not chain: write a < b && b < c");
+            blame_text(p, character, FAULT_BAD_SYNTAX,
+                       "comparisons do not chain: write a < b && b < c");
             break;
         }
         compared = compared || operation->binds == BINDS_COMPARISON;
@@ -481,7 +485,7 @@ enum status expression_parse(struct expression_pool *pool, const char *text, siz
     struct parser p = {.pool = pool, .text = text, .bytes = bytes, .character = 1, .err = err};
     if (bytes > EXPRESSION_BYTES_MAX) {
         p.bytes = 0;
-        blame_text(&p, 0, "longer than 8192 bytes");
+        blame_text(&p, 0, FAULT_TOO_LONG, "longer than 8192 bytes");
         return p.status;
     }
     read_token(&p);

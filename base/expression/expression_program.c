@@ -381,7 +381,7 @@ enum status expression_compile(const struct expression_pool *pool, const uint16_
     if (c->full || give_registers(c) != STATUS_OK) {
         program->count = 0;
         program->code[0].operation = CODE_END;
-        return err_set(err, STATUS_E_FULL, "", 0, 0,
+        return err_set(err, STATUS_E_FULL, FAULT_TOO_LONG, "",
                        "this is too long to be computed: at most %d operations, %d values at "
                        "a time",
                        EXPRESSION_CODE_MAX, EXPRESSION_REGISTERS_MAX);

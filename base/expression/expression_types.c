@@ -18,8 +18,8 @@ static const char *describe_type(enum expression_type type)
 static void blame_node(struct checker *c, uint16_t node, const char *what)
 {
     if (c->status == STATUS_OK) {
-        c->status =
-            err_set(c->err, STATUS_E_PARSE, "", 0, c->pool->nodes[node].character, "%s", what);
+        c->status = err_set_at(c->err, STATUS_E_PARSE, FAULT_TYPE_MISMATCH, "", 0,
+                               c->pool->nodes[node].character, "%s", what);
     }
 }
 

@@ -21,15 +21,14 @@ enum status drawing_open(const char *data, size_t bytes, struct drawing **out, s
     struct drawing *d = calloc(1, sizeof *d);
     struct drawing_sheet *sheets = NULL;
     if (!d) {
-        return err_set(err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to read it");
+        return err_no_memory(err, "", "not enough memory to read it");
     }
     enum status st = drawing_sheets(&d->memory, data, bytes, &sheets, &d->count, err);
     if (st == STATUS_OK) {
         d->pages = drawing_take(&d->memory, d->count * sizeof *d->pages);
         d->scratch = drawing_take(&d->memory, sizeof *d->scratch);
-        st = d->memory.full
-                 ? err_set(err, STATUS_E_NOMEM, "", 0, 0, "it needs more memory than there is")
-                 : STATUS_OK;
+        st = d->memory.full ? err_no_memory(err, "", "it needs more memory than there is")
+                            : STATUS_OK;
     }
     if (st != STATUS_OK) {
         drawing_free(d);

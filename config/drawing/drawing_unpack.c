@@ -82,7 +82,7 @@ static enum status inflate_all(struct drawing_memory *m, const char *data, size_
     int result = Z_OK;
     z.next_in = (const Bytef *)data;
     if (inflateInit2(&z, window) != Z_OK) {
-        return err_set(err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to unpack it");
+        return err_no_memory(err, "", "not enough memory to unpack it");
     }
     for (;; room = DRAWING_BYTES_MAX) {
         char *more = drawing_take(m, room + 1);
@@ -104,15 +104,15 @@ static enum status inflate_all(struct drawing_memory *m, const char *data, size_
     *text_bytes = z.total_out;
     (void)inflateEnd(&z);
     if (result == Z_MEM_ERROR) {
-        return err_set(err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to unpack it");
+        return err_no_memory(err, "", "not enough memory to unpack it");
     }
     if (*text_bytes > DRAWING_BYTES_MAX) {
-        return err_set(err, STATUS_E_PARSE, "", 0, 0, "a page larger than %d MiB when unpacked",
-                       DRAWING_BYTES_MAX >> 20);
+        return err_set(err, STATUS_E_PARSE, FAULT_TOO_LARGE, "",
+                       "a page larger than %d MiB when unpacked", DRAWING_BYTES_MAX >> 20);
     }
     return result == Z_STREAM_END
                ? STATUS_OK
-               : err_set(err, STATUS_E_PARSE, "", 0, 0,
+               : err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, "",
                          "what is packed in it is damaged: save the drawing again");
 }
 
@@ -160,7 +160,7 @@ enum status drawing_from_png(struct drawing_memory *m, const char *data, size_t 
     char *copy = NULL;
     if (!find_png_text(data, bytes, &found)) {
         return err_set(
-            err, STATUS_E_PARSE, "", 0, 0,
+            err, STATUS_E_PARSE, FAULT_WRONG_FILE, "",
             "a PNG without a diagram inside: export with \"include a copy of my diagram\"");
     }
     size_t size = found.bytes;
@@ -173,7 +173,7 @@ enum status drawing_from_png(struct drawing_memory *m, const char *data, size_t 
     } else {
         copy = drawing_take(m, size + 1);
         if (!copy) {
-            return err_set(err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to read it");
+            return err_no_memory(err, "", "not enough memory to read it");
         }
         memcpy(copy, found.data, size);
     }
@@ -189,7 +189,7 @@ enum status drawing_from_packed(struct drawing_memory *m, const char *packed, si
     char *out = NULL;
     size_t size = 0;
     if (!raw) {
-        return err_set(err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to read it");
+        return err_no_memory(err, "", "not enough memory to read it");
     }
     const enum status st =
         inflate_all(m, raw, decode_base64(packed, bytes, raw), RAW_DEFLATE, &out, &size, err);

@@ -46,10 +46,11 @@ struct xml_reader {
     enum status status;
 };
 
-static void stop_reading(struct xml_reader *x, enum status status, const char *what)
+static void stop_reading(struct xml_reader *x, enum status status, enum fault fault,
+                         const char *what)
 {
     if (x->status == STATUS_OK) {
-        x->status = err_set(x->err, status, "", 0, 0, "%s", what);
+        x->status = err_set(x->err, status, fault, "", "%s", what);
         (void)XML_StopParser(x->parser, XML_FALSE);
     }
 }
@@ -82,7 +83,7 @@ static void begin_page(struct xml_reader *x, const char *name)
 {
     char numbered[SHOWN_MAX];
     if (x->sheet_count == DRAWING_PAGES_MAX) {
-        stop_reading(x, STATUS_E_PARSE, "more than 64 pages");
+        stop_reading(x, STATUS_E_PARSE, FAULT_TOO_MANY, "more than 64 pages");
         return;
     }
     struct drawing_sheet *more =
@@ -114,8 +115,8 @@ static void begin_cell(struct xml_reader *x, const char **attributes)
         return;
     }
     if (sheet->count == DRAWING_CELLS_MAX) {
-        (void)err_set(&sheet->fault, STATUS_E_PARSE, "", 0, 0, "more than %d cells on a page",
-                      DRAWING_CELLS_MAX);
+        (void)err_set(&sheet->fault, STATUS_E_PARSE, FAULT_TOO_MANY, "",
+                      "more than %d cells on a page", DRAWING_CELLS_MAX);
         return;
     }
     struct drawing_cell *more =
@@ -162,7 +163,7 @@ static double read_pixels(struct xml_reader *x, const char **attributes, const c
     if (end == text || *end != '\0' || !(fabs(value) <= DRAWING_REACH_MAX)) {
         if (sheet->fault.code == STATUS_OK) {
             sheet->fault_cell_id = open_cell(x)->id;
-            (void)err_set(&sheet->fault, STATUS_E_PARSE, "", 0, 0,
+            (void)err_set(&sheet->fault, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, "",
                           "%s is '%.40s': a number of pixels up to %d is wanted", name, text,
                           DRAWING_REACH_MAX);
         }
@@ -230,7 +231,7 @@ static enum element begin_document(struct xml_reader *x, const char *name,
     }
     char what[ERR_TEXT_MAX];
     (void)snprintf(what, sizeof what, "no draw.io file: its first element is <%.40s>", name);
-    stop_reading(x, STATUS_E_PARSE, what);
+    stop_reading(x, STATUS_E_PARSE, FAULT_WRONG_FILE, what);
     return ELEMENT_OTHER;
 }
 
@@ -300,7 +301,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
         return;
     }
     if (x->depth == DEPTH_MAX) {
-        stop_reading(x, STATUS_E_PARSE, "elements nested deeper than 64");
+        stop_reading(x, STATUS_E_PARSE, FAULT_TOO_DEEP, "elements nested deeper than 64");
         return;
     }
     const enum element element =
@@ -308,7 +309,7 @@ static void begin_element(void *user, const char *name, const char **attributes)
                       : begin_within(x, x->stack[x->depth - 1], name, attributes);
     x->stack[x->depth++] = element;
     if (x->m->full) {
-        stop_reading(x, STATUS_E_NOMEM, "not enough memory to read it");
+        stop_reading(x, STATUS_E_NOMEM, FAULT_NO_MEMORY, "not enough memory to read it");
     }
 }
 
@@ -327,7 +328,7 @@ static void unpack_page(struct xml_reader *x)
         inner.sheets[0].name = x->sheet->name;
         *x->sheet = inner.sheets[0];
     } else {
-        (void)err_set(&err, STATUS_E_PARSE, "", 0, 0, "there is no drawing in it");
+        (void)err_set(&err, STATUS_E_PARSE, FAULT_WRONG_FILE, "", "there is no drawing in it");
         x->sheet->fault = err;
     }
 }
@@ -362,7 +363,7 @@ static void take_characters(void *user, const char *text, int bytes)
         }
         char *more = drawing_grow(x->m, x->packed, x->packed_bytes, 1);
         if (!more) {
-            stop_reading(x, STATUS_E_NOMEM, "not enough memory to read it");
+            stop_reading(x, STATUS_E_NOMEM, FAULT_NO_MEMORY, "not enough memory to read it");
             return;
         }
         x->packed = more;
@@ -376,30 +377,30 @@ static void refuse_entity(void *user, const char *name, int parameter, const cha
 {
     (void)name, (void)parameter, (void)value, (void)bytes, (void)base, (void)system,
         (void)public, (void)notation;
-    stop_reading(user, STATUS_E_PARSE, "XML with entities of its own is not read");
+    stop_reading(user, STATUS_E_PARSE, FAULT_UNSUPPORTED,
+                 "XML with entities of its own is not read");
 }
 
 static enum status parse_xml(struct xml_reader *x, const char *text, size_t bytes)
 {
     x->parser = XML_ParserCreate(NULL);
     if (!x->parser) {
-        return err_set(x->err, STATUS_E_NOMEM, "", 0, 0, "not enough memory to read it");
+        return err_no_memory(x->err, "", "not enough memory to read it");
     }
     XML_SetUserData(x->parser, x);
     XML_SetElementHandler(x->parser, begin_element, end_element);
     XML_SetCharacterDataHandler(x->parser, take_characters);
     XML_SetEntityDeclHandler(x->parser, refuse_entity);
     if (XML_Parse(x->parser, text, (int)bytes, 1) != XML_STATUS_OK && x->status == STATUS_OK) {
-        x->status =
-            err_set(x->err, STATUS_E_PARSE, "", 0, 0, "no XML: line %lu, column %lu: %s",
-                    (unsigned long)XML_GetCurrentLineNumber(x->parser),
-                    (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1,
-                    XML_ErrorString(XML_GetErrorCode(x->parser)));
+        x->status = err_set(x->err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, "",
+                            "no XML: line %lu, column %lu: %s",
+                            (unsigned long)XML_GetCurrentLineNumber(x->parser),
+                            (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1,
+                            XML_ErrorString(XML_GetErrorCode(x->parser)));
     }
     XML_ParserFree(x->parser);
     if (x->m->full && x->status == STATUS_OK) {
-        x->status =
-            err_set(x->err, STATUS_E_NOMEM, "", 0, 0, "it needs more memory than there is");
+        x->status = err_no_memory(x->err, "", "it needs more memory than there is");
     }
     return x->status;
 }
@@ -410,7 +411,7 @@ enum status drawing_sheets(struct drawing_memory *m, const char *data, size_t by
     struct xml_reader x = {.m = m, .err = err};
     enum status st = STATUS_OK;
     if (bytes > DRAWING_BYTES_MAX) {
-        return err_set(err, STATUS_E_PARSE, "", 0, 0, "larger than %d MiB",
+        return err_set(err, STATUS_E_PARSE, FAULT_TOO_LARGE, "", "larger than %d MiB",
                        DRAWING_BYTES_MAX >> 20);
     }
     if (drawing_is_png(data, bytes)) {
@@ -423,7 +424,7 @@ enum status drawing_sheets(struct drawing_memory *m, const char *data, size_t by
         st = parse_xml(&x, content, strlen(content));
     }
     if (st == STATUS_OK && x.sheet_count == 0) {
-        st = err_set(err, STATUS_E_PARSE, "", 0, 0,
+        st = err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, "",
                      "no diagram inside: export with \"include a copy of my diagram\"");
     }
     if (st == STATUS_OK) {

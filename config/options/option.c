@@ -159,21 +159,23 @@ bool option_is_no_text(const char *text)
 }
 
 static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
-                       char why[OPTION_WHY_MAX])
+                       struct err *why)
 {
     const size_t n = strlen(text);
     const size_t most = row->max > 0.0 ? (size_t)row->max : row->size - 1;
     if (plain && option_is_no_text(text)) {
-        (void)snprintf(why, OPTION_WHY_MAX, "a text is wanted, put it into quotes: \"%.40s\"",
-                       text);
+        (void)err_set(why, STATUS_E_RANGE, FAULT_TEXT_EXPECTED, "",
+                      "a text is wanted, put it into quotes: \"%.40s\"", text);
         return false;
     }
     if (n > most) {
-        (void)snprintf(why, OPTION_WHY_MAX, "%zu bytes are too long, at most %zu", n, most);
+        (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_LONG, "",
+                      "%zu bytes are too long, at most %zu", n, most);
         return false;
     }
     if ((double)n < row->min) {
-        (void)snprintf(why, OPTION_WHY_MAX, "the text must not be empty");
+        (void)err_set(why, STATUS_E_RANGE, FAULT_MISSING_VALUE, "",
+                      "the text must not be empty");
         return false;
     }
     char *at = member_at(row, values);
@@ -183,28 +185,29 @@ static bool parse_text(const struct option_row *row, const char *text, bool plai
 }
 
 static bool parse_bool(const struct option_row *row, const char *text, bool plain, void *values,
-                       char why[OPTION_WHY_MAX])
+                       struct err *why)
 {
     const bool value = strcmp(text, "true") == 0;
     if (!plain || (!value && strcmp(text, "false") != 0)) {
-        (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is neither true nor false", text);
+        (void)err_set(why, STATUS_E_RANGE, FAULT_BOOLEAN_EXPECTED, "",
+                      "'%.40s' is neither true nor false", text);
         return false;
     }
     store_int(row, values, value);
     return true;
 }
 
-static bool out_of_range(const struct option_row *row, const char *text,
-                         char why[OPTION_WHY_MAX])
+static bool out_of_range(const struct option_row *row, const char *text, struct err *why)
 {
     char range[OPTION_WHY_MAX / 2];
     option_describe(row, range, sizeof range);
-    (void)snprintf(why, OPTION_WHY_MAX, "%.40s is out of range, %s is allowed", text, range);
+    (void)err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
+                  "%.40s is out of range, %s is allowed", text, range);
     return false;
 }
 
 static bool parse_number(const struct option_row *row, const char *text, bool plain,
-                         void *values, char why[OPTION_WHY_MAX])
+                         void *values, struct err *why)
 {
     int64_t whole = 0;
     double real = 0.0;
@@ -216,13 +219,13 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
     }
     if (fault != NUMBER_FINE) {
         char explained[OPTION_WHY_MAX / 2];
-        number_explain(fault, text, explained, sizeof explained);
-        (void)snprintf(why, OPTION_WHY_MAX, "'%.40s': %s", text, explained);
+        const enum fault kind = number_explain(fault, text, explained, sizeof explained);
+        (void)err_set(why, STATUS_E_RANGE, kind, "", "'%.40s': %s", text, explained);
         return false;
     }
     if (!plain) {
-        (void)snprintf(why, OPTION_WHY_MAX,
-                       "a number is wanted, not a text; remove the quotes");
+        (void)err_set(why, STATUS_E_RANGE, FAULT_NOT_A_NUMBER, "",
+                      "a number is wanted, not a text; remove the quotes");
         return false;
     }
     const double value = row->type == OPTION_INTEGER ? (double)whole : real;
@@ -232,7 +235,8 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
     if (row->type == OPTION_TIME) {
         whole = lab_us(real);
         if (whole == 0 && real > 0.0) {
-            (void)snprintf(why, OPTION_WHY_MAX, "%.40s is less than a microsecond", text);
+            (void)err_set(why, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "",
+                          "%.40s is less than a microsecond", text);
             return false;
         }
     }
@@ -245,7 +249,7 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
 }
 
 static bool parse_choice(const struct option_row *row, const char *text, void *values,
-                         char why[OPTION_WHY_MAX])
+                         struct err *why)
 {
     char word[WORD_MAX];
     for (size_t k = 0; option_choice(row, k, word, sizeof word); k++) {
@@ -256,12 +260,13 @@ static bool parse_choice(const struct option_row *row, const char *text, void *v
     }
     char choices[OPTION_WHY_MAX / 2];
     describe_choices(row, choices, sizeof choices);
-    (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is not known, %s is allowed", text, choices);
+    (void)err_set(why, STATUS_E_RANGE, FAULT_UNKNOWN_VALUE, "",
+                  "'%.40s' is not known, %s is allowed", text, choices);
     return false;
 }
 
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
-                  char why[OPTION_WHY_MAX])
+                  struct err *why)
 {
     switch (row->type) {
     case OPTION_TEXT:
@@ -282,7 +287,7 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
 }
 
 bool option_parse_named(const struct option_row *row, const char *name, const char *text,
-                        bool plain, void *values, char why[OPTION_WHY_MAX])
+                        bool plain, void *values, struct err *why)
 {
     struct named_number *list = member_at(row, values);
     struct named_number one = {.name = ""};
@@ -293,7 +298,8 @@ bool option_parse_named(const struct option_row *row, const char *name, const ch
                                       .size = sizeof one.value};
     const size_t most = numbers_max(row);
     if (name[0] == '\0' || strlen(name) >= sizeof one.name) {
-        (void)snprintf(why, OPTION_WHY_MAX, "a name has 1 to %zu bytes", sizeof one.name - 1);
+        (void)err_set(why, STATUS_E_RANGE, FAULT_BAD_NAME, "", "a name has 1 to %zu bytes",
+                      sizeof one.name - 1);
         return false;
     }
     if (!parse_number(&number, text, plain, &one.value, why)) {
@@ -306,7 +312,8 @@ bool option_parse_named(const struct option_row *row, const char *name, const ch
     }
     if (at == most || strcmp(list[at].name, name) != 0) {
         if (list[most - 1].name[0]) {
-            (void)snprintf(why, OPTION_WHY_MAX, "at most %zu names are allowed", most);
+            (void)err_set(why, STATUS_E_RANGE, FAULT_TOO_MANY, "",
+                          "at most %zu names are allowed", most);
             return false;
         }
         memmove(&list[at + 1], &list[at], (most - 1 - at) * sizeof list[at]);
@@ -338,7 +345,7 @@ bool option_has_fallback(const struct option_row *row)
 
 void option_defaults(const struct option_table *table, void *values)
 {
-    char why[OPTION_WHY_MAX];
+    struct err why = {0};
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
         if (row->type == OPTION_MAP) {
@@ -347,7 +354,7 @@ void option_defaults(const struct option_table *table, void *values)
         memset(member_at(row, values), 0, row->size);
         if (option_has_fallback(row) && row->type != OPTION_NUMBERS) {
             const bool fine =
-                option_parse(row, row->fallback, row->type != OPTION_TEXT, values, why);
+                option_parse(row, row->fallback, row->type != OPTION_TEXT, values, &why);
             assert(fine);
             (void)fine;
         }

@@ -1,4 +1,5 @@
-/* config/options/option.h - one row per key of a YAML file: the only place where a key is described.
+/* config/options/option.h - one row per key of a YAML file: the only place where a key is
+ * described.
  *
  * A table of rows gives parsing into a plain struct, validation, the print-out of the effective
  * values, the Markdown page and the JSON Schema. Rows of one section stand together; a dot in a
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/err.h"
 
 enum {
     OPTION_TEXT_MAX = 256,
@@ -56,14 +57,14 @@ struct option_table {
 void option_defaults(const struct option_table *table, void *values);
 
 /* Write the value that a scalar's text stands for; plain: it had no quotes. False, with the
- * reason in why and *values untouched, when it is not allowed. */
+ * reason in *why and *values untouched, when it is not allowed. */
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
-                  char why[OPTION_WHY_MAX]);
+                  struct err *why);
 
 /* The same for a number under a name, of a row of OPTION_NUMBERS; it goes before what stood
  * there. */
 bool option_parse_named(const struct option_row *row, const char *name, const char *text,
-                        bool plain, void *values, char why[OPTION_WHY_MAX]);
+                        bool plain, void *values, struct err *why);
 
 /* Do YAML readers take the plain scalar for a number, a truth or nothing? Then a text needs
  * quotes. */

@@ -20,7 +20,8 @@ static const struct tree_node *node_at(const struct option_reader *r, uint32_t n
     return &r->tree->nodes[node];
 }
 
-void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
+void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
+                  ...)
 {
     r->failed = true;
     /* On a line that is no YAML a value is not what was meant; the line is reported already. */
@@ -33,7 +34,8 @@ void option_fault(struct option_reader *r, uint32_t node, const char *format, ..
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const bool placed = node < r->tree->count;
-    (void)err_list_add(r->errors, STATUS_E_RANGE, r->file, placed ? node_at(r, node)->line : 0,
+    (void)err_list_add(r->errors, STATUS_E_RANGE, fault, r->file,
+                       placed ? node_at(r, node)->line : 0,
                        placed ? node_at(r, node)->column : 0, "%s", text);
     r->failed = true;
 }
@@ -49,13 +51,13 @@ bool option_number(struct option_reader *r, uint32_t node, const char *shown, do
 {
     char why[OPTION_WHY_MAX];
     if (node_at(r, node)->kind != TREE_SCALAR) {
-        option_fault(r, node, "%s: a number was expected", shown);
+        option_fault(r, node, FAULT_NOT_A_NUMBER, "%s: a number was expected", shown);
         return false;
     }
     const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
     if (fault != NUMBER_FINE) {
-        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
-        option_fault(r, node, "%s: %s", shown, why);
+        option_fault(r, node, number_explain(fault, tree_text(r->tree, node), why, sizeof why),
+                     "%s: %s", shown, why);
         return false;
     }
     return true;
@@ -68,7 +70,7 @@ bool option_number_from(struct option_reader *r, uint32_t node, const char *show
         return false;
     }
     if (!(*value >= least)) {
-        option_fault(r, node, "%s: %g is below %g", shown, *value, least);
+        option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: %g is below %g", shown, *value, least);
         return false;
     }
     return true;
@@ -184,8 +186,8 @@ static void report_unknown(struct option_reader *r, const struct option_table *t
         list_names(table, path, names, sizeof names);
         (void)snprintf(help, sizeof help, "known: %s", names);
     }
-    (void)err_list_add(r->errors, STATUS_E_PARSE, r->file, n->key_line, n->key_column,
-                       "unknown key '%s%.40s', %s", shown, key, help);
+    (void)err_list_add(r->errors, STATUS_E_PARSE, FAULT_UNKNOWN_KEY, r->file, n->key_line,
+                       n->key_column, "unknown key '%s%.40s', %s", shown, key, help);
     r->failed = true;
 }
 
@@ -195,18 +197,19 @@ static void read_value(struct option_reader *r, const struct option_row *row, ui
     const struct tree_node *n = node_at(r, node);
     const char *key = tree_key(r->tree, node);
     char range[OPTION_WHY_MAX / 2];
-    char why[OPTION_WHY_MAX];
+    struct err why = {0};
 
     option_describe(row, range, sizeof range);
     if (n->kind != TREE_SCALAR) {
-        option_fault(r, node, "%s%s: one value is wanted, not a %s; allowed: %s", shown, key,
+        option_fault(r, node, FAULT_VALUE_EXPECTED,
+                     "%s%s: one value is wanted, not a %s; allowed: %s", shown, key,
                      n->kind == TREE_LIST ? "list" : "map", range);
     } else if (option_is_empty(r->tree, node)) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_MISSING_VALUE,
                      "%s%s has no value, give one (%s) or leave the key out for the default",
                      shown, key, range);
-    } else if (!option_parse(row, tree_text(r->tree, node), n->plain, values, why)) {
-        option_fault(r, node, "%s%s: %s", shown, key, why);
+    } else if (!option_parse(row, tree_text(r->tree, node), n->plain, values, &why)) {
+        option_fault(r, node, why.fault, "%s%s: %s", shown, key, why.text);
     }
 }
 
@@ -216,25 +219,28 @@ static void read_numbers(struct option_reader *r, const struct option_row *row, 
 {
     const struct tree_node *map = node_at(r, node);
     const char *key = tree_key(r->tree, node);
-    char why[OPTION_WHY_MAX];
+    char range[OPTION_WHY_MAX];
     if (map->kind != TREE_MAP) {
         if (!option_is_empty(r->tree, node)) {
-            option_describe(row, why, sizeof why);
-            option_fault(r, node, "%s%s: a map is wanted, of %s", shown, key, why);
+            option_describe(row, range, sizeof range);
+            option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s%s: a map is wanted, of %s", shown,
+                         key, range);
         }
         return;
     }
     for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
         const struct tree_node *n = node_at(r, i);
+        struct err why = {0};
         if (n->kind == TREE_SKIPPED) {
             continue;
         }
         if (n->kind != TREE_SCALAR) {
-            option_fault(r, i, "%s%s.%.40s: a number was expected", shown, key,
-                         tree_key(r->tree, i));
+            option_fault(r, i, FAULT_NOT_A_NUMBER, "%s%s.%.40s: a number was expected", shown,
+                         key, tree_key(r->tree, i));
         } else if (!option_parse_named(row, tree_key(r->tree, i), tree_text(r->tree, i),
-                                       n->plain, values, why)) {
-            option_fault(r, i, "%s%s.%.40s: %s", shown, key, tree_key(r->tree, i), why);
+                                       n->plain, values, &why)) {
+            option_fault(r, i, why.fault, "%s%s.%.40s: %s", shown, key, tree_key(r->tree, i),
+                         why.text);
         }
     }
 }
@@ -269,14 +275,15 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
         return;
     }
     if (map->kind == TREE_SCALAR && map->plain && strchr(tree_text(r->tree, node), ':')) {
-        option_fault(r, node, "'%.40s': a space is missing behind the colon",
+        option_fault(r, node, FAULT_BAD_SYNTAX, "'%.40s': a space is missing behind the colon",
                      tree_text(r->tree, node));
         return;
     }
     if (map->kind != TREE_MAP) {
         char names[ERR_TEXT_MAX / 2];
         list_names(table, path, names, sizeof names);
-        option_fault(r, node, "%.*s%s: 'key: value' lines are wanted here, with keys: %s",
+        option_fault(r, node, FAULT_OBJECT_EXPECTED,
+                     "%.*s%s: 'key: value' lines are wanted here, with keys: %s",
                      (int)(strlen(shown) > 0 ? strlen(shown) - 1 : 0), shown,
                      strlen(shown) > 0 ? "" : "the file", names);
         return;
@@ -326,7 +333,7 @@ static void *read_values(const struct option_file *file, struct option_reader *r
     const struct option_reading reading = {r, file->table, given, node, shown};
     void *values = calloc(1, file->bytes);
     if (!values) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return NULL;
     }
     if (file->table) {
@@ -361,7 +368,8 @@ enum status option_file_parse(const struct option_file *file, const char *text, 
         values = read_values(file, &r, TREE_ROOT, "", out);
         status = !values ? STATUS_E_NOMEM : r.failed ? STATUS_E_PARSE : STATUS_OK;
     } else if (status == STATUS_OK && file->empty) {
-        status = err_list_add(errors, STATUS_E_PARSE, name, 1, 1, "%s", file->empty);
+        status = err_list_add(errors, STATUS_E_PARSE, FAULT_EMPTY_FILE, name, 1, 1, "%s",
+                              file->empty);
     } else if (status == STATUS_OK && file->table) {
         memset(out, 0, file->out_bytes);
     }
@@ -384,7 +392,7 @@ static enum status io_fault(const char *path, const char *what, const char *trie
     char reason[128];
     /* GNU's strerror_r: the text need not be in the buffer. */
     const char *text = strerror_r(errno, reason, sizeof reason);
-    return err_list_add(errors, STATUS_E_IO, path, 0, 0,
+    return err_list_add(errors, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, 0, 0,
                         "cannot %s: %s; the path of %s is wanted", tried, text, what);
 }
 
@@ -399,8 +407,8 @@ static enum status read_text(const char *path, const char *what, char **text, si
     enum status status = STATUS_OK;
     char *buffer = malloc(TREE_BYTES_MAX + 1);
     if (!buffer) {
-        status =
-            err_list_add(errors, STATUS_E_NOMEM, path, 0, 0, "not enough memory to read it");
+        status = err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, path, 0, 0,
+                              "not enough memory to read it");
     } else {
         *bytes = fread(buffer, 1, TREE_BYTES_MAX + 1, file);
         status = ferror(file) ? io_fault(path, what, "read", errors) : STATUS_OK;

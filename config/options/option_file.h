@@ -1,5 +1,5 @@
-/* config/options/option_file.h - from a file that people write to values, and every fault in it: a
- * table of its keys, and a function for what the table cannot say.
+/* config/options/option_file.h - from a file that people write to values, and every fault in
+ * it: a table of its keys, and a function for what the table cannot say.
  */
 #ifndef CONFIG_OPTION_FILE_H
 #define CONFIG_OPTION_FILE_H
@@ -79,8 +79,8 @@ bool option_number_from(struct option_reader *r, uint32_t node, const char *show
                         double *value);
 
 /* One more fault at the value of node, or at the top of the file for TREE_NONE. */
-void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+void option_fault(struct option_reader *r, uint32_t node, enum fault fault, const char *format,
+                  ...) PRINTF_LIKE(4, 5);
 
 /* Is the plain scalar node empty: nothing, ~ or null? */
 bool option_is_empty(const struct tree *tree, uint32_t node);

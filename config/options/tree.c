@@ -64,15 +64,15 @@ static void stop_reading(struct builder *b, enum status status)
     b->tree->partial = true;
 }
 
-static PRINTF_LIKE(4, 5) void report_fault(struct builder *b, unsigned line, unsigned column,
-                                           const char *format, ...)
+static PRINTF_LIKE(5, 6) void report_fault(struct builder *b, enum fault fault, unsigned line,
+                                           unsigned column, const char *format, ...)
 {
     char text[ERR_TEXT_MAX];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line, column, "%s", text);
+    (void)err_list_add(b->errors, STATUS_E_PARSE, fault, b->file, line, column, "%s", text);
     note_fault(b, STATUS_E_PARSE);
 }
 
@@ -119,7 +119,7 @@ static size_t check_text(struct builder *b, const char *text, size_t bytes)
     unsigned tab_line = 0;
 
     if (is_utf16(text, bytes)) {
-        report_fault(b, 1, 1, "the file is UTF-16, save it as UTF-8");
+        report_fault(b, FAULT_BAD_ENCODING, 1, 1, "the file is UTF-16, save it as UTF-8");
         *cut_line = 1;
         return 0;
     }
@@ -129,15 +129,16 @@ static size_t check_text(struct builder *b, const char *text, size_t bytes)
         const bool tab = n > 0 && code == '\t' && s.indent && tab_line != s.line;
         const bool bad = n == 0 || !utf8_is_printable(code);
         if (n == 0) {
-            report_fault(b, s.line, s.column,
+            report_fault(b, FAULT_BAD_ENCODING, s.line, s.column,
                          "byte 0x%02X is not UTF-8, save the file as UTF-8",
                          (unsigned)(unsigned char)text[s.at]);
         } else if (bad) {
-            report_fault(b, s.line, s.column,
+            report_fault(b, FAULT_BAD_ENCODING, s.line, s.column,
                          "character U+%04X does not belong into a text file, remove it",
                          (unsigned)code);
         } else if (tab) {
-            report_fault(b, s.line, s.column, "tab in the indentation, indent with spaces");
+            report_fault(b, FAULT_BAD_SYNTAX, s.line, s.column,
+                         "tab in the indentation, indent with spaces");
             tab_line = s.line;
         }
         if ((bad || tab) && *cut_line == 0) {
@@ -189,7 +190,7 @@ static uint32_t add_node(struct builder *b, enum tree_kind kind, const yaml_mark
 {
     struct tree *t = b->tree;
     if (t->count == TREE_NODES_MAX) {
-        report_fault(b, AT(mark), "too many values in one file");
+        report_fault(b, FAULT_TOO_MANY, AT(mark), "too many values in one file");
         stop_reading(b, STATUS_E_PARSE);
         return TREE_NONE;
     }
@@ -250,11 +251,11 @@ static void refuse_properties(struct builder *b, const yaml_char_t *anchor,
                               const yaml_char_t *tag, const yaml_mark_t *mark)
 {
     if (anchor) {
-        report_fault(b, AT(mark),
+        report_fault(b, FAULT_UNSUPPORTED, AT(mark),
                      "anchors (&name) are not read, write the value where it belongs");
     }
     if (tag) {
-        report_fault(b, AT(mark), "tags (!name) are not read, remove it");
+        report_fault(b, FAULT_UNSUPPORTED, AT(mark), "tags (!name) are not read, remove it");
     }
 }
 
@@ -283,14 +284,14 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
     refuse_properties(b, event->data.scalar.anchor, event->data.scalar.tag, mark);
     if (!is_clean(text, bytes)) {
-        report_fault(b, AT(mark),
+        report_fault(b, FAULT_BAD_ENCODING, AT(mark),
                      "line breaks, tabs and control characters are not read in a value");
         bad = true;
     }
     const uint32_t text_at = add_text(b, text, bad ? 0 : bytes);
     if (expects_key(b)) {
         if (plain && strcmp(text, "<<") == 0) {
-            report_fault(b, AT(mark),
+            report_fault(b, FAULT_UNSUPPORTED, AT(mark),
                          "merge keys (<<) are not read, write the keys out or under defaults");
             bad = true;
         }
@@ -306,7 +307,8 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
 static void on_alias(struct builder *b, const yaml_mark_t *mark)
 {
-    report_fault(b, AT(mark), "aliases (*name) are not read, write the value out");
+    report_fault(b, FAULT_UNSUPPORTED, AT(mark),
+                 "aliases (*name) are not read, write the value out");
     if (expects_key(b)) {
         take_key(b, add_text(b, "", 0), true, mark);
     } else {
@@ -325,12 +327,13 @@ static void on_open(struct builder *b, enum tree_kind kind, const yaml_event_t *
                           mark);
     }
     if (expects_key(b)) {
-        report_fault(b, AT(mark), "a key is wanted here, not a list or a map");
+        report_fault(b, FAULT_TEXT_EXPECTED, AT(mark),
+                     "a key is wanted here, not a list or a map");
         stop_reading(b, STATUS_E_PARSE);
         return;
     }
     if (b->depth == TREE_DEPTH_MAX) {
-        report_fault(b, AT(mark), "nested too deep");
+        report_fault(b, FAULT_TOO_DEEP, AT(mark), "nested too deep");
         stop_reading(b, STATUS_E_PARSE);
         return;
     }
@@ -363,7 +366,7 @@ static void check_duplicates(struct builder *b, uint32_t map)
         if (strcmp(list[i].name, list[first].name) != 0) {
             first = i;
         } else if (node->kind != TREE_SKIPPED) {
-            report_fault(b, node->key_line, node->key_column,
+            report_fault(b, FAULT_DUPLICATE_NAME, node->key_line, node->key_column,
                          "'%.40s' is given twice, first on line %u; keep one of them",
                          list[i].name, t->nodes[list[first].at].key_line);
             node->kind = TREE_SKIPPED;
@@ -376,14 +379,15 @@ static void on_document(struct builder *b, const yaml_event_t *event)
 {
     const yaml_mark_t *mark = &event->start_mark;
     if (++b->documents > 1) {
-        report_fault(b, AT(mark),
+        report_fault(b, FAULT_UNSUPPORTED, AT(mark),
                      "a second document begins here; a file holds one, remove the '---'");
         b->over = true;
         return;
     }
     if (event->data.document_start.tag_directives.start !=
         event->data.document_start.tag_directives.end) {
-        report_fault(b, AT(mark), "tag directives (%%TAG) are not read, remove it");
+        report_fault(b, FAULT_UNSUPPORTED, AT(mark),
+                     "tag directives (%%TAG) are not read, remove it");
     }
 }
 
@@ -464,7 +468,8 @@ static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
         (void)snprintf(from, sizeof from, " %s from line %u", context,
                        (unsigned)parser->context_mark.line + 1);
     }
-    report_fault(b, AT(mark), "not valid YAML: %s%s; %s", problem, from, hint_for(problem));
+    report_fault(b, FAULT_BAD_SYNTAX, AT(mark), "not valid YAML: %s%s; %s", problem, from,
+                 hint_for(problem));
     stop_reading(b, STATUS_E_PARSE);
 }
 
@@ -491,7 +496,7 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
 {
     *tree = (struct tree){0};
     if (bytes > TREE_BYTES_MAX) {
-        return err_list_add(errors, STATUS_E_PARSE, file, 0, 0,
+        return err_list_add(errors, STATUS_E_PARSE, FAULT_TOO_LARGE, file, 0, 0,
                             "the file is larger than %d MiB, split the lab",
                             TREE_BYTES_MAX >> 20);
     }

@@ -48,8 +48,8 @@ void team_build_map(struct team_build *b, uint32_t node, const char *key, team_e
         return;
     }
     if (kind != TREE_MAP) {
-        option_fault(b->r, node, "%s%s: names and what stands below them are wanted here",
-                     b->shown, key);
+        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
+                     "%s%s: names and what stands below them are wanted here", b->shown, key);
         return;
     }
     read_children(b, node, read);
@@ -62,7 +62,8 @@ void team_build_list(struct team_build *b, uint32_t node, const char *key, team_
         return;
     }
     if (kind == TREE_MAP || option_is_empty(b->r->tree, node)) {
-        option_fault(b->r, node, "%s: a list is wanted, as in [a, b]", key);
+        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%s: a list is wanted, as in [a, b]",
+                     key);
     } else if (kind == TREE_SCALAR) {
         read(b, node);
     } else {
@@ -82,7 +83,7 @@ void team_build_require(struct team_build *b, const struct option_table *table,
                         const char *key)
 {
     if (option_given(table, given, key) == TREE_NONE) {
-        option_fault(b->r, node, "%s%s is missing", shown, key);
+        option_fault(b->r, node, FAULT_MISSING_KEY, "%s%s is missing", shown, key);
     }
 }
 
@@ -107,7 +108,8 @@ bool team_build_key(struct team_build *b, uint32_t node, const char *what)
     if (is_name(key)) {
         return true;
     }
-    (void)err_list_add(b->r->errors, STATUS_E_RANGE, b->r->file, n->key_line, n->key_column,
+    (void)err_list_add(b->r->errors, STATUS_E_RANGE, FAULT_BAD_NAME, b->r->file, n->key_line,
+                       n->key_column,
                        "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
                        (int)strlen(b->shown) - 1, b->shown, key, what);
     b->r->failed = true;
@@ -121,7 +123,8 @@ bool team_build_text(struct team_build *b, uint32_t node, const char *what)
     if (n->kind == TREE_SCALAR && is_name(text)) {
         return true;
     }
-    option_fault(b->r, node, "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
+    option_fault(b->r, node, FAULT_BAD_NAME,
+                 "%.*s: '%.40s': %s has 1 to 31 letters, digits, '_', '-' or '.'",
                  (int)strlen(b->shown) - 1, b->shown, text, what);
     return false;
 }
@@ -135,7 +138,8 @@ uint16_t team_build_name(struct team_build *b, const char *text)
         }
     }
     if (n == TEAM_NONE) {
-        option_fault(b->r, TREE_NONE, "%.*s: more than %d names of parts, places and the like",
+        option_fault(b->r, TREE_NONE, FAULT_TOO_MANY,
+                     "%.*s: more than %d names of parts, places and the like",
                      (int)strlen(b->shown) - 1, b->shown, TEAM_NONE);
         return TEAM_NONE;
     }
@@ -208,7 +212,7 @@ uint16_t team_build_find(struct team_build *b, uint32_t node, const char *text,
         team_build_guess(&guess, text, name);
         names_append_new(known, sizeof known, name);
     }
-    option_fault(b->r, node, "%s: there is no '%.31s'%s%s%s", what, text,
+    option_fault(b->r, node, FAULT_UNKNOWN_NAME, "%s: there is no '%.31s'%s%s%s", what, text,
                  edit_guess_text(&guess, meant), count > 0 ? "; there is " : "", known);
     return TEAM_NONE;
 }

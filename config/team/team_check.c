@@ -16,7 +16,7 @@ static void check_parts(struct team_build *b, size_t robot)
     const struct team_robot_params *r = &p->robots[robot];
     const struct team_step *step = team_takes_nothing(p, (uint16_t)robot, r->sequence);
     if (step) {
-        option_fault(b->r, ((uint32_t *)b->robot_nodes.items)[robot],
+        option_fault(b->r, ((uint32_t *)b->robot_nodes.items)[robot], FAULT_PART_NOT_HANDLED,
                      "%srobots.%s: sequence %s takes parts from %s (line %u), and the robot "
                      "handles none of them; add one to handles",
                      b->shown, r->name, p->sequences[r->sequence].name, team_name(p, step->arg),
@@ -31,7 +31,7 @@ static void check_robots(struct team_build *b)
         const uint32_t node = ((uint32_t *)b->robot_nodes.items)[i];
         const char *pair = p->robots[i].pair;
         if (pair[0] && !team_is_id(pair)) {
-            option_fault(b->r, node,
+            option_fault(b->r, node, FAULT_BAD_NAME,
                          "%srobots.%s.pair: an id has 1 to 31 letters, digits, '_' "
                          "or '-'",
                          b->shown, p->robots[i].name);
@@ -49,7 +49,7 @@ static void check_jobs(struct team_build *b)
         char why[TEAM_JOB_FAULT_MAX];
         const bool again = i > 0 && nodes[i] == nodes[i - 1]; /* of one count */
         if (!again && team_job_fault(&b->params, &b->params.jobs[i], why)) {
-            option_fault(b->r, nodes[i], "%sjobs: %s", b->shown, why);
+            option_fault(b->r, nodes[i], FAULT_BAD_JOB, "%sjobs: %s", b->shown, why);
         }
     }
 }
@@ -74,10 +74,10 @@ static void tell_fault(void *context, const struct team_fault *fault)
     char text[TEAM_FAULT_TEXT_MAX];
     team_fault_text(&t->b->params, fault, text);
     if (fault->warning) {
-        (void)err_list_add(t->warnings, STATUS_OK, r->file, at->line, at->column, "warning: %s",
-                           text);
+        (void)err_list_add(t->warnings, STATUS_OK, (enum fault)fault->kind, r->file, at->line,
+                           at->column, "warning: %s", text);
     } else {
-        option_fault(r, node, "%s", text);
+        option_fault(r, node, (enum fault)fault->kind, "%s", text);
     }
 }
 

@@ -67,7 +67,8 @@ static bool is_full(struct team_build *b, uint32_t node, size_t count, size_t mo
                     const char *what)
 {
     if (count == most) {
-        option_fault(b->r, node, "%s%s: more than %zu are too many", b->shown, what, most);
+        option_fault(b->r, node, FAULT_TOO_MANY, "%s%s: more than %zu are too many", b->shown,
+                     what, most);
     }
     return count >= most;
 }
@@ -191,7 +192,7 @@ static void read_robot(struct team_build *b, uint32_t node)
             team_build_find(b, option_given(table, given, "sequence"), values.sequence, what,
                             b->sequences.count, team_nth_sequence);
     } else if (option_given(table, given, "cycles") != TREE_NONE) {
-        option_fault(b->r, option_given(table, given, "cycles"),
+        option_fault(b->r, option_given(table, given, "cycles"), FAULT_NOT_APPLICABLE,
                      "%scycles is given, but the robot has no sequence to repeat", shown);
     }
     read_handled(b, option_given(table, given, "handles"), shown, robot);
@@ -279,8 +280,8 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
                             "window");
     read_parts(b, &reading);
     if (TEAM_COUNT(b, TEAM_OF_ROBOTS) == 0 && !b->r->failed && !b->r->tree->partial) {
-        option_fault(b->r, node, "%srobots are missing, the least is \"robots: {R1: {}}\"",
-                     b->shown);
+        option_fault(b->r, node, FAULT_MISSING_KEY,
+                     "%srobots are missing, the least is \"robots: {R1: {}}\"", b->shown);
     }
     b->params.may_fail = true;
     if (!b->r->failed && !b->no_memory) {
@@ -291,7 +292,7 @@ static void read_team(struct team_build *b, uint32_t node, struct err_list *warn
         team_build_check(b, warnings);
     }
     if (b->no_memory) {
-        option_fault(b->r, TREE_NONE, "not enough memory to read it");
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     }
     b->r->failed = b->r->failed || failed_before;
     free(b->written.items);
@@ -314,7 +315,7 @@ static void append_team(struct option_reader *r, uint32_t node, const char *name
         reallocarray(out->memory, out->team_count + 1, sizeof out->memory[0]);
     out->memory = memory ? memory : out->memory;
     if (!b || !teams || !memory) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         free(b);
         return;
     }
@@ -387,10 +388,10 @@ static void read_named(struct option_reader *r, uint32_t node, struct team_file 
         return;
     }
     if (!team_is_id(name)) {
-        option_fault(r, node, "team '%.40s': a name has 1 to 31 letters, digits, '_' or '-'",
-                     name);
+        option_fault(r, node, FAULT_BAD_NAME,
+                     "team '%.40s': a name has 1 to 31 letters, digits, '_' or '-'", name);
     } else if (out->team_count == TEAMS_MAX) {
-        option_fault(r, node, "teams: there are more than %d", TEAMS_MAX);
+        option_fault(r, node, FAULT_TOO_MANY, "teams: there are more than %d", TEAMS_MAX);
     } else {
         append_team(r, node, name, shown, out);
     }
@@ -414,7 +415,7 @@ static void check_pairs(struct option_reader *r, uint32_t node, const struct tea
         }
     }
     if (!sorted) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
         return;
     }
     qsort(sorted, n, sizeof sorted[0], names_by_name);
@@ -423,6 +424,7 @@ static void check_pairs(struct option_reader *r, uint32_t node, const struct tea
             first = i;
         } else {
             option_fault(r, team_file_pair_node(r, node, sorted[i].name, i - first),
+                         FAULT_DUPLICATE_NAME,
                          "pair %s is a robot of team %s already; it can be one robot only",
                          sorted[i].name, file->teams[sorted[first].at].name);
         }
@@ -436,7 +438,7 @@ static void start_file(struct option_reader *r, uint32_t node, bool single,
     *out = (struct team_file){.warnings = calloc(1, sizeof *out->warnings)};
     out->text = team_file_text(r->tree, node, single);
     if (!out->warnings || !out->text) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
     }
 }
 
@@ -448,7 +450,7 @@ void team_file_read(struct option_reader *r, uint32_t node, struct team_file *ou
         return;
     }
     if (map->kind != TREE_MAP) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_OBJECT_EXPECTED,
                      "teams: names and what stands below them are wanted, as in "
                      "{cell: {robots: {R1: {}}}}");
         return;
@@ -483,14 +485,15 @@ static void finish_file(const struct option_reading *reading, void *values)
     struct team_file *file = values;
     *file = (struct team_file){0};
     if (team != TREE_NONE && teams != TREE_NONE) {
-        option_fault(r, team, "team: one team or several under teams, not both");
+        option_fault(r, team, FAULT_CONFLICTING_KEYS,
+                     "team: one team or several under teams, not both");
     } else if (team != TREE_NONE) {
         read_single(r, team, file);
     } else if (teams != TREE_NONE) {
         team_file_read(r, teams, file);
     }
     if (file->team_count == 0 && !r->failed && !r->tree->partial) {
-        option_fault(r, TREE_ROOT,
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY,
                      "a team is missing, the least is \"team: {robots: {R1: {}}}\"");
     }
     if (r->failed) {

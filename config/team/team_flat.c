@@ -37,6 +37,7 @@ static bool walk_uses(struct team_build *b, uint32_t first, unsigned within)
             struct written_sequence *used = sequence_at(b, step->used);
             if (used->open || within == WITHIN_MAX) {
                 option_fault(b->r, step->node,
+                             used->open ? FAULT_CIRCULAR_SEQUENCE : FAULT_TOO_DEEP,
                              used->open ? "%s%s uses %s, which uses it: a sequence cannot be a "
                                           "step of itself; Repeat goes round"
                                         : "%s%s uses %s: sequences stand too deep within each "
@@ -81,7 +82,7 @@ static uint32_t lay_step(struct team_build *b, const struct written_step *from,
     const uint32_t at = count_laid(b);
     if (at == TEAM_FLAT_STEPS_MAX) {
         if (!b->r->failed) {
-            option_fault(b->r, from->node,
+            option_fault(b->r, from->node, FAULT_TOO_MANY,
                          "%ssequences: laid flat they have more than %d steps", b->shown,
                          TEAM_FLAT_STEPS_MAX);
         }
@@ -116,7 +117,7 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
     if (w->first == 0) { /* Repeat alone */
         if (in->counted) {
             option_fault(
-                b->r, w->node,
+                b->r, w->node, FAULT_BAD_STEP,
                 "%ssequences.%s: Repeat alone begins the sequence anew, which it cannot "
                 "within Repeat: {times: ...}",
                 b->shown, team_nth_sequence(b, w->step.sequence));
@@ -125,7 +126,7 @@ static void lay_loop(struct team_build *b, const struct written_step *w,
         return;
     }
     if (within.loops > TEAM_LOOPS_MAX) {
-        option_fault(b->r, w->node,
+        option_fault(b->r, w->node, FAULT_TOO_DEEP,
                      "%ssequences.%s: more than %d counted loops stand within each other",
                      b->shown, team_nth_sequence(b, w->step.sequence), TEAM_LOOPS_MAX);
         return;

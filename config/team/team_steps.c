@@ -72,7 +72,7 @@ static void read_take(struct team_build *b, const struct place *at, struct writt
         out->step.arg = find_buffer(b, at, option_given(table, given, "from"), values.from);
     }
     if (values.retry_us > 0 && option_given(table, given, "none") != TREE_NONE) {
-        option_fault(b->r, option_given(table, given, "none"),
+        option_fault(b->r, option_given(table, given, "none"), FAULT_CONFLICTING_KEYS,
                      "%snone: the sequence ends, or looks again after retry_s; leave one out",
                      at->below);
     }
@@ -87,7 +87,7 @@ static void read_resources(struct team_build *b, const struct place *at,
     uint32_t i = list ? tree->nodes[at->value].first : at->value;
     out->step.first_resource = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
     if ((!list && !is_scalar(b, at->value)) || count == 0 || count > TEAM_WANT_MAX) {
-        option_fault(b->r, at->node,
+        option_fault(b->r, at->node, FAULT_WRONG_COUNT,
                      "%s: a resource, or a list of 1 to %d, is wanted, as in Lock: [A, B]",
                      at->shown, TEAM_WANT_MAX);
         return;
@@ -99,7 +99,8 @@ static void read_resources(struct team_build *b, const struct place *at,
         for (uint32_t k = 0; k < out->step.resource_count && resource != TEAM_NONE; k++) {
             if (*TEAM_AT(b, TEAM_OF_LISTS, uint16_t, out->step.first_resource + k) ==
                 resource) {
-                option_fault(b->r, i, "%s: %s is there twice", at->shown, text_of(b, i));
+                option_fault(b->r, i, FAULT_DUPLICATE_NAME, "%s: %s is there twice", at->shown,
+                             text_of(b, i));
             }
         }
         *TEAM_ADD(b, TEAM_OF_LISTS, uint16_t) = resource;
@@ -133,7 +134,7 @@ static void check_meeting(struct team_build *b, const struct place *at,
                            (other->kind == TEAM_STEP_MEET || other->kind == TEAM_STEP_TOGETHER);
         if (meets && other->meeting == step->meeting &&
             (other->robots != step->robots || other->kind != step->kind)) {
-            option_fault(b->r, at->node,
+            option_fault(b->r, at->node, FAULT_INCONSISTENT,
                          "%s: on line %u the same meeting is %s of %u robots; give this one "
                          "another name, or the same",
                          at->shown, (unsigned)other->line,
@@ -151,8 +152,8 @@ static void read_meeting(struct team_build *b, const struct place *at, struct wr
     struct meet_values values = {.name = ""};
     uint32_t given[OPTION_ROWS_MAX] = {0};
     if (!is_map(b, at->value)) {
-        option_fault(b->r, at->node, "%s: {name: m, robots: 2%s} is wanted", at->shown,
-                     together ? ", task: Lift" : "");
+        option_fault(b->r, at->node, FAULT_BAD_STEP, "%s: {name: m, robots: 2%s} is wanted",
+                     at->shown, together ? ", task: Lift" : "");
         return;
     }
     option_defaults(table, &values);
@@ -167,7 +168,7 @@ static void read_meeting(struct team_build *b, const struct place *at, struct wr
         }
     }
     if (values.robots > TEAM_COUNT(b, TEAM_OF_ROBOTS)) {
-        option_fault(b->r, option_given(table, given, "robots"),
+        option_fault(b->r, option_given(table, given, "robots"), FAULT_OUT_OF_RANGE,
                      "%srobots: the team has %zu only", at->below,
                      TEAM_COUNT(b, TEAM_OF_ROBOTS));
     }
@@ -199,7 +200,8 @@ static void read_tool(struct team_build *b, const struct place *at, struct writt
     out->step.kind = TEAM_STEP_TOOL;
     out->step.task = team_build_task(b, "ChangeTool");
     if (!is_scalar(b, at->value)) {
-        option_fault(b->r, at->node, "%s: a tool is wanted, as in ChangeTool: d", at->shown);
+        option_fault(b->r, at->node, FAULT_BAD_STEP,
+                     "%s: a tool is wanted, as in ChangeTool: d", at->shown);
     } else if (team_build_text(b, at->value, "a tool")) {
         out->step.arg = team_build_name(b, text_of(b, at->value));
     }
@@ -215,7 +217,7 @@ static void read_repeat(struct team_build *b, const struct place *at, struct wri
         return;
     }
     if (!is_map(b, at->value)) {
-        option_fault(b->r, at->node,
+        option_fault(b->r, at->node, FAULT_BAD_STEP,
                      "%s: Repeat alone, or Repeat: {times: 3, steps: [...]} is wanted",
                      at->shown);
         return;
@@ -242,8 +244,8 @@ static void read_if(struct team_build *b, const struct place *at, struct written
     char part[OPTION_PREFIX_MAX + 8];
     out->kind = WRITTEN_IF;
     if (!is_map(b, at->value)) {
-        option_fault(b->r, at->node, "%s: If: {part: a, then: [...], else: [...]} is wanted",
-                     at->shown);
+        option_fault(b->r, at->node, FAULT_BAD_STEP,
+                     "%s: If: {part: a, then: [...], else: [...]} is wanted", at->shown);
         return;
     }
     option_read(b->r, table, "", at->value, at->below, &nothing, given);
@@ -251,7 +253,8 @@ static void read_if(struct team_build *b, const struct place *at, struct written
     const uint32_t then = option_given(table, given, "then");
     const uint32_t other = option_given(table, given, "else");
     if (then == TREE_NONE && other == TREE_NONE) {
-        option_fault(b->r, at->value, "%sthen is missing, or else", at->below);
+        option_fault(b->r, at->value, FAULT_MISSING_KEY, "%sthen is missing, or else",
+                     at->below);
     }
     (void)snprintf(part, sizeof part, "%spart", at->below);
     out->parts = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
@@ -259,8 +262,8 @@ static void read_if(struct team_build *b, const struct place *at, struct written
     out->part_end = (uint32_t)TEAM_COUNT(b, TEAM_OF_LISTS);
     if (out->part_end - out->parts > TEAM_WANT_MAX ||
         (out->part_end == out->parts && option_given(table, given, "part") != TREE_NONE)) {
-        option_fault(b->r, at->value, "%spart: 1 to %d parts are wanted", at->below,
-                     TEAM_WANT_MAX);
+        option_fault(b->r, at->value, FAULT_WRONG_COUNT, "%spart: 1 to %d parts are wanted",
+                     at->below, TEAM_WANT_MAX);
     }
     out->first = then == TREE_NONE ? 0 : read_list(b, at->sequence, then, at->shown);
     out->other = other == TREE_NONE ? 0 : read_list(b, at->sequence, other, at->shown);
@@ -326,7 +329,7 @@ static bool is_slip(struct team_build *b, const struct place *at, uint32_t node,
         guess_word(&guess, name, team_nth_sequence(b, i));
     }
     if (guess.name) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_UNKNOWN_NAME,
                      "%s: there is no '%.31s'%s; a task of that name needs a row under tasks",
                      at->shown, name, edit_guess_text(&guess, meant));
     }
@@ -337,7 +340,7 @@ static void set_task(struct team_build *b, const struct place *at, const char *n
                      uint32_t value, const char *arg, struct team_step *step)
 {
     if (team_is_step_word(name)) {
-        option_fault(b->r, value, "%s: %s is no task", at->shown, name);
+        option_fault(b->r, value, FAULT_UNKNOWN_NAME, "%s: %s is no task", at->shown, name);
         return;
     }
     if (is_slip(b, at, at->node, name)) {
@@ -367,8 +370,8 @@ static void read_other(struct team_build *b, const struct place *at, const char 
             out->used = (uint16_t)i;
             ((struct written_sequence *)b->sequences.items)[i].used = true;
             if (at->value != TREE_NONE) {
-                option_fault(b->r, at->value, "%s: %s is a sequence, no value is wanted",
-                             at->shown, word);
+                option_fault(b->r, at->value, FAULT_NOT_APPLICABLE,
+                             "%s: %s is a sequence, no value is wanted", at->shown, word);
             }
             return;
         }
@@ -376,8 +379,8 @@ static void read_other(struct team_build *b, const struct place *at, const char 
     out->step.kind = TEAM_STEP_TASK;
     if (at->value != TREE_NONE &&
         (!is_scalar(b, at->value) || !team_build_text(b, at->value, "the value of a task"))) {
-        option_fault(b->r, at->value, "%s: one value is wanted behind a task, as in Move: IB",
-                     at->shown);
+        option_fault(b->r, at->value, FAULT_BAD_STEP,
+                     "%s: one value is wanted behind a task, as in Move: IB", at->shown);
         return;
     }
     set_task(b, at, word, at->value != TREE_NONE ? at->value : at->node,
@@ -401,7 +404,7 @@ static bool read_word(struct team_build *b, struct place *at, const char **word)
     }
     const size_t bytes = strlen(*word);
     if (bytes == 0 || bytes >= TEAM_NAME_MAX || strpbrk(*word, " {}[],:\"'")) {
-        option_fault(b->r, at->node,
+        option_fault(b->r, at->node, FAULT_BAD_STEP,
                      "%s: a step is a word, or one word with its value, as in Lock: IB",
                      at->shown);
         return false;
@@ -437,8 +440,8 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
         return 0;
     }
     if (tree->nodes[node].kind != TREE_LIST || tree->nodes[node].count == 0) {
-        option_fault(b->r, node, "%s: a list of steps is wanted, as in [Lock: IB, Move: IB]",
-                     shown);
+        option_fault(b->r, node, FAULT_LIST_EXPECTED,
+                     "%s: a list of steps is wanted, as in [Lock: IB, Move: IB]", shown);
         return 0;
     }
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
@@ -446,7 +449,8 @@ static uint32_t read_list(struct team_build *b, uint16_t sequence, uint32_t node
         struct written_step step = {.node = i};
         const uint32_t index = (uint32_t)b->written.count;
         if (index > TEAM_STEPS_MAX) {
-            option_fault(b->r, i, "%s: the team has more than %d steps", shown, TEAM_STEPS_MAX);
+            option_fault(b->r, i, FAULT_TOO_MANY, "%s: the team has more than %d steps", shown,
+                         TEAM_STEPS_MAX);
             return first;
         }
         (void)team_build_append(b, &b->written, sizeof step);
@@ -481,7 +485,7 @@ void team_build_sequence(struct team_build *b, uint32_t node)
     }
     for (size_t i = 0; i < TEAM_COUNT(b, TEAM_OF_TASKS); i++) {
         if (strcmp(team_nth_task(b, i), name) == 0) {
-            option_fault(b->r, node,
+            option_fault(b->r, node, FAULT_DUPLICATE_NAME,
                          "%ssequences.%s: a task has this name, too; as a step it "
                          "could be either",
                          b->shown, name);
@@ -489,7 +493,7 @@ void team_build_sequence(struct team_build *b, uint32_t node)
     }
     for (size_t i = 0; i < COUNT(words); i++) {
         if (strcmp(words[i].word, name) == 0) {
-            option_fault(b->r, node,
+            option_fault(b->r, node, FAULT_RESERVED_NAME,
                          "%ssequences.%s is a word of sequences, give it another "
                          "name",
                          b->shown, name);

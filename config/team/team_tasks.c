@@ -81,7 +81,7 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
         return;
     }
     if (tree->nodes[node].kind != TREE_MAP) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
                      "%spayload: members of a command are wanted, as in "
                      "{force_n: 5, at: \"{arg}\"}",
                      shown);
@@ -89,7 +89,8 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
     }
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
         if (is_own_member(tree_key(tree, i))) {
-            option_fault(b->r, i, "%spayload.%s is given by Tandem itself, leave it out", shown,
+            option_fault(b->r, i, FAULT_RESERVED_NAME,
+                         "%spayload.%s is given by Tandem itself, leave it out", shown,
                          tree_key(tree, i));
             return;
         }
@@ -99,8 +100,9 @@ static void read_payload(struct team_build *b, uint32_t node, const char *shown,
     if (!text) {
         b->no_memory = true;
     } else if (strlen(text) >= sizeof task->payload) {
-        option_fault(b->r, node, "%spayload: %zu bytes are too long as JSON, at most %zu",
-                     shown, strlen(text), sizeof task->payload - 1);
+        option_fault(b->r, node, FAULT_TOO_LONG,
+                     "%spayload: %zu bytes are too long as JSON, at most %zu", shown,
+                     strlen(text), sizeof task->payload - 1);
     } else {
         (void)snprintf(task->payload, sizeof task->payload, "%s", text);
     }
@@ -119,17 +121,18 @@ static void check_task(struct team_build *b, uint32_t node, const char *shown,
     const struct option_table *table = &team_task_options;
     const uint32_t payload = option_given(table, given, "payload");
     if (values->params.to_position && values->params.op[0]) {
-        option_fault(b->r, option_given(table, given, "op"),
+        option_fault(b->r, option_given(table, given, "op"), FAULT_CONFLICTING_KEYS,
                      "%sop: a task with to: position is a go; leave one of both out", shown);
     } else if (payload != TREE_NONE && !values->params.op[0]) {
-        option_fault(b->r, payload, "%spayload needs op", shown);
+        option_fault(b->r, payload, FAULT_NEEDS_KEY, "%spayload needs op", shown);
     }
     if (option_given(table, given, "nominal_sd_s") != TREE_NONE && values->mean_us == 0) {
-        option_fault(b->r, option_given(table, given, "nominal_sd_s"),
+        option_fault(b->r, option_given(table, given, "nominal_sd_s"), FAULT_NEEDS_KEY,
                      "%snominal_sd_s needs nominal_s", shown);
     }
     if (team_is_step_word(tree_key(b->r->tree, node))) {
-        option_fault(b->r, node, "%.*s is a word of sequences, give the task another name",
+        option_fault(b->r, node, FAULT_RESERVED_NAME,
+                     "%.*s is a word of sequences, give the task another name",
                      (int)strlen(shown) - 1, shown);
     }
 }
@@ -163,7 +166,8 @@ void team_build_check_window(struct team_build *b, const struct team_window *win
                              uint32_t node, const char *shown)
 {
     if (window->min_us > window->max_us) {
-        option_fault(b->r, node, "%s%s.min_s (%g s) is more than max_s (%g s)", b->shown, shown,
+        option_fault(b->r, node, FAULT_WRONG_ORDER,
+                     "%s%s.min_s (%g s) is more than max_s (%g s)", b->shown, shown,
                      lab_s(window->min_us), lab_s(window->max_us));
     }
 }
@@ -249,7 +253,7 @@ static void read_duration(struct team_build *b, uint32_t node, const struct dura
     if (value_s > 1e9 || strlen(key) >= sizeof name || name[0] == '\0' ||
         strlen(name) >= TEAM_NAME_MAX || strlen(arg) >= TEAM_NAME_MAX ||
         (space && (!arg[0] || strchr(arg, ' ')))) {
-        option_fault(b->r, node,
+        option_fault(b->r, node, FAULT_BAD_FORMAT,
                      "%s: a task, or a task and its value with one space between, "
                      "and seconds are wanted, as in \"Move IB: 6\"",
                      what);
@@ -269,8 +273,9 @@ static void read_durations(struct team_build *b, uint32_t node, const struct dur
         return;
     }
     if (tree->nodes[node].kind != TREE_MAP) {
-        option_fault(b->r, node, "%s%s: tasks and seconds are wanted, as in {Move IB: 6}",
-                     b->shown, map->key);
+        option_fault(b->r, node, FAULT_OBJECT_EXPECTED,
+                     "%s%s: tasks and seconds are wanted, as in {Move IB: 6}", b->shown,
+                     map->key);
         return;
     }
     for (uint32_t i = tree->nodes[node].first; i != TREE_NONE; i = tree->nodes[i].next) {
@@ -315,8 +320,9 @@ void team_build_nominals(struct team_build *b)
         n.mean_us = resolve_given(b, first, &n, false);
         n.sd_us = sd_us < 0 ? 0 : sd_us;
         if (n.mean_us < 0) {
-            option_fault(b->r, list[i].node, "%snominal_sd_s.%.40s: nominal_s is not given",
-                         b->shown, tree_key(b->r->tree, list[i].node));
+            option_fault(b->r, list[i].node, FAULT_NEEDS_KEY,
+                         "%snominal_sd_s.%.40s: nominal_s is not given", b->shown,
+                         tree_key(b->r->tree, list[i].node));
         } else {
             *TEAM_ADD(b, TEAM_OF_NOMINALS, struct team_nominal) = n;
         }

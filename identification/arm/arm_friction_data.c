@@ -138,16 +138,16 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
     memset(card, 0, sizeof *card);
     card->rows = raw->n;
     if (find_period(raw, &period_s) != STATUS_OK) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+        return err_no_memory(err, "data", "no memory");
     }
     if (!(period_s >= DT_S_MIN && period_s <= DT_S_MAX)) {
-        return err_set(err, STATUS_E_PARSE, "data", 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_WRONG_UNIT, "data",
                        "rows are %.3g s apart; times must be in seconds, %g to %g s apart",
                        period_s, DT_S_MIN, DT_S_MAX);
     }
     gsl_vector *memory = gsl_vector_alloc(COLUMNS * raw->n);
     if (!memory) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+        return err_no_memory(err, "data", "no memory");
     }
     set->memory = memory;
     place_columns(set, raw->n);
@@ -165,7 +165,7 @@ enum status arm_friction_set_make(const struct arm_friction_raw *raw,
         return STATUS_OK;
     }
     arm_friction_set_free(set);
-    return err_set(err, STATUS_E_PARSE, "data", 0, 0,
+    return err_set(err, STATUS_E_PARSE, FAULT_TOO_FEW, "data",
                    "no %g s in a row with angles, speeds and currents of all joints: %zu rows, "
                    "%zu incomplete, %zu not later than the one before, %zu gaps",
                    RUN_S_MIN, card->rows, card->incomplete, card->back_rows, card->gaps);

@@ -695,14 +695,14 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
     }
     m->card.resampled = m->on_grid || n > rows;
     if (!point_columns(m, n, &out, &to)) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
+        return err_no_memory(err, "data", "no memory for %zu samples", n);
     }
     fill_columns(m, &out.set, &to);
     look_at_channels(m);
     const enum status st = derive_velocities(m, &out.set, &to);
     if (st != STATUS_OK) {
         data_table_free(&out);
-        return err_set(err, st, "data", 0, 0, "no velocities can be derived: %s",
+        return err_set(err, st, FAULT_FIT_FAILED, "data", "no velocities can be derived: %s",
                        status_name(st));
     }
     describe_channels(m, &out.set, &to);
@@ -715,18 +715,18 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
     const double usual = usual_period(m);
     m->card.rows = m->raw->n;
     if (!(usual > 0.0)) {
-        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_TIME_NOT_RISING, "data",
                        "time does not go on in these %zu rows, a recording in order is needed",
                        m->raw->n);
     }
     if (!(usual >= DT_S_MIN && usual <= DT_S_MAX)) {
-        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_WRONG_UNIT, "data",
                        "rows are %.4g s apart, times must be in seconds (ms? us? ns?)", usual);
     }
     keep_and_cut(m, usual);
     find_pieces(m);
     if (m->piece_count == 0) {
-        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "no %d samples in a row: of %zu rows %zu are incomplete, %zu repeat a "
                        "time, %zu run back in time, and there are %zu gaps",
                        DATA_RUN_MIN, m->raw->n, m->card.incomplete, m->card.duplicates,
@@ -746,7 +746,7 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     struct maker m = {.raw = raw};
     if (raw->n < 2) {
         *card = (struct data_card){.rows = raw->n};
-        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "%zu rows, a recording of many is needed", raw->n);
     }
     for (size_t a = 0; a < raw->axes; a++) {
@@ -755,9 +755,9 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     list_columns(raw, &m.source);
     m.kept = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
-    const enum status st = m.kept && m.scratch ? make_data_set(&m, table, err)
-                                               : err_set(err, STATUS_E_NOMEM, "data", 0, 0,
-                                                         "no memory for %zu rows", raw->n);
+    const enum status st = m.kept && m.scratch
+                               ? make_data_set(&m, table, err)
+                               : err_no_memory(err, "data", "no memory for %zu rows", raw->n);
     gsl_vector_ulong_free(m.kept);
     gsl_vector_free(m.scratch);
     *card = m.card;

@@ -224,14 +224,14 @@ static double usual_period(const struct maker *m, const size_t *part_end, double
 static enum status check_rows(const struct maker *m, struct err *err)
 {
     if (m->jump_rad > HEADING_JUMP_RAD) {
-        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_WRONG_UNIT, "data",
                        "theta jumps by %.4g from one pose to the next, headings must be in "
                        "radians (degrees?)",
                        m->jump_rad);
     }
     if (m->run_count == 0) {
         return err_set(
-            err, STATUS_E_EMPTY, "data", 0, 0,
+            err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
             "no %d poses in a row: of %zu rows %zu lack time or a wheel, %zu lack a "
             "pose, %zu repeat an old pose, %zu a time, %zu run back in time, %zu cuts%s",
             ODOMETRY_RUN_MIN, m->raw->n, m->card.incomplete, m->card.pose_missing,
@@ -252,7 +252,7 @@ static enum status make_odometry_set(struct maker *m, double *scratch, struct er
     }
     const double usual_s = usual_period(m, part_end, scratch);
     if (m->kept > 1 && !(usual_s >= DT_S_MIN && usual_s <= DT_S_MAX)) {
-        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_WRONG_UNIT, "data",
                        "rows are %.4g s apart, times must be in seconds (ms? us? ns?)",
                        usual_s);
     }
@@ -274,7 +274,7 @@ enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_se
     struct maker m = {.raw = raw, .card = {.rows = raw->n}};
     *card = m.card;
     if (raw->n < 2) {
-        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
                        "%zu rows, a recording of many is needed", raw->n);
     }
     gsl_vector *memory = gsl_vector_alloc(COLUMNS * raw->n);
@@ -290,7 +290,7 @@ enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_se
         m.theta = columns + 5 * raw->n;
         st = make_odometry_set(&m, scratch->data, err);
     } else {
-        st = err_set(err, st, "data", 0, 0, "no memory for %zu rows", raw->n);
+        st = err_set(err, st, FAULT_NO_MEMORY, "data", "no memory for %zu rows", raw->n);
     }
     gsl_vector_free(scratch);
     *card = m.card;

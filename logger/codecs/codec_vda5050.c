@@ -48,7 +48,8 @@ static bool read_value(struct json_scan *s, enum vda_form form, void *at)
             return false;
         }
         if (!(number >= 0.0 && number < most)) {
-            return json_scan_fail(s, "a whole number of 0 or more was expected");
+            return json_scan_fail(s, FAULT_WHOLE_NUMBER_EXPECTED,
+                                  "a whole number of 0 or more was expected");
         }
         *(int64_t *)at = (int64_t)number;
         return true;

@@ -39,7 +39,8 @@ static const struct payload_member away_members[] = {
 static bool check_away(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
     (void)seen;
-    return e->away_us >= 0 || json_scan_fail(s, "an \"away_s\" of 0 or more was expected");
+    return e->away_us >= 0 ||
+           json_scan_fail(s, FAULT_OUT_OF_RANGE, "an \"away_s\" of 0 or more was expected");
 }
 
 static const struct payload_member session_members[] = {
@@ -53,7 +54,7 @@ static bool check_session(struct json_scan *s, struct event *e, const struct pay
 {
     (void)seen;
     return e->session.away_us >= 0 ||
-           json_scan_fail(s, "an \"away_s\" of 0 or more was expected");
+           json_scan_fail(s, FAULT_OUT_OF_RANGE, "an \"away_s\" of 0 or more was expected");
 }
 
 /* clang-format off */

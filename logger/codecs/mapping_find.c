@@ -102,7 +102,8 @@ static bool find_members(struct json_scan *s, const struct search *r,
             const uint64_t bit = UINT64_C(1) << nodes[k].rank;
             if (seen & bit) {
                 s->at = key.at;
-                return json_scan_fail(s, "each member may be given once only");
+                return json_scan_fail(s, FAULT_DUPLICATE_NAME,
+                                      "each member may be given once only");
             }
             seen |= bit;
             likely = nodes[k].next;

@@ -133,7 +133,7 @@ static bool is_given(const char *name, const struct event *e, const struct paylo
 static bool fail_at(struct json_scan *s, const struct json_text *key, const char *expected)
 {
     s->at = key->at;
-    return json_scan_fail(s, expected);
+    return json_scan_fail(s, FAULT_UNEXPECTED_VALUE, expected);
 }
 
 static bool check_sizes(struct json_scan *s, const struct sized_op *row, const struct event *e,
@@ -183,7 +183,8 @@ static bool check_command(struct json_scan *s, struct event *e, const struct pay
                    check_sizes(s, &sized_ops[i], e, seen);
         }
     }
-    return e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty");
+    return e->command.op[0] != '\0' ||
+           json_scan_fail(s, FAULT_MISSING_VALUE, "\"op\" must not be empty");
 }
 
 static const struct payload_kind command_kind = {"command", EVENT_COMMAND,
@@ -386,7 +387,7 @@ static bool scan_held(struct json_scan *s, struct event *e)
         return false;
     }
     return (e->reply.held_s >= 0.0 && e->reply.held_s <= 86400.0) ||
-           json_scan_fail(s, "0 to 86400 s was expected");
+           json_scan_fail(s, FAULT_OUT_OF_RANGE, "0 to 86400 s was expected");
 }
 
 static bool scan_calibrate(struct json_scan *s, struct event *e)
@@ -466,7 +467,7 @@ static bool check_echo(struct json_scan *s, struct event *e, const struct payloa
     (void)seen;
     return (e->echo.source_received_us != LAB_TIME_NONE &&
             e->echo.source_us != LAB_TIME_NONE) ||
-           json_scan_fail(s, "\"t_received\" and \"t\" must be times");
+           json_scan_fail(s, FAULT_TIME_EXPECTED, "\"t_received\" and \"t\" must be times");
 }
 
 static const struct payload_kind telemetry_kind = {

@@ -36,11 +36,12 @@ const char *csv_text(const struct csv *csv, size_t column)
     return column < csv->fields.count ? csv->text + csv->fields.start[column] : "";
 }
 
-enum status csv_error(const struct csv *csv, size_t column, struct err *err, const char *text)
+enum status csv_error(const struct csv *csv, size_t column, struct err *err, enum fault fault,
+                      const char *text)
 {
     const unsigned at = column < csv->fields.count ? csv->fields.column[column] : 0;
-    return err_set(err, STATUS_E_PARSE, csv->name, csv->line, at, "column '%.*s': %s",
-                   SHOWN_MAX, csv_name(csv, column), text);
+    return err_set_at(err, STATUS_E_PARSE, fault, csv->name, csv->line, at, "column '%.*s': %s",
+                      SHOWN_MAX, csv_name(csv, column), text);
 }
 
 /* "lap1[s]" in the header is what others call "lap1_s". */
@@ -86,10 +87,10 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     const char *colon = strrchr(name, ':');
-    return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                   "there is no column '%.*s'%s%s%s, the columns are: %s", SHOWN_MAX, name,
-                   colon ? " and no unit '" : "", colon ? colon + 1 : "", colon ? "'" : "",
-                   list);
+    return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_COLUMN, csv->name, csv->line, 0,
+                      "there is no column '%.*s'%s%s%s, the columns are: %s", SHOWN_MAX, name,
+                      colon ? " and no unit '" : "", colon ? colon + 1 : "", colon ? "'" : "",
+                      list);
 }
 
 static bool plain_number(const struct csv *csv, size_t column, double *value)
@@ -127,7 +128,7 @@ enum status csv_number(const struct csv *csv, size_t column, double *value, stru
         (void)snprintf(what, sizeof what, "'%.*s' is not a number, as 0.05 or -2e-3 are",
                        SHOWN_MAX, text);
     }
-    return csv_error(csv, column, err, what);
+    return csv_error(csv, column, err, FAULT_NOT_A_NUMBER, what);
 }
 
 enum status csv_unit_split(const struct csv *csv, const char *text, enum unit_kind measured,
@@ -137,16 +138,16 @@ enum status csv_unit_split(const struct csv *csv, const char *text, enum unit_ki
     *unit = colon && csv_find(csv, text) < 0 ? unit_find(colon + 1) : NULL;
     if (*unit && !unit_fits(*unit, measured)) {
         const char *list = unit_list(measured);
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "'%.*s': %s%s was expected, not '%s'", SHOWN_MAX, text,
-                       *list ? "one of the units " : "no unit of time, length or angle", list,
-                       (*unit)->name);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_UNKNOWN_UNIT, csv->name, csv->line, 0,
+                          "'%.*s': %s%s was expected, not '%s'", SHOWN_MAX, text,
+                          *list ? "one of the units " : "no unit of time, length or angle",
+                          list, (*unit)->name);
     }
     const size_t n = *unit ? (size_t)(colon - text) : strlen(text);
     if (n >= CSV_NAME_MAX) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "'%.*s...' is longer than the %d bytes of a name", SHOWN_MAX, text,
-                       CSV_NAME_MAX - 1);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
+                          "'%.*s...' is longer than the %d bytes of a name", SHOWN_MAX, text,
+                          CSV_NAME_MAX - 1);
     }
     memcpy(name, text, n);
     name[n] = '\0';
@@ -172,7 +173,7 @@ enum status csv_stamp(const struct csv *csv, size_t column, int64_t *us, struct 
     const char *text = csv_text(csv, column);
     const int64_t time_us = message_parse_time(text, strlen(text));
     if (time_us == LAB_TIME_NONE) {
-        return csv_error(csv, column, err,
+        return csv_error(csv, column, err, FAULT_TIME_EXPECTED,
                          "an ISO 8601 time was expected, such as 2026-11-20T05:55:55.6Z");
     }
     *us = time_us;
@@ -238,8 +239,8 @@ static enum status split_record(struct csv *csv, struct err *err)
         }
         const unsigned column = (unsigned)(at - text) + 1;
         if (fields->count == CSV_COLUMNS_MAX) {
-            return err_set(err, STATUS_E_PARSE, csv->name, csv->line, column,
-                           "more than %d columns", CSV_COLUMNS_MAX);
+            return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_MANY, csv->name, csv->line, column,
+                              "more than %d columns", CSV_COLUMNS_MAX);
         }
         const bool quoted = *at == '"';
         at += quoted;
@@ -250,9 +251,10 @@ static enum status split_record(struct csv *csv, struct err *err)
         if (quoted) {
             end = take_quoted(&at);
             if (!end) {
-                return err_set(err, STATUS_E_PARSE, csv->name, csv->line, column,
-                               "text after the closing quote; write \"\" for a quote inside "
-                               "quotes");
+                return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line,
+                                  column,
+                                  "text after the closing quote; write \"\" for a quote inside "
+                                  "quotes");
             }
         } else {
             char *begin = at;
@@ -272,15 +274,16 @@ static enum status split_record(struct csv *csv, struct err *err)
 static enum status check_names(const struct csv *csv, struct err *err)
 {
     if (csv->names.count == 1 && strpbrk(csv_name(csv, 0), ";\t")) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 1,
-                       "the columns are separated by %s, commas are needed",
-                       strchr(csv_name(csv, 0), ';') ? "';'" : "tabs");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line, 1,
+                          "the columns are separated by %s, commas are needed",
+                          strchr(csv_name(csv, 0), ';') ? "';'" : "tabs");
     }
     for (size_t i = 0; i < csv->names.count; i++) {
         for (size_t j = 0; j < i && *csv_name(csv, i); j++) {
             if (strcmp(csv_name(csv, i), csv_name(csv, j)) == 0) {
-                return err_set(err, STATUS_E_PARSE, csv->name, csv->line, csv->names.column[i],
-                               "two columns are called '%.*s'", SHOWN_MAX, csv_name(csv, i));
+                return err_set_at(err, STATUS_E_PARSE, FAULT_DUPLICATE_NAME, csv->name,
+                                  csv->line, csv->names.column[i],
+                                  "two columns are called '%.*s'", SHOWN_MAX, csv_name(csv, i));
             }
         }
     }
@@ -321,9 +324,9 @@ static enum status header_from_remark(struct csv *csv, struct err *err)
 {
     const unsigned row_line = csv->line;
     if (csv->remark_bytes == 0) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 1,
-                       "a row of numbers before any header, the first line must name the "
-                       "columns");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_HEADER, csv->name, csv->line, 1,
+                          "a row of numbers before any header, the first line must name the "
+                          "columns");
     }
     split_remark(csv);
     csv->line = csv->remark_line;
@@ -337,10 +340,10 @@ static enum status take_row(struct csv *csv, struct err *err)
     const size_t got = csv->fields.count;
     const size_t want = csv->names.count;
     if (got != want) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line,
-                       got > want ? csv->fields.column[want] : 0,
-                       "%zu fields, the header names %zu columns%s", got, want,
-                       got > want ? "; a decimal comma? write a point, as in 0.05" : "");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_WRONG_COUNT, csv->name, csv->line,
+                          got > want ? csv->fields.column[want] : 0,
+                          "%zu fields, the header names %zu columns%s", got, want,
+                          got > want ? "; a decimal comma? write a point, as in 0.05" : "");
     }
     csv->rows++;
     return csv->on_row(csv->context, csv, err);
@@ -367,8 +370,8 @@ static enum status take_first(struct csv *csv, struct err *err)
         return st == STATUS_OK ? take_row(csv, err) : st;
     }
     if (bytes > CSV_HEADER_MAX) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "the header is longer than %d bytes", CSV_HEADER_MAX);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
+                          "the header is longer than %d bytes", CSV_HEADER_MAX);
     }
     memcpy(csv->header, csv->text, bytes + 1);
     csv->names = csv->fields;
@@ -379,8 +382,8 @@ static enum status take_first(struct csv *csv, struct err *err)
 static enum status take_record(struct csv *csv, struct err *err)
 {
     if (memchr(csv->text, '\0', csv->used)) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "a zero byte, this is not a text file");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_ENCODING, csv->name, csv->line, 0,
+                          "a zero byte, this is not a text file");
     }
     if (csv->used > 0 && csv->text[csv->used - 1] == '\r') {
         csv->used--;
@@ -424,9 +427,9 @@ static bool inside_quotes(struct csv *csv)
 static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, struct err *err)
 {
     if (n > CSV_LINE_MAX - csv->used) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "the line is longer than %d bytes%s", CSV_LINE_MAX,
-                       csv->line_breaks ? "; is a quote not closed?" : "");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, csv->name, csv->line, 0,
+                          "the line is longer than %d bytes%s", CSV_LINE_MAX,
+                          csv->line_breaks ? "; is a quote not closed?" : "");
     }
     memcpy(csv->text + csv->used, bytes, n);
     csv->used += n;
@@ -489,15 +492,17 @@ enum status csv_finish(struct csv *csv, struct err *err)
 {
     if (csv->outcome == STATUS_OK && csv->used > 0) {
         if (!is_remark(csv) && inside_quotes(csv)) {
-            csv->outcome = err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                                   "a quote is opened in this line and not closed");
+            csv->outcome =
+                err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, csv->name, csv->line, 0,
+                           "a quote is opened in this line and not closed");
             return csv->outcome;
         }
         csv->outcome = end_record(csv, err);
     }
     if (csv->outcome == STATUS_OK && !csv->has_header) {
-        csv->outcome = err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                               "no header line, the first line must name the columns");
+        csv->outcome =
+            err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_HEADER, csv->name, csv->line, 0,
+                       "no header line, the first line must name the columns");
     }
     return csv->outcome;
 }

@@ -119,6 +119,7 @@ MUST_USE enum status csv_quantity_read(const struct csv *csv, struct csv_quantit
                                        double *value, struct err *err);
 
 /* An error about a field of the current row, for callers with a closer look at what it says. */
-enum status csv_error(const struct csv *csv, size_t column, struct err *err, const char *text);
+enum status csv_error(const struct csv *csv, size_t column, struct err *err, enum fault fault,
+                      const char *text);
 
 #endif

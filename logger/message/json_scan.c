@@ -20,10 +20,11 @@ void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsign
     s->depth_max = depth_max;
 }
 
-bool json_scan_fail(struct json_scan *s, const char *what_would_be_right)
+bool json_scan_fail(struct json_scan *s, enum fault fault, const char *what_would_be_right)
 {
     if (!s->error) {
         s->error = what_would_be_right;
+        s->fault = fault;
     }
     return false;
 }
@@ -82,7 +83,7 @@ enum json_kind json_scan_peek(struct json_scan *s)
     }
     const enum json_kind kind = s->at < s->end ? kind_of(*s->at) : JSON_KIND_NONE;
     if (kind == JSON_KIND_NONE) {
-        (void)json_scan_fail(s, "a value was expected");
+        (void)json_scan_fail(s, FAULT_VALUE_EXPECTED, "a value was expected");
     }
     return kind;
 }
@@ -93,11 +94,13 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
         return false;
     }
     if (s->depth == s->depth_max) {
-        return json_scan_fail(s, "nested too deep");
+        return json_scan_fail(s, FAULT_TOO_DEEP, "nested too deep");
     }
     if (!take_char(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
-        return json_scan_fail(s, kind == JSON_KIND_OBJECT ? "an object {…} was expected"
-                                                          : "an array […] was expected");
+        return json_scan_fail(
+            s, kind == JSON_KIND_OBJECT ? FAULT_OBJECT_EXPECTED : FAULT_LIST_EXPECTED,
+            kind == JSON_KIND_OBJECT ? "an object {…} was expected"
+                                     : "an array […] was expected");
     }
     s->first[++s->depth] = true;
     return true;
@@ -115,7 +118,7 @@ static bool step_next(struct json_scan *s, char close)
         return false;
     }
     if (!s->first[s->depth] && !take_char(s, ',')) {
-        return json_scan_fail(s, "',' or a closing bracket was expected");
+        return json_scan_fail(s, FAULT_BAD_SYNTAX, "',' or a closing bracket was expected");
     }
     s->first[s->depth] = false;
     return true;
@@ -151,7 +154,7 @@ static bool skip_escape(struct json_scan *s)
     }
     const long unit = p < s->end && *p == 'u' ? code_unit(p, s->end) : -1;
     if (unit < 0 || (unit >= 0xdc00 && unit <= 0xdfff)) {
-        return json_scan_fail(s, "a valid escape was expected");
+        return json_scan_fail(s, FAULT_BAD_SYNTAX, "a valid escape was expected");
     }
     s->at += 6;
     if (unit >= 0xd800 && unit <= 0xdbff) {
@@ -159,7 +162,8 @@ static bool skip_escape(struct json_scan *s)
                              ? code_unit(s->at + 1, s->end)
                              : -1;
         if (low < 0xdc00 || low > 0xdfff) {
-            return json_scan_fail(s, "the second half of a surrogate pair was expected");
+            return json_scan_fail(s, FAULT_BAD_ENCODING,
+                                  "the second half of a surrogate pair was expected");
         }
         s->at += 6;
     }
@@ -182,17 +186,17 @@ static bool scan_odd_text(struct json_scan *s, struct json_text *text)
                 return false;
             }
         } else if (c < 0x20) {
-            return json_scan_fail(s, "control characters must be escaped");
+            return json_scan_fail(s, FAULT_BAD_ENCODING, "control characters must be escaped");
         } else {
             uint32_t code = 0;
             const size_t n = utf8_next(s->at, (size_t)(s->end - s->at), &code);
             if (n == 0) {
-                return json_scan_fail(s, "valid UTF-8 was expected");
+                return json_scan_fail(s, FAULT_BAD_ENCODING, "valid UTF-8 was expected");
             }
             s->at += n;
         }
     }
-    return json_scan_fail(s, "the closing '\"' is missing");
+    return json_scan_fail(s, FAULT_BAD_SYNTAX, "the closing '\"' is missing");
 }
 
 /* Behind the opening quote. Nearly all strings stand as they are. */
@@ -210,19 +214,22 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
     if (!skip_space(s)) {
         return false;
     }
-    return take_char(s, '"') ? scan_text(s, text) : json_scan_fail(s, "a string was expected");
+    return take_char(s, '"') ? scan_text(s, text)
+                             : json_scan_fail(s, FAULT_TEXT_EXPECTED, "a string was expected");
 }
 
 static bool take_quote(struct json_scan *s)
 {
     return skip_space(s) &&
            (take_char(s, '"') ||
-            json_scan_fail(s, "expecting property name enclosed in double quotes"));
+            json_scan_fail(s, FAULT_BAD_SYNTAX,
+                           "expecting property name enclosed in double quotes"));
 }
 
 static bool take_colon(struct json_scan *s)
 {
-    return skip_space(s) && (take_char(s, ':') || json_scan_fail(s, "':' was expected"));
+    return skip_space(s) &&
+           (take_char(s, ':') || json_scan_fail(s, FAULT_BAD_SYNTAX, "':' was expected"));
 }
 
 /* What stands behind the comma. */
@@ -322,16 +329,16 @@ static bool refuse_number(struct json_scan *s)
     const char *at = s->at;
     at += at < s->end && *at == '-';
     if (!is_digit(s, at) || (*at == '0' && is_digit(s, at + 1))) {
-        return json_scan_fail(s, "a number was expected");
+        return json_scan_fail(s, FAULT_NOT_A_NUMBER, "a number was expected");
     }
     while (is_digit(s, at)) {
         at++;
     }
     if (at < s->end && *at == '.' && !is_digit(s, at + 1)) {
         s->at = at + 1;
-        return json_scan_fail(s, "a digit was expected");
+        return json_scan_fail(s, FAULT_BAD_SYNTAX, "a digit was expected");
     }
-    return json_scan_fail(s, "a number of at most 511 characters was expected");
+    return json_scan_fail(s, FAULT_TOO_LONG, "a number of at most 511 characters was expected");
 }
 
 static bool scan_long_number(struct json_scan *s, double *value)
@@ -344,10 +351,11 @@ static bool scan_long_number(struct json_scan *s, double *value)
     if (end < s->end && (*end == 'e' || *end == 'E')) {
         s->at = end + 1;
         s->at += s->at < s->end && (*s->at == '+' || *s->at == '-');
-        return json_scan_fail(s, "a digit was expected");
+        return json_scan_fail(s, FAULT_BAD_SYNTAX, "a digit was expected");
     }
     if (!isfinite(number)) {
-        return json_scan_fail(s, "a number within the range of a double was expected");
+        return json_scan_fail(s, FAULT_OUT_OF_RANGE,
+                              "a number within the range of a double was expected");
     }
     *value = number;
     s->at = end;
@@ -374,7 +382,7 @@ static bool take_word(struct json_scan *s, const char *word)
         s->at += n;
         return true;
     }
-    return json_scan_fail(s, "true, false or null was expected");
+    return json_scan_fail(s, FAULT_VALUE_EXPECTED, "true, false or null was expected");
 }
 
 bool json_scan_bool(struct json_scan *s, bool *value)
@@ -477,7 +485,8 @@ bool json_scan_skip(struct json_scan *s, const char **from, size_t *bytes)
 bool json_scan_finish(struct json_scan *s)
 {
     return skip_space(s) &&
-           (s->at == s->end || json_scan_fail(s, "nothing was expected after the value"));
+           (s->at == s->end ||
+            json_scan_fail(s, FAULT_BAD_SYNTAX, "nothing was expected after the value"));
 }
 
 bool json_text_is(const struct json_text *text, const char *name)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/err.h"
+
 enum { JSON_SCAN_DEPTH_MAX = 64, JSON_NAME_MAX = 16 /* its NUL with it */ };
 
 enum json_kind {
@@ -28,6 +30,7 @@ enum json_kind {
 struct json_scan {
     const char *begin, *at, *end;
     const char *error; /* NULL: none; else what would be right */
+    enum fault fault;  /* its kind */
     unsigned depth, depth_max;
     bool first[JSON_SCAN_DEPTH_MAX + 1]; /* no member of this level was read yet */
 };
@@ -76,7 +79,7 @@ bool json_scan_finish(struct json_scan *s);
 size_t json_scan_column(const struct json_scan *s);
 
 /* Set the error unless there is one; for callers with rules of their own. Returns false. */
-bool json_scan_fail(struct json_scan *s, const char *what_would_be_right);
+bool json_scan_fail(struct json_scan *s, enum fault fault, const char *what_would_be_right);
 
 /* Is this key `name`? Keys with escapes match nothing. */
 bool json_text_is(const struct json_text *text, const char *name);

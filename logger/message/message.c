@@ -100,7 +100,8 @@ static bool scan_time(struct json_scan *s, struct message *m, struct line *line)
     m->t_us = message_parse_time(text.at, text.bytes);
     line->has_time = m->t_us != LAB_TIME_NONE;
     return line->has_time ||
-           json_scan_fail(s, "\"tst\" must be a time such as 2026-11-20T05:55:55.599953Z");
+           json_scan_fail(s, FAULT_TIME_EXPECTED,
+                          "\"tst\" must be a time such as 2026-11-20T05:55:55.599953Z");
 }
 
 static bool scan_topic(struct json_scan *s, struct message *m, struct line *line)
@@ -111,7 +112,7 @@ static bool scan_topic(struct json_scan *s, struct message *m, struct line *line
     }
     line->has_topic = true;
     return json_text_copy(&text, m->topic, sizeof m->topic, false) < sizeof m->topic ||
-           json_scan_fail(s, "a topic of at most 255 bytes was expected");
+           json_scan_fail(s, FAULT_TOO_LONG, "a topic of at most 255 bytes was expected");
 }
 
 static bool scan_payload(struct json_scan *s, struct message *m, struct line *line)
@@ -206,7 +207,7 @@ static enum status take_payload(const struct line *line, char *scratch, struct m
         const size_t n =
             json_text_copy(&line->text, scratch, MESSAGE_PAYLOAD_MAX + 1, line->latin1);
         if (n > MESSAGE_PAYLOAD_MAX) {
-            return err_set(err, STATUS_E_PARSE, "payload", 0, 0,
+            return err_set(err, STATUS_E_PARSE, FAULT_TOO_LONG, "payload",
                            "payload text is longer than %d bytes", MESSAGE_PAYLOAD_MAX);
         }
         m->payload = scratch;
@@ -253,15 +254,15 @@ enum status message_parse(const char *line_text, size_t bytes, char *scratch,
         }
     }
     if (!json_scan_finish(&s)) {
-        return err_set(err, STATUS_E_PARSE, "journal line", 0, (unsigned)json_scan_column(&s),
-                       "%s", s.error);
+        return err_set_at(err, STATUS_E_PARSE, s.fault, "journal line", 0,
+                          (unsigned)json_scan_column(&s), "%s", s.error);
     }
     if (!line.has_time || !line.has_topic || !line.has_payload) {
-        return err_set(err, STATUS_E_PARSE, "journal line", 0, 1,
-                       "\"%s\" is missing; a line of mosquitto_sub -F %%J was expected",
-                       !line.has_time    ? "tst"
-                       : !line.has_topic ? "topic"
-                                         : "payload");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_KEY, "journal line", 0, 1,
+                          "\"%s\" is missing; a line of mosquitto_sub -F %%J was expected",
+                          !line.has_time    ? "tst"
+                          : !line.has_topic ? "topic"
+                                            : "payload");
     }
     const enum status st = take_payload(&line, scratch, &m, err);
     if (st == STATUS_OK) {

@@ -14,9 +14,9 @@ static bool scan_word(struct json_scan *s, char *out, size_t size, const char *e
     }
     const size_t n = json_text_copy(&text, out, size, false);
     if (n < size && strlen(out) < n) {
-        return json_scan_fail(s, "a text without \\u0000 was expected");
+        return json_scan_fail(s, FAULT_BAD_ENCODING, "a text without \\u0000 was expected");
     }
-    return n < size || json_scan_fail(s, expected);
+    return n < size || json_scan_fail(s, FAULT_TOO_LONG, expected);
 }
 
 /* An id may be a number in foreign protocols: its text is the id. */
@@ -35,7 +35,7 @@ static bool scan_id(struct json_scan *s, char *out, size_t size, const char *exp
         return false;
     }
     if (bytes >= size) {
-        return json_scan_fail(s, expected);
+        return json_scan_fail(s, FAULT_TOO_LONG, expected);
     }
     memcpy(out, from, bytes);
     out[bytes] = '\0';
@@ -48,15 +48,16 @@ static bool scan_count_of(struct json_scan *s, double from, double limit, bool *
 {
     double number = 0.0;
     if (*once) {
-        return json_scan_fail(s, "each member may be given once only");
+        return json_scan_fail(s, FAULT_DUPLICATE_NAME, "each member may be given once only");
     }
     *once = true;
     if (!json_scan_number(s, &number)) {
         return false;
     }
     if (!(number >= from && number <= limit && !(number > floor(number)))) {
-        return json_scan_fail(s, "whole \"sec\", and \"nanosec\" of 0 to 999999999 were "
-                                 "expected");
+        return json_scan_fail(s, FAULT_TIME_EXPECTED,
+                              "whole \"sec\", and \"nanosec\" of 0 to 999999999 were "
+                              "expected");
     }
     *value = (int64_t)number;
     return true;
@@ -84,8 +85,9 @@ static bool scan_ros_stamp(struct json_scan *s, int64_t *us)
         }
     }
     *us = sec * 1000000 + (nanosec + 500) / 1000;
-    return !s->error && ((has_sec && has_nanosec) ||
-                         json_scan_fail(s, "\"sec\" and \"nanosec\" were expected"));
+    return !s->error &&
+           ((has_sec && has_nanosec) ||
+            json_scan_fail(s, FAULT_TIME_EXPECTED, "\"sec\" and \"nanosec\" were expected"));
 }
 
 /* A robot's stamp: seconds as a number, {"sec", "nanosec"}, or null for none. */
@@ -100,14 +102,16 @@ static bool scan_stamp(struct json_scan *s, int64_t *us)
         return scan_ros_stamp(s, us);
     }
     if (kind == JSON_KIND_TEXT) {
-        return json_scan_fail(s, "a number, or {\"sec\", \"nanosec\"}, was expected");
+        return json_scan_fail(s, FAULT_TIME_EXPECTED,
+                              "a number, or {\"sec\", \"nanosec\"}, was expected");
     }
     if (!json_scan_number(s, &seconds)) {
         return false;
     }
     *us = lab_us(seconds);
     return *us != LAB_TIME_NONE ||
-           json_scan_fail(s, "a time in seconds within +-1e11 was expected");
+           json_scan_fail(s, FAULT_OUT_OF_RANGE,
+                          "a time in seconds within +-1e11 was expected");
 }
 
 /* A whole number into a member of this size. */
@@ -127,7 +131,7 @@ static bool scan_real(struct json_scan *s, const struct payload_member *m, doubl
 {
     return json_scan_number(s, value) &&
            (!m->expected || (*value >= m->min && *value <= m->max) ||
-            json_scan_fail(s, m->expected));
+            json_scan_fail(s, FAULT_OUT_OF_RANGE, m->expected));
 }
 
 static bool scan_name(struct json_scan *s, const struct payload_member *m, size_t *value)
@@ -137,7 +141,7 @@ static bool scan_name(struct json_scan *s, const struct payload_member *m, size_
         return false;
     }
     *value = names_value(m->names, word);
-    return *value < m->names->count || json_scan_fail(s, m->expected);
+    return *value < m->names->count || json_scan_fail(s, FAULT_UNKNOWN_VALUE, m->expected);
 }
 
 static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
@@ -148,7 +152,7 @@ static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *
     }
     while (json_scan_next_item(s)) {
         if (*count == EVENT_AXES_MAX) {
-            return json_scan_fail(s, "at most 6 numbers were expected");
+            return json_scan_fail(s, FAULT_TOO_MANY, "at most 6 numbers were expected");
         }
         if (!json_scan_number(s, &axes[*count])) {
             return false;
@@ -247,7 +251,8 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
     }
     while (json_scan_next_row(s, members, sizeof *members, kind->count, &k, &key)) {
         if (k < kind->count && seen.members & (1U << k)) {
-            return json_scan_fail(s, "each member may be given once only");
+            return json_scan_fail(s, FAULT_DUPLICATE_NAME,
+                                  "each member may be given once only");
         }
         note_member(&seen, k < kind->count ? k : SIZE_MAX, &key);
         if (!(k < kind->count ? scan_member(s, e, &members[k])
@@ -257,7 +262,7 @@ static bool scan_object(struct json_scan *s, struct event *e, const struct paylo
     }
     for (k = 0; kind->missing && k < kind->count; k++) {
         if (members[k].required && !(seen.members & (1U << k))) {
-            return json_scan_fail(s, kind->missing);
+            return json_scan_fail(s, FAULT_MISSING_KEY, kind->missing);
         }
     }
     return !s->error && (!kind->check || kind->check(s, e, &seen));
@@ -277,7 +282,7 @@ bool payload_scan_more(struct json_scan *s, struct event *e, const struct payloa
         return true;
     }
     s->at = again.at;
-    return json_scan_fail(s, again.error);
+    return json_scan_fail(s, again.fault, again.error);
 }
 
 /* ---- messages ---- */
@@ -329,7 +334,7 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
     }
     while (json_scan_next_item(s)) {
         if (count == PAYLOAD_BATCH_MAX) {
-            (void)json_scan_fail(s, "at most 256 samples were expected");
+            (void)json_scan_fail(s, FAULT_TOO_MANY, "at most 256 samples were expected");
             break;
         }
         if (!scan_part(s, e, kind)) {

@@ -23,20 +23,20 @@ static bool scan_name(struct json_scan *s, char *name, size_t size)
 {
     struct json_text text;
     if (!json_scan_next_item(s) || !json_scan_text(s, &text)) {
-        return !s->error && json_scan_fail(s, "a name was expected");
+        return !s->error && json_scan_fail(s, FAULT_TEXT_EXPECTED, "a name was expected");
     }
     const size_t bytes = json_text_copy(&text, name, size, false);
     return (bytes > 0 && bytes < size) ||
-           json_scan_fail(s, "a name that a team can have was expected");
+           json_scan_fail(s, FAULT_BAD_NAME, "a name that a team can have was expected");
 }
 
 static bool scan_whole(struct json_scan *s, double max, double *value)
 {
     if (!json_scan_next_item(s) || !json_scan_number(s, value)) {
-        return !s->error && json_scan_fail(s, "a number was expected");
+        return !s->error && json_scan_fail(s, FAULT_NOT_A_NUMBER, "a number was expected");
     }
     return (*value >= 1.0 && *value <= max) ||
-           json_scan_fail(s, "a number of 1 or more was expected");
+           json_scan_fail(s, FAULT_OUT_OF_RANGE, "a number of 1 or more was expected");
 }
 
 /* Seconds that are not below *least_us, which is raised to them. */
@@ -45,10 +45,10 @@ static bool scan_time(struct json_scan *s, int64_t *least_us, int64_t *t_us)
     static const double LONGEST_S = 1e9;
     double value = 0.0;
     if (!json_scan_next_item(s) || !json_scan_number(s, &value)) {
-        return !s->error && json_scan_fail(s, "seconds were expected");
+        return !s->error && json_scan_fail(s, FAULT_NOT_A_NUMBER, "seconds were expected");
     }
     if (!(fabs(value) <= LONGEST_S) || lab_us(value) < *least_us) {
-        return json_scan_fail(s, "percentiles in their order were expected");
+        return json_scan_fail(s, FAULT_WRONG_ORDER, "percentiles in their order were expected");
     }
     *t_us = *least_us = lab_us(value);
     return true;
@@ -63,8 +63,9 @@ static bool scan_range(struct json_scan *s, struct forecast_range *range)
 
 static bool end_list(struct json_scan *s)
 {
-    return !json_scan_next_item(s) ? !s->error
-                                   : json_scan_fail(s, "no further item was expected");
+    return !json_scan_next_item(s)
+               ? !s->error
+               : json_scan_fail(s, FAULT_UNEXPECTED_VALUE, "no further item was expected");
 }
 
 static bool scan_job(struct json_scan *s, struct forecast_job *job)
@@ -111,7 +112,7 @@ static bool scan_jobs(struct json_scan *s, struct event *e)
     }
     while (json_scan_next_item(s)) {
         if (f->job_count == TEAM_FORECAST_JOBS) {
-            return json_scan_fail(s, "at most 64 jobs were expected");
+            return json_scan_fail(s, FAULT_TOO_MANY, "at most 64 jobs were expected");
         }
         if (!scan_job(s, &f->jobs[f->job_count++])) {
             return false;
@@ -128,7 +129,7 @@ static bool scan_bars(struct json_scan *s, struct event *e)
     }
     while (json_scan_next_item(s)) {
         if (f->bar_count == TEAM_FORECAST_BARS) {
-            return json_scan_fail(s, "at most 256 bars were expected");
+            return json_scan_fail(s, FAULT_TOO_MANY, "at most 256 bars were expected");
         }
         if (!scan_bar(s, &f->bars[f->bar_count++])) {
             return false;
@@ -145,7 +146,7 @@ static bool scan_number(struct json_scan *s, struct event *e)
     }
     forecast_of(e)->number = value >= 1.0 && value < 9e15 ? (uint64_t)value : 0;
     return forecast_of(e)->number > 0 ||
-           json_scan_fail(s, "a \"number\" of 1 or more was expected");
+           json_scan_fail(s, FAULT_OUT_OF_RANGE, "a \"number\" of 1 or more was expected");
 }
 
 static bool scan_runs(struct json_scan *s, struct event *e)
@@ -156,7 +157,7 @@ static bool scan_runs(struct json_scan *s, struct event *e)
     }
     const bool fine = value >= 0.0 && value <= UINT32_MAX;
     forecast_of(e)->runs = fine ? (uint32_t)value : 0;
-    return fine || json_scan_fail(s, "\"runs\" of 0 or more were expected");
+    return fine || json_scan_fail(s, FAULT_OUT_OF_RANGE, "\"runs\" of 0 or more were expected");
 }
 
 static bool scan_t(struct json_scan *s, struct event *e)
@@ -166,7 +167,8 @@ static bool scan_t(struct json_scan *s, struct event *e)
         return false;
     }
     forecast_of(e)->t_us = fabs(value) < 9e12 ? lab_us(value) : LAB_TIME_NONE;
-    return fabs(value) < 9e12 || json_scan_fail(s, "a lab time was expected");
+    return fabs(value) < 9e12 ||
+           json_scan_fail(s, FAULT_TIME_EXPECTED, "a lab time was expected");
 }
 
 static bool scan_detail(struct json_scan *s, struct event *e)
@@ -175,7 +177,7 @@ static bool scan_detail(struct json_scan *s, struct event *e)
     struct team_forecast *f = forecast_of(e);
     return json_scan_text(s, &text) &&
            (json_text_copy(&text, f->detail, sizeof f->detail, false) < sizeof f->detail ||
-            json_scan_fail(s, "a \"detail\" of at most 95 bytes was expected"));
+            json_scan_fail(s, FAULT_TOO_LONG, "a \"detail\" of at most 95 bytes was expected"));
 }
 
 static bool finish_reading(struct json_scan *s, struct event *e,

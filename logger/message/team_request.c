@@ -8,16 +8,18 @@ static bool add_resource(struct json_scan *s, struct event_team *t,
                          const struct json_text *name)
 {
     if (t->resource_count == EVENT_TEAM_WANT_MAX) {
-        return json_scan_fail(s, "at most 16 resources were expected");
+        return json_scan_fail(s, FAULT_TOO_MANY, "at most 16 resources were expected");
     }
     char *to = t->resources[t->resource_count];
     const size_t n = json_text_copy(name, to, EVENT_TEAM_NAME_MAX, false);
     if (n == 0 || n >= EVENT_TEAM_NAME_MAX || strlen(to) < n) {
-        return json_scan_fail(s, "a resource's name of 1 to 31 bytes was expected");
+        return json_scan_fail(s, FAULT_TOO_LONG,
+                              "a resource's name of 1 to 31 bytes was expected");
     }
     for (size_t i = 0; i < t->resource_count; i++) {
         if (strcmp(t->resources[i], to) == 0) {
-            return json_scan_fail(s, "each resource may be named once only");
+            return json_scan_fail(s, FAULT_DUPLICATE_NAME,
+                                  "each resource may be named once only");
         }
     }
     t->resource_count++;
@@ -52,7 +54,8 @@ static bool scan_number(struct json_scan *s, int64_t *fence)
     }
     *fence = value >= 1.0 && value < most ? (int64_t)value : 0;
     return (*fence > 0 && (double)*fence >= value) ||
-           json_scan_fail(s, "a fence, a whole number of 1 or more, was expected");
+           json_scan_fail(s, FAULT_WHOLE_NUMBER_EXPECTED,
+                          "a fence, a whole number of 1 or more, was expected");
 }
 
 /* Of the one resource. */
@@ -81,7 +84,7 @@ static bool scan_fences(struct json_scan *s, struct event *e)
 
 static bool fail_unless(struct json_scan *s, bool fine, const char *expected)
 {
-    return fine || json_scan_fail(s, expected);
+    return fine || json_scan_fail(s, FAULT_UNEXPECTED_VALUE, expected);
 }
 
 static bool check_fences(struct json_scan *s, const struct event_team *t)
@@ -101,8 +104,9 @@ static bool check_request(struct json_scan *s, struct event *e, const struct pay
     (void)seen;
     const bool of_all = t->op == TEAM_OP_START || t->op == TEAM_OP_STOP;
     if (t->op > TEAM_OP_ALIVE && !of_all) {
-        return json_scan_fail(s, "an \"op\" out of lock unlock alive start stop was expected "
-                                 "here");
+        return json_scan_fail(s, FAULT_UNKNOWN_VALUE,
+                              "an \"op\" out of lock unlock alive start stop was expected "
+                              "here");
     }
     if (!fail_unless(s, of_all || t->robot[0], "a \"robot\" was expected")) {
         return false;

@@ -547,7 +547,8 @@ static enum status check_params(const struct journal_params *params, struct err 
     } else if (params->fsync_us < 0 || params->retry_us < 0) {
         what = "intervals must not be negative";
     }
-    return what ? err_set(err, STATUS_E_ARG, params->directory, 0, 0, "journal: %s", what)
+    return what ? err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, params->directory,
+                          "journal: %s", what)
                 : STATUS_OK;
 }
 
@@ -555,19 +556,21 @@ static enum status lock_directory(struct journal *j, struct err *err)
 {
     const char *dir = j->directory;
     if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
-        return journal_fail(dir, "cannot make the journal's directory", err);
+        return journal_fail(dir, FAULT_FILE_UNWRITABLE, "cannot make the journal's directory",
+                            err);
     }
     j->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (j->dir_fd < 0) {
-        return journal_fail(dir, "cannot open the journal's directory", err);
+        return journal_fail(dir, FAULT_FILE_UNREADABLE, "cannot open the journal's directory",
+                            err);
     }
     if (faccessat(j->dir_fd, ".", W_OK | X_OK, 0) != 0) {
-        return journal_fail(dir, "cannot write in the directory", err);
+        return journal_fail(dir, FAULT_FILE_UNWRITABLE, "cannot write in the directory", err);
     }
     if (!lock_descriptor(j->dir_fd)) {
         const char *why = errno == EWOULDBLOCK ? "another process writes this journal"
                                                : journal_error_text(errno);
-        return err_set(err, STATUS_E_IO, dir, 0, 0,
+        return err_set(err, STATUS_E_IO, FAULT_IN_USE, dir,
                        "cannot lock the directory: %s; stop it or choose another directory",
                        why);
     }
@@ -588,10 +591,11 @@ static enum status go_on(struct journal *j, struct err *err)
     char last = '\n';
     j->fd = open_file(j, newest_us, 0);
     if (j->fd < 0 || fstat(j->fd, &about) != 0) {
-        return journal_fail(j->directory, "cannot go on in the newest journal file", err);
+        return journal_fail(j->directory, FAULT_FILE_UNWRITABLE,
+                            "cannot go on in the newest journal file", err);
     }
     if (!S_ISREG(about.st_mode)) {
-        return err_set(err, STATUS_E_IO, j->directory, 0, 0,
+        return err_set(err, STATUS_E_IO, FAULT_NOT_A_FILE, j->directory,
                        "the newest journal file is a pipe, socket or device: move it away");
     }
     j->end = (struct journal_position){newest_us, (uint64_t)about.st_size};
@@ -631,7 +635,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
     }
     struct journal *j = calloc(1, sizeof *j);
     if (!j) {
-        return err_set(err, STATUS_E_NOMEM, params->directory, 0, 0, "out of memory");
+        return err_no_memory(err, params->directory, "out of memory");
     }
     j->params = *params;
     j->io = params->io ? *params->io : (struct journal_io){0};

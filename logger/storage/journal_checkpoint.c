@@ -203,11 +203,12 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
     char beside[PATH_MAX];
     if (!name_file(to, path, w->changes, false) || !name_file(beside, path, w->changes, true)) {
         journal_checkpoint_abandon(w, path);
-        return err_set(err, STATUS_E_ARG, path, 0, 0, "the checkpoint's path is too long");
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, path,
+                       "the checkpoint's path is too long");
     }
     if (w->changes && !has_base(path, checkpoint->base)) {
         journal_checkpoint_abandon(w, path);
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_FILE_MISSING, path,
                        "the checkpoint that has changed is gone");
     }
     const bool made = w->fd >= 0;
@@ -219,14 +220,16 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
     }
     if (w->error != 0) {
         errno = w->error;
-        const enum status status = journal_fail(path, "cannot write the checkpoint", err);
+        const enum status status =
+            journal_fail(path, FAULT_FILE_UNWRITABLE, "cannot write the checkpoint", err);
         if (made) {
             (void)unlink(beside);
         }
         return status;
     }
     if (!sync_directory_of(io, path)) {
-        return journal_fail(path, "cannot sync the checkpoint's directory", err);
+        return journal_fail(path, FAULT_FILE_UNWRITABLE,
+                            "cannot sync the checkpoint's directory", err);
     }
     if (!w->changes && name_file(to, path, true, false)) {
         (void)unlink(to); /* of the one before: they are not taken for this one's anyway */
@@ -239,7 +242,7 @@ enum status journal_checkpoint_end(struct journal_checkpoint_writer *w, const ch
 static enum status report_damage(const char *path, const char *what, struct err *err)
 {
     return err_set(
-        err, STATUS_E_PARSE, path, 0, 0,
+        err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, path,
         "the checkpoint is damaged (%s): remove it, and the journal is read from its "
         "beginning",
         what);
@@ -252,7 +255,7 @@ static enum status check_head(const char *path, const struct header *h, struct e
         return report_damage(path, "it does not begin like one", err);
     }
     if (h->format != FORMAT) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, path,
                        "the checkpoint has format %u, this program reads %d", h->format,
                        FORMAT);
     }
@@ -268,20 +271,20 @@ static enum status check_use(const char *path, const struct header *h,
                              const struct journal_checkpoint *wanted, struct err *err)
 {
     if (h->version != wanted->version) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, path,
                        "the checkpoint holds a state of version %u, this program uses %u",
                        h->version, wanted->version);
     }
     return h->fingerprint == wanted->fingerprint
                ? STATUS_OK
-               : err_set(err, STATUS_E_STALE, path, 0, 0,
+               : err_set(err, STATUS_E_STALE, FAULT_WRONG_FILE, path,
                          "the checkpoint belongs to another program or lab file");
 }
 
 static enum status fail_read(const char *path, FILE *file, struct err *err)
 {
     errno = ferror(file) ? errno : EIO;
-    return journal_fail(path, "cannot read the checkpoint", err);
+    return journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read the checkpoint", err);
 }
 
 /* Its head, which fits the file. */
@@ -289,10 +292,11 @@ static enum status read_head(const char *path, FILE *file, struct header *h, str
 {
     struct stat about;
     if (fstat(fileno(file), &about) != 0) {
-        return journal_fail(path, "cannot read the checkpoint", err);
+        return journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read the checkpoint", err);
     }
     if (!S_ISREG(about.st_mode)) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "the checkpoint is not a file");
+        return err_set(err, STATUS_E_IO, FAULT_NOT_A_FILE, path,
+                       "the checkpoint is not a file");
     }
     const uint64_t bytes = (uint64_t)about.st_size;
     if (bytes < sizeof *h) {
@@ -354,7 +358,7 @@ static enum status take_state(const char *path, FILE *file, const struct header 
 {
     enum status status = check_use(path, h, out, err);
     if (status == STATUS_OK && !grow_payload(out, out->bytes, h->bytes)) {
-        status = err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+        status = err_no_memory(err, path, "out of memory");
     }
     if (status == STATUS_OK) {
         status = read_pieces(path, file, h, out->payload, err);
@@ -376,9 +380,10 @@ static enum status read_whole(const char *path, struct journal_checkpoint *out, 
     struct header h;
     FILE *file = fopen(path, "re");
     if (!file) {
-        return errno == ENOENT
-                   ? err_set(err, STATUS_E_EMPTY, path, 0, 0, "there is no checkpoint")
-                   : journal_fail(path, "cannot open the checkpoint", err);
+        return errno == ENOENT ? err_set(err, STATUS_E_EMPTY, FAULT_FILE_MISSING, path,
+                                         "there is no checkpoint")
+                               : journal_fail(path, FAULT_FILE_UNREADABLE,
+                                              "cannot open the checkpoint", err);
     }
     enum status status = read_head(path, file, &h, err);
     if (status == STATUS_OK) {
@@ -398,7 +403,8 @@ static enum status read_changes(const char *path, struct journal_checkpoint *out
     FILE *file = fopen(path, "re");
     if (!file) {
         return errno == ENOENT ? STATUS_OK
-                               : journal_fail(path, "cannot open the checkpoint", err);
+                               : journal_fail(path, FAULT_FILE_UNREADABLE,
+                                              "cannot open the checkpoint", err);
     }
     struct err found = {0};
     enum status status = read_head(path, file, &h, &found);
@@ -421,7 +427,8 @@ enum status journal_checkpoint_note(const char *path, char note[JOURNAL_NOTE_MAX
     FILE *file = fopen(path, "re");
     if (!file) {
         return errno == ENOENT ? STATUS_E_EMPTY
-                               : journal_fail(path, "cannot read the checkpoint", err);
+                               : journal_fail(path, FAULT_FILE_UNREADABLE,
+                                              "cannot read the checkpoint", err);
     }
     enum status status = fread(&h, sizeof h, 1, file) == 1
                              ? check_head(path, &h, err)

@@ -69,7 +69,7 @@ enum status journal_files_list(const char *directory, int64_t **starts_us, size_
     struct dirent **found = NULL;
     const int count = scandir(directory, &found, is_journal_file, alphasort);
     if (count < 0) {
-        return journal_fail(directory, "cannot open the directory", err);
+        return journal_fail(directory, FAULT_FILE_UNREADABLE, "cannot open the directory", err);
     }
     int64_t *starts = calloc((size_t)count + 1, sizeof *starts);
     for (int i = 0; i < count; i++) {
@@ -80,7 +80,7 @@ enum status journal_files_list(const char *directory, int64_t **starts_us, size_
     }
     free(found);
     if (!starts) {
-        return err_set(err, STATUS_E_NOMEM, directory, 0, 0, "out of memory");
+        return err_no_memory(err, directory, "out of memory");
     }
     *starts_us = starts;
     *n = (size_t)count;
@@ -93,7 +93,7 @@ const char *journal_error_text(int error)
     return text ? text : "unknown error";
 }
 
-enum status journal_fail(const char *path, const char *what, struct err *err)
+enum status journal_fail(const char *path, enum fault fault, const char *what, struct err *err)
 {
-    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what, journal_error_text(errno));
+    return err_set(err, STATUS_E_IO, fault, path, "%s: %s", what, journal_error_text(errno));
 }

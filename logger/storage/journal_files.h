@@ -29,6 +29,6 @@ MUST_USE enum status journal_files_list(const char *directory, int64_t **starts_
 const char *journal_error_text(int error);
 
 /* STATUS_E_IO: "what: what errno means". */
-enum status journal_fail(const char *path, const char *what, struct err *err);
+enum status journal_fail(const char *path, enum fault fault, const char *what, struct err *err);
 
 #endif

@@ -58,7 +58,7 @@ struct journal_reader {
 
 static enum status fail_memory(const char *where, struct err *err)
 {
-    return err_set(err, STATUS_E_NOMEM, where, 0, 0, "out of memory");
+    return err_no_memory(err, where, "out of memory");
 }
 
 /* --- one file ------------------------------------------------------------------------- */
@@ -93,13 +93,13 @@ static enum status open_file(const char *path, int *fd, struct stat *about, stru
         *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     }
     if (*fd < 0 || fstat(*fd, about) != 0) {
-        return journal_fail(path, "cannot read", err);
+        return journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read", err);
     }
     if (S_ISREG(about->st_mode) || S_ISDIR(about->st_mode) || is_descriptor(path)) {
         return STATUS_OK;
     }
     (void)close(*fd);
-    return err_set(err, STATUS_E_ARG, path, 0, 0,
+    return err_set(err, STATUS_E_ARG, FAULT_NOT_A_FILE, path,
                    "is a pipe, socket or device, no file: hand it over as standard input, '-'");
 }
 
@@ -117,7 +117,8 @@ static enum status open_source(struct source *s, uint64_t offset, struct err *er
         return fail_memory(s->path, err);
     }
     if (offset > 0 && lseek(s->fd, (off_t)offset, SEEK_SET) < 0) {
-        const enum status status = journal_fail(s->path, "cannot read", err);
+        const enum status status =
+            journal_fail(s->path, FAULT_FILE_UNREADABLE, "cannot read", err);
         close_source(s);
         return status;
     }
@@ -152,7 +153,7 @@ static enum status sniff_coat(struct source *s, struct err *err)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t n = strlen(rows[i].magic);
         if (s->end >= n && memcmp(s->buffer, rows[i].magic, n) == 0) {
-            return err_set(err, STATUS_E_PARSE, s->path, 0, 0,
+            return err_set(err, STATUS_E_PARSE, FAULT_COMPRESSED_FILE, s->path,
                            "is %s first, e.g. `%s FILE | tandem replay -`", rows[i].coat,
                            rows[i].tool);
         }
@@ -174,7 +175,8 @@ static enum status fill_buffer(struct source *s, struct journal_reader_stats *st
         got = read(s->fd, s->buffer + s->end, READ_BYTES);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
-        return got == 0 ? STATUS_E_EMPTY : journal_fail(s->path, "cannot read", err);
+        return got == 0 ? STATUS_E_EMPTY
+                        : journal_fail(s->path, FAULT_FILE_UNREADABLE, "cannot read", err);
     }
     s->end += (size_t)got;
     stats->bytes += (uint64_t)got;
@@ -295,7 +297,8 @@ static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_
         got = pread(fd, text, sizeof text,
                     about.st_size > PEEK_BYTES ? about.st_size - PEEK_BYTES : 0);
     }
-    const enum status status = got >= 0 ? STATUS_OK : journal_fail(path, "cannot read", err);
+    const enum status status =
+        got >= 0 ? STATUS_OK : journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read", err);
     if (status == STATUS_OK) {
         *last_us = find_stamp(text, (size_t)got, true);
     }
@@ -336,7 +339,8 @@ static enum status add_file(struct journal_reader *r, char *path_take, struct er
     }
     if (r->n == FILES_MAX) {
         free(path_take);
-        return err_set(err, STATUS_E_ARG, NULL, 0, 0, "more than %d files", FILES_MAX);
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_MANY, NULL, "more than %d files",
+                       FILES_MAX);
     }
     struct source *s = &r->sources[r->n];
     *s = (struct source){.path = path_take,
@@ -366,7 +370,7 @@ static enum status add_path(struct journal_reader *r, const char *path, struct e
     size_t n = 0;
     enum status status = journal_files_list(path, &starts_us, &n, err);
     if (status == STATUS_OK && n == 0) {
-        status = err_set(err, STATUS_E_IO, path, 0, 0,
+        status = err_set(err, STATUS_E_IO, FAULT_FILE_MISSING, path,
                          "holds no journal files (journal-*.jsonl): name the files");
     }
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
@@ -390,7 +394,7 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
                                       struct journal_reader **out, struct err *err)
 {
     if (n == 0) {
-        return err_set(err, STATUS_E_ARG, NULL, 0, 0, "no file to read");
+        return err_set(err, STATUS_E_ARG, FAULT_MISSING_VALUE, NULL, "no file to read");
     }
     struct journal_reader *r = calloc(1, sizeof *r + FILES_MAX * sizeof r->sources[0]);
     enum status status = r ? STATUS_OK : fail_memory(NULL, err);
@@ -529,7 +533,7 @@ static enum status check_position(const char *path, struct journal_position posi
     char last = '\n';
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_POSITION_LOST, path,
                        "reading should go on here, but the file cannot be found: %s",
                        journal_error_text(errno));
     }
@@ -539,12 +543,12 @@ static enum status check_position(const char *path, struct journal_position posi
     const off_t size = lseek(fd, 0, SEEK_END);
     (void)close(fd);
     if ((uint64_t)size < position.offset) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_POSITION_LOST, path,
                        "reading should go on at byte %llu, but the file is shorter",
                        (unsigned long long)position.offset);
     }
     return last == '\n' ? STATUS_OK
-                        : err_set(err, STATUS_E_STALE, path, 0, 0,
+                        : err_set(err, STATUS_E_STALE, FAULT_POSITION_LOST, path,
                                   "byte %llu is not between two lines of this file",
                                   (unsigned long long)position.offset);
 }

@@ -40,14 +40,15 @@ enum status store_fail(const struct store_connection *c, int code, const char *w
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return err_set(err, STATUS_E_PARSE, c->path, 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
                        "the store is damaged (%s): move it away and restart, the journal makes "
                        "it anew",
                        why);
     case SQLITE_NOMEM:
-        return err_set(err, STATUS_E_NOMEM, c->path, 0, 0, "out of memory");
+        return err_no_memory(err, c->path, "out of memory");
     default:
-        return err_set(err, STATUS_E_IO, c->path, 0, 0, "cannot %s the store: %s", what, why);
+        return err_set(err, STATUS_E_IO, FAULT_STORE_FAILED, c->path, "cannot %s the store: %s",
+                       what, why);
     }
 }
 
@@ -56,7 +57,7 @@ enum status store_connect(struct store_connection *c, const char *path, int flag
 {
     c->path = strdup(path);
     if (!c->path) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+        return err_no_memory(err, path, "out of memory");
     }
     if (flags & SQLITE_OPEN_CREATE) {
         store_close_to_others(path);
@@ -177,11 +178,11 @@ enum status store_read_version(const struct store_connection *c, int64_t *versio
         return store_fail(c, code, "read", err);
     }
     if (found < 1 && (application != 0 || tables != 0)) {
-        return err_set(err, STATUS_E_PARSE, c->path, 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, c->path,
                        "is a database, but not of this program: give the store another path");
     }
     if (found > STORE_SCHEMA_VERSION) {
-        return err_set(err, STATUS_E_STALE, c->path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, c->path,
                        "the store has version %lld, this program knows up to %d: use the newer "
                        "program, or another path",
                        (long long)found, STORE_SCHEMA_VERSION);
@@ -227,7 +228,7 @@ static enum status check_pages(const struct store_connection *c, struct err *err
         return store_fail(c, code, "read", err);
     }
     return good ? STATUS_OK
-                : err_set(err, STATUS_E_PARSE, c->path, 0, 0,
+                : err_set(err, STATUS_E_PARSE, FAULT_FILE_DAMAGED, c->path,
                           "the store is damaged: move it away and restart, the journal makes "
                           "it anew");
 }
@@ -362,7 +363,7 @@ enum status store_open(const struct store_params *params, struct store **out, st
     if (!s || !path) {
         free(s);
         free(path);
-        return err_set(err, STATUS_E_NOMEM, params->path, 0, 0, "out of memory");
+        return err_no_memory(err, params->path, "out of memory");
     }
     s->params = *params;
     s->params.path = s->path = path;
@@ -380,7 +381,7 @@ enum status store_reopen(struct store *store, struct err *err)
     const struct file_place gone = store->wal;
     close_file(store);
     if (!file_place_make_directory_of(store->params.path)) {
-        return err_set(err, STATUS_E_IO, store->params.path, 0, 0,
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, store->params.path,
                        "cannot make the store's directory: %s", journal_error_text(errno));
     }
     const enum status status = open_file(store, &gone, err);
@@ -418,12 +419,12 @@ enum status store_check_mark(struct store *store, const struct store_mark *mark,
     char sql[320];
     int64_t held = 0;
     if (mark->store != store->mark.store) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
+        return err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
                        "it was made anew, or is another lab's");
     }
     if (mark->rows > store->mark.rows) {
         return err_set(
-            err, STATUS_E_STALE, path, 0, 0,
+            err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
             "it has taken in %llu of %llu records: an older copy, or the file beside "
             "it (-wal) was lost or damaged",
             (unsigned long long)store->mark.rows, (unsigned long long)mark->rows);
@@ -439,7 +440,7 @@ enum status store_check_mark(struct store *store, const struct store_mark *mark,
     }
     return held > 0 || mark->run == 0
                ? STATUS_OK
-               : err_set(err, STATUS_E_STALE, path, 0, 0,
+               : err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
                          "it is an older copy that was written to since");
 }
 
@@ -572,7 +573,8 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
                       struct err *err)
 {
     if (!store_row_is_valid(row)) {
-        return err_set(err, STATUS_E_ARG, store->params.path, 0, 0, "a row beyond its limits");
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, store->params.path,
+                       "a row beyond its limits");
     }
     int64_t seq = (int64_t)row->seq;
     bool found = false;

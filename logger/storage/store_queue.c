@@ -101,12 +101,13 @@ static struct piece *make_piece(const struct store_row *row)
 }
 
 /* Under the lock. */
-static void note_lack(struct store_queue *q, enum status status, const char *why)
+static void note_lack(struct store_queue *q, enum status status, enum fault fault,
+                      const char *why)
 {
     q->stats.lacks++;
     q->stats.behind = true;
     q->stats.lack = (struct err){0};
-    (void)err_set(&q->stats.lack, status, "store", 0, 0, "%s", why);
+    (void)err_set(&q->stats.lack, status, fault, "store", "%s", why);
 }
 
 enum status store_queue_push(struct store_queue *queue, const struct store_row *row)
@@ -118,7 +119,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     if (!piece || stats->waiting_rows == queue->params.rows_max ||
         stats->waiting_bytes + piece->bytes > queue->params.bytes_max) {
         stats->dropped++;
-        note_lack(queue, STATUS_E_FULL, "its queue was full");
+        note_lack(queue, STATUS_E_FULL, FAULT_TOO_MANY, "its queue was full");
         lock_give(&queue->lock);
         free(piece);
         return valid ? STATUS_E_FULL : STATUS_E_ARG;
@@ -171,7 +172,7 @@ static enum status look_at_file(struct store_queue *q, struct err *err)
     q->stats.reopened++;
     q->stats.mark = store_read_mark(q->store);
     if (status == STATUS_E_STALE) {
-        note_lack(q, status, why.text);
+        note_lack(q, status, why.fault, why.text);
     }
     lock_give(&q->lock);
     return STATUS_OK;
@@ -396,11 +397,12 @@ enum status store_queue_start(const struct store_queue_params *params, struct st
                               struct store_queue **out, struct err *err)
 {
     if (!params_are_valid(params)) {
-        return err_set(err, STATUS_E_ARG, "store", 0, 0, "queue parameters out of range");
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "store",
+                       "queue parameters out of range");
     }
     struct store_queue *q = calloc(1, sizeof *q);
     if (!q) {
-        return err_set(err, STATUS_E_NOMEM, "store", 0, 0, "out of memory");
+        return err_no_memory(err, "store", "out of memory");
     }
     q->params = *params;
     q->store = store;
@@ -413,7 +415,7 @@ enum status store_queue_start(const struct store_queue_params *params, struct st
     lock_init_condition(&q->done);
     if (pthread_create(&q->thread, NULL, run_store_thread, q) != 0) {
         destroy_queue(q);
-        return err_set(err, STATUS_E_IO, "store", 0, 0, "cannot start a thread");
+        return err_set(err, STATUS_E_IO, FAULT_NO_THREAD, "store", "cannot start a thread");
     }
     *out = q;
     return STATUS_OK;
@@ -471,7 +473,7 @@ void store_queue_look(struct store_queue *queue)
 void store_queue_lack(struct store_queue *queue, const struct err *why)
 {
     lock_take(&queue->lock);
-    note_lack(queue, why->code, why->text);
+    note_lack(queue, why->code, why->fault, why->text);
     lock_give(&queue->lock);
 }
 

@@ -34,7 +34,7 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
 {
     struct store_reader *r = calloc(1, sizeof *r);
     if (!r) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+        return err_no_memory(err, path, "out of memory");
     }
     int64_t version = 0;
     enum status status =
@@ -43,7 +43,7 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
         status = store_read_version(&r->c, &version, err);
     }
     if (status == STATUS_OK && version != STORE_SCHEMA_VERSION) {
-        status = err_set(err, STATUS_E_STALE, path, 0, 0,
+        status = err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, path,
                          "the store has version %lld, this program reads %d: open it for "
                          "writing once",
                          (long long)version, STORE_SCHEMA_VERSION);
@@ -228,7 +228,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
                         struct err *err)
 {
     if (query->limit < 1 || query->limit > STORE_PAGE_MAX) {
-        return err_set(err, STATUS_E_RANGE, "limit", 0, 0, "must be from 1 to %d",
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "limit", "must be from 1 to %d",
                        STORE_PAGE_MAX);
     }
     /* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us: above it
@@ -237,7 +237,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
                        .n = -1};
     if (query->cursor && query->cursor[0] != '\0' &&
         !read_cursor(query, query->cursor, &from)) {
-        return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_BAD_CURSOR, "cursor",
                        "is not one that this list has given: take it from the page before");
     }
     const size_t shape = (query->job ? 32U : 0U) | (query->team ? 16U : 0U) |

@@ -40,7 +40,7 @@ enum status child_start(struct child *c, const char *name, const char *dir, cons
     char log[PATH_MAX];
     *c = (struct child){.name = name, .dir = dir};
     if (snprintf(log, sizeof log, "%s/%s.log", dir, name) >= (int)sizeof log) {
-        return err_set(err, STATUS_E_IO, dir, 0, 0, "is too long a path");
+        return err_set(err, STATUS_E_IO, FAULT_TOO_LONG, dir, "is too long a path");
     }
     const pid_t parent = getpid();
     const pid_t pid = fork();
@@ -49,7 +49,7 @@ enum status child_start(struct child *c, const char *name, const char *dir, cons
     }
     if (pid < 0) {
         char reason[80];
-        return err_set(err, STATUS_E_IO, name, 0, 0, "cannot be started: %s",
+        return err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, name, "cannot be started: %s",
                        strerror_r(errno, reason, sizeof reason));
     }
     c->pid = pid;

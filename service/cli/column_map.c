@@ -41,17 +41,18 @@ static enum status take_row(struct column_map *map, const char *text, size_t n, 
     if (!equals || !copy_name(text, (size_t)(equals - text), row.role, sizeof row.role) ||
         !copy_name(equals + 1, n - (size_t)(equals - text) - 1, row.column,
                    sizeof row.column)) {
-        return err_set(err, STATUS_E_ARG, map->path, line, 0,
-                       "columns cannot be read at '%.*s', %s", (int)(n < 60 ? n : 60), text,
-                       HOW);
+        return err_set_at(err, STATUS_E_ARG, FAULT_BAD_FORMAT, map->path, line, 0,
+                          "columns cannot be read at '%.*s', %s", (int)(n < 60 ? n : 60), text,
+                          HOW);
     }
     if (column_map_find(map, row.role)) {
-        return err_set(err, STATUS_E_ARG, map->path, line, 0,
-                       "role '%s' is given twice, once is enough", row.role);
+        return err_set_at(err, STATUS_E_ARG, FAULT_DUPLICATE_NAME, map->path, line, 0,
+                          "role '%s' is given twice, once is enough", row.role);
     }
     if (map->count == COLUMN_MAP_MAX) {
-        return err_set(err, STATUS_E_ARG, map->path, line, 0,
-                       "too many columns at '%s', %d are the limit", row.role, COLUMN_MAP_MAX);
+        return err_set_at(err, STATUS_E_ARG, FAULT_TOO_MANY, map->path, line, 0,
+                          "too many columns at '%s', %d are the limit", row.role,
+                          COLUMN_MAP_MAX);
     }
     map->rows[map->count++] = row;
     return STATUS_OK;
@@ -81,17 +82,17 @@ static enum status read_file(struct column_map *map, struct err *err)
     char text[FILE_MAX + 1];
     FILE *in = fopen(map->path, "rb");
     if (!in) {
-        return err_set(err, STATUS_E_IO, map->path, 0, 0, "cannot be read: %s",
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, map->path, "cannot be read: %s",
                        strerrordesc_np(errno));
     }
     const size_t n = fread(text, 1, sizeof text, in);
     const bool failed = ferror(in) != 0;
     (void)fclose(in);
     if (failed) {
-        return err_set(err, STATUS_E_IO, map->path, 0, 0, "cannot be read");
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, map->path, "cannot be read");
     }
     if (n > FILE_MAX || memchr(text, '\0', n)) {
-        return err_set(err, STATUS_E_ARG, map->path, 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, map->path,
                        "this is no list of columns of at most %d bytes, %s", FILE_MAX, HOW);
     }
     text[n] = '\0';
@@ -106,11 +107,11 @@ enum status column_map_read(const char *text, bool files, struct column_map *map
         return take_rows(map, text, 0, err);
     }
     if (!files) {
-        return err_set(err, STATUS_E_ARG, "columns", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "columns",
                        "'%.40s' would be a file of this machine, %s", text, HOW);
     }
     if (strlen(text + 1) >= sizeof map->path) {
-        return err_set(err, STATUS_E_ARG, "columns", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, "columns",
                        "the name of the file has more than %zu bytes", sizeof map->path - 1);
     }
     (void)snprintf(map->path, sizeof map->path, "%s", text + 1);
@@ -141,8 +142,9 @@ enum status column_map_check(const struct column_map *map, const char *const *ro
             role++;
         }
         if (!*role) {
-            return err_set(err, STATUS_E_ARG, map->path, map->rows[i].line, 0,
-                           "unknown role '%s', %s has%s", map->rows[i].role, whose, list);
+            return err_set_at(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, map->path,
+                              map->rows[i].line, 0, "unknown role '%s', %s has%s",
+                              map->rows[i].role, whose, list);
         }
     }
     return STATUS_OK;

@@ -18,7 +18,7 @@ static enum status refuse_file(const char *path, const char *what, int why, stru
 {
     char text[128];
     const char *reason = strerror_r(why, text, sizeof text);
-    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what, reason);
+    return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what, reason);
 }
 
 /* A hash takes as long as reading numbers does: that of a file is made meanwhile, by a thread
@@ -82,7 +82,7 @@ static enum status feed_piece(struct reading *r, const char *bytes, size_t n, st
     r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, bytes, n);
     if (st == STATUS_OK && lines->go_on &&
         !lines->go_on(lines->context, r->seen.bytes, r->total < UINT64_MAX ? r->total : 0)) {
-        return err_set(err, STATUS_E_STALE, r->source->path, 0, 0, "cancelled");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, r->source->path, "cancelled");
     }
     return st;
 }
@@ -145,7 +145,7 @@ enum status csv_file_read(const struct csv_source *source, const struct csv_line
     struct reading r = {source, lines, NULL, NULL, {0, HASH_START}, source->bytes};
     r.csv = malloc(sizeof *r.csv);
     if (!r.csv) {
-        return err_set(err, STATUS_E_NOMEM, source->path, 0, 0, "no memory");
+        return err_no_memory(err, source->path, "no memory");
     }
     csv_start(r.csv, source->path, lines->header, lines->row, lines->context);
     const enum status st = source->text ? read_pieces(&r, NULL, err) : read_file(&r, err);

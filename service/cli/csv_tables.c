@@ -37,13 +37,14 @@ static enum status write_table(const char *folder, const struct csv_table *table
     (void)snprintf(path, sizeof path, "%s/%s", folder, table->name);
     FILE *out = fopen(path, "w");
     if (!out) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot be written: %s",
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written: %s",
                        strerror_r(errno, why, sizeof why));
     }
     table->write(what, out);
     const bool whole = ferror(out) == 0;
     if (fclose(out) != 0 || !whole) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "could not be written whole");
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
+                       "could not be written whole");
     }
     return STATUS_OK;
 }
@@ -54,7 +55,7 @@ enum status csv_tables_write(const char *folder, const struct csv_table *tables,
     char why[WHY_BYTES];
     enum status status = STATUS_OK;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return err_set(err, STATUS_E_IO, folder, 0, 0, "cannot be made: %s",
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, folder, "cannot be made: %s",
                        strerror_r(errno, why, sizeof why));
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {

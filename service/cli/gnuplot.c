@@ -86,10 +86,11 @@ void gnuplot_place(FILE *to, double left, double right, double top, double botto
 
 /* --- the process ----------------------------------------------------------------------- */
 
-static enum status refuse_picture(const char *path, const char *what, struct err *err)
+static enum status refuse_picture(const char *path, enum fault fault, const char *what,
+                                  struct err *err)
 {
     char text[128];
-    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what,
+    return err_set(err, STATUS_E_IO, fault, path, "%s: %s", what,
                    strerror_r(errno, text, sizeof text));
 }
 
@@ -120,7 +121,7 @@ static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *ou
     /* Numbers are all that varies in it: NOLINTNEXTLINE(cert-env33-c) */
     FILE *to = popen(text, "we");
     if (!to) {
-        return refuse_picture("gnuplot", "cannot start", err);
+        return refuse_picture("gnuplot", FAULT_PROCESS_FAILED, "cannot start", err);
     }
     /* A gnuplot that ends early is seen by its exit status. */
     (void)sigaction(SIGPIPE, &ignore, &before);
@@ -129,13 +130,13 @@ static enum status run_gnuplot(gnuplot_script *write, const void *what, FILE *ou
     const int ended = pclose(to);
     (void)sigaction(SIGPIPE, &before, NULL);
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == NOT_FOUND) {
-        return err_set(err, STATUS_E_IO, "gnuplot", 0, 0,
+        return err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, "gnuplot",
                        "not found: a picture needs it (Debian package gnuplot-nox)");
     }
     read_complaint(told, text, sizeof text);
     return ended == 0 ? STATUS_OK
-                      : err_set(err, STATUS_E_IO, "gnuplot", 0, 0, "could not draw: %s",
-                                text[0] ? text : "it ended early");
+                      : err_set(err, STATUS_E_IO, FAULT_PROCESS_FAILED, "gnuplot",
+                                "could not draw: %s", text[0] ? text : "it ended early");
 }
 
 enum status gnuplot_check_path(const char *path, struct err *err)
@@ -146,7 +147,7 @@ enum status gnuplot_check_path(const char *path, struct err *err)
     if (!dot || dot == name || strcasecmp(dot, ".svg") == 0) {
         return STATUS_OK;
     }
-    return err_set(err, STATUS_E_ARG, "plot", 0, 0,
+    return err_set(err, STATUS_E_ARG, FAULT_BAD_PATH, "plot",
                    "--plot draws SVG, not '%s': '%.*s.svg' would be right", dot + 1,
                    (int)(dot - path), path);
 }
@@ -156,17 +157,18 @@ enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *pa
 {
     FILE *out = fopen(path, "w");
     if (!out) {
-        return refuse_picture(path, "cannot write", err);
+        return refuse_picture(path, FAULT_FILE_UNWRITABLE, "cannot write", err);
     }
     FILE *told = tmpfile();
-    enum status st = told ? run_gnuplot(write, what, out, told, err)
-                          : refuse_picture(path, "no temporary file", err);
+    enum status st =
+        told ? run_gnuplot(write, what, out, told, err)
+             : refuse_picture(path, FAULT_FILE_UNWRITABLE, "no temporary file", err);
     struct stat kind;
     if (st != STATUS_OK && fstat(fileno(out), &kind) == 0 && S_ISREG(kind.st_mode)) {
         (void)unlink(path);
     }
     if (fclose(out) != 0 && st == STATUS_OK) {
-        st = refuse_picture(path, "cannot write", err);
+        st = refuse_picture(path, FAULT_FILE_UNWRITABLE, "cannot write", err);
     }
     if (told) {
         (void)fclose(told);

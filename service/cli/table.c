@@ -35,8 +35,8 @@ static enum status take_factor(const struct csv *csv, const char *name,
         return STATUS_OK;
     }
     if (product->count == CSV_PRODUCT_MAX) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "more than %d columns in one product", (int)CSV_PRODUCT_MAX);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_MANY, csv->name, csv->line, 0,
+                          "more than %d columns in one product", (int)CSV_PRODUCT_MAX);
     }
     return csv_require(csv, name, &product->column[product->count++], err);
 }
@@ -62,8 +62,8 @@ static enum status take_factors(const struct csv *csv, const char *text,
         at = star ? star + 1 : NULL;
     }
     return product->count > 0 ? STATUS_OK
-                              : err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                                        "there is no column in '%s'", text);
+                              : err_set_at(err, STATUS_E_PARSE, FAULT_MISSING_COLUMN, csv->name,
+                                           csv->line, 0, "there is no column in '%s'", text);
 }
 
 enum status csv_product_find(const struct csv *csv, const char *text, enum unit_kind measured,
@@ -81,8 +81,8 @@ enum status csv_product_find(const struct csv *csv, const char *text, enum unit_
     const bool alone = !turned && csv_find(csv, name) >= 0;
     product->stamp = unit && measured == UNIT_STAMP && alone ? unit : NULL;
     if (st == STATUS_OK && unit && unit->kind == UNIT_STAMP && !alone) {
-        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
-                       "'%s': an ISO 8601 time is a column of its own, no product", text);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_NOT_APPLICABLE, csv->name, csv->line, 0,
+                          "'%s': an ISO 8601 time is a column of its own, no product", text);
     }
     product->scale *= unit && !product->stamp ? unit->factor : 1.0;
     return st;
@@ -99,7 +99,8 @@ static enum status split_number(const struct csv *csv, size_t column, int64_t *w
         return st;
     }
     if (!(fabs(number) < (double)(INT64_MAX / 2))) {
-        return csv_error(csv, column, err, "a time of fewer digits was expected");
+        return csv_error(csv, column, err, FAULT_TIME_EXPECTED,
+                         "a time of fewer digits was expected");
     }
     const char *text = csv_text(csv, column);
     const size_t digits = strspn(text, "+-0123456789");
@@ -177,12 +178,12 @@ static bool make_room(struct table *table)
 enum status table_expect(struct table *table, const char *name, unsigned line, struct err *err)
 {
     if (table->count == table->rows_max) {
-        return err_set(err, STATUS_E_FULL, name, line, 0,
-                       "more than %zu rows, cut the recording into pieces", table->rows_max);
+        return err_set_at(err, STATUS_E_FULL, FAULT_TOO_MANY, name, line, 0,
+                          "more than %zu rows, cut the recording into pieces", table->rows_max);
     }
     if (table->count == table->room && !make_room(table)) {
-        return err_set(err, STATUS_E_NOMEM, name, line, 0, "no memory for more than %zu rows",
-                       table->count);
+        return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, name, line, 0,
+                          "no memory for more than %zu rows", table->count);
     }
     return STATUS_OK;
 }

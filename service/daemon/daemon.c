@@ -57,12 +57,12 @@ static enum status source_command(void *context, const char *pair, const char *p
 {
     struct daemon *d = context;
     if (!atomic_load(&d->running)) {
-        return err_set(err, STATUS_E_IO, "broker", 0, 0, "starting or stopping");
+        return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "broker", "starting or stopping");
     }
     struct mqtt_client_state state;
     mqtt_client_read_state(d->gateway.client, &state);
     if (!state.connected || !state.subscribed) {
-        return err_set(err, STATUS_E_IO, "broker", 0, 0, "%s",
+        return err_set(err, STATUS_E_IO, FAULT_NOT_CONNECTED, "broker", "%s",
                        state.error[0] ? state.error : "not connected");
     }
     const long index = lab_find(d->lab, pair);
@@ -77,12 +77,12 @@ static enum status source_command(void *context, const char *pair, const char *p
     const bool heard =
         codec && (!codec->hear || lab_pair_params(d->lab, (size_t)index)->mode == PAIR_LINK);
     if (!heard || !codec_encode(codec, &out, &m)) {
-        return err_set(err, STATUS_E_ARG, "pair", 0, 0, "takes no commands");
+        return err_set(err, STATUS_E_ARG, FAULT_TAKES_NO_COMMANDS, "pair", "takes no commands");
     }
     const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, GATEWAY_SURE);
     return status == STATUS_OK ? status
-                               : err_set(err, status, "broker", 0, 0, "not taken over: %s",
-                                         status_name(status));
+                               : err_set(err, status, FAULT_NOT_ACCEPTED, "broker",
+                                         "not taken over: %s", status_name(status));
 }
 
 static void source_catch_up(void *context, bool stored)
@@ -120,11 +120,11 @@ static enum status source_request(void *context, const char *payload, size_t byt
 {
     struct daemon *d = context;
     if (!atomic_load(&d->running)) {
-        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
+        return err_set(err, STATUS_E_IO, FAULT_NOT_RUNNING, "lab", "starting or stopping");
     }
     const enum status status = inbox_offer(d->inbox, "request", payload, bytes);
     return status == STATUS_OK ? status
-                               : err_set(err, status, "journal", 0, 0,
+                               : err_set(err, status, FAULT_JOURNAL_FAILED, "journal",
                                          "cannot be written: nothing is taken in");
 }
 
@@ -153,9 +153,9 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + 2000);
         *job = fits_job(d->fits, (uint32_t)pair, side);
     } while ((*job == 0 || *job == before) && lab_clock_monotonic_us() < until_us);
-    return *job != 0 && *job != before
-               ? STATUS_OK
-               : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
+    return *job != 0 && *job != before ? STATUS_OK
+                                       : err_set(err, STATUS_E_EMPTY, FAULT_NOT_ACCEPTED, "lab",
+                                                 "the lab began no fit");
 }
 
 static void source_refused(void *context, const char *text)
@@ -167,19 +167,19 @@ static void source_refused(void *context, const char *text)
 static enum status read_token(const char *path, char token[TOKEN_MAX], struct err *err)
 {
     if (!text_file_first_line(path, token, TOKEN_MAX)) {
-        return err_set(err, STATUS_E_ARG, path, 0, 0, "the token cannot be read (errno %d)",
-                       errno);
+        return err_set(err, STATUS_E_ARG, FAULT_FILE_UNREADABLE, path,
+                       "the token cannot be read (errno %d)", errno);
     }
     return token[0] ? STATUS_OK
-                    : err_set(err, STATUS_E_ARG, path, 1, 0,
-                              "the first line is empty, the bearer token was expected");
+                    : err_set_at(err, STATUS_E_ARG, FAULT_EMPTY_FILE, path, 1, 0,
+                                 "the first line is empty, the bearer token was expected");
 }
 
 /* Which part did not come up, and why. */
-static enum status name_fault(enum status status, const char *part, const char *why,
-                              struct err *err)
+static enum status name_fault(enum status status, const char *part, enum fault fault,
+                              const char *why, struct err *err)
 {
-    return status == STATUS_OK ? status : err_set(err, status, part, 0, 0, "%s", why);
+    return status == STATUS_OK ? status : err_set(err, status, fault, part, "%s", why);
 }
 
 /* The newest records in the store, by which the stream of events goes on after a restart. */
@@ -204,7 +204,8 @@ static enum status make_events(struct daemon *d, struct err *err)
                                  .bytes = EVENT_HUB_BYTES,
                                  .events = EVENT_HUB_EVENTS};
     p.numbered = read_records(d->file->store.file, p.record);
-    return name_fault(event_hub_create(&p, &d->events), "events", "no memory", err);
+    return name_fault(event_hub_create(&p, &d->events), "events", FAULT_NO_MEMORY, "no memory",
+                      err);
 }
 
 static enum status start_web(struct daemon *d, struct err *err)
@@ -277,9 +278,8 @@ static enum status make_lab(struct daemon *d, struct err *err)
     d->params = lab_file_params(d->file);
     d->lab = lab_memory_create(&d->params);
     if (!d->lab) {
-        return err_set(err, STATUS_E_NOMEM, d->file->name, 0, 0,
-                       "no memory for %zu pairs (%zu bytes)", d->params.pair_count,
-                       lab_bytes(&d->params));
+        return err_no_memory(err, d->file->name, "no memory for %zu pairs (%zu bytes)",
+                             d->params.pair_count, lab_bytes(&d->params));
     }
     d->fingerprint = lab_fingerprint(&d->params);
     for (size_t i = 0; i < lab_pair_count(d->lab); i++) {
@@ -468,7 +468,8 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
         .behind_us = BEHIND_US,
     };
-    return name_fault(inbox_create(&p, &d->inbox), "inbox", "no memory for its buffers", err);
+    return name_fault(inbox_create(&p, &d->inbox), "inbox", FAULT_NO_MEMORY,
+                      "no memory for its buffers", err);
 }
 
 /* A line of the daemon's own. */
@@ -504,16 +505,16 @@ static enum status start_threads(struct daemon *d, struct err *err)
     }
     outbox_open(d);
     if (!findings_open(d) || !saver_open(d)) {
-        return err_set(err, STATUS_E_NOMEM, "lab", 0, 0, "no memory");
+        return err_no_memory(err, "lab", "no memory");
     }
     status = keeper_start(d);
     if (status != STATUS_OK) {
-        return err_set(err, status, "keeper", 0, 0, "not started");
+        return err_set(err, status, FAULT_NOT_STARTED, "keeper", "not started");
     }
-    status = name_fault(lab_thread_start(d), "lab", "not started", err);
+    status = name_fault(lab_thread_start(d), "lab", FAULT_NOT_STARTED, "not started", err);
     return status != STATUS_OK ? status
                                : name_fault(forecasts_start(d->views, d->inbox, &d->forecasts),
-                                            "forecasts", "not started", err);
+                                            "forecasts", FAULT_NOT_STARTED, "not started", err);
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -528,7 +529,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
     if (status == STATUS_OK) {
         status = fits_create(d->lab, d->worker, d->inbox, &d->fits);
     }
-    return name_fault(status, "worker", "not started", err);
+    return name_fault(status, "worker", FAULT_NOT_STARTED, "not started", err);
 }
 
 static enum status load_maps(struct daemon *d, struct err *err)
@@ -545,7 +546,7 @@ static enum status make_shown(struct daemon *d, struct err *err)
     if (!d->gateway.robots) {
         status = STATUS_E_NOMEM;
     }
-    return name_fault(status, "views", "no memory", err);
+    return name_fault(status, "views", FAULT_NO_MEMORY, "no memory", err);
 }
 
 static enum status start_parts(struct daemon *d, struct err *err)
@@ -701,7 +702,7 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
 {
     struct daemon *d = calloc(1, sizeof *d);
     if (!d) {
-        return err_set(err, STATUS_E_NOMEM, "daemon", 0, 0, "no memory");
+        return err_no_memory(err, "daemon", "no memory");
     }
     d->file = lab;
     lock_init(&d->lock);

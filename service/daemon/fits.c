@@ -159,9 +159,8 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     e->task.go_on = may_go_on;
     e->task.context = e;
     struct event_fit end = {.outcome = FIT_FAILED, .detail = "no memory for the result"};
-    const enum status status =
-        result ? dynamics_task_end(&e->task, result, &end, err)
-               : err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "%s", end.detail);
+    const enum status status = result ? dynamics_task_end(&e->task, result, &end, err)
+                                      : err_no_memory(err, "fit", "%s", end.detail);
     if (status == STATUS_OK) {
         show_result(e, result, out);
         put_result(e, result);

@@ -360,7 +360,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
     d->gateway.room = d->gateway.codecs.foreign ? malloc(MESSAGE_PAYLOAD_MAX) : NULL;
     if (!s || (d->gateway.codecs.foreign && !d->gateway.room)) {
         free(s);
-        return err_set(err, STATUS_E_NOMEM, "broker", 0, 0, "no memory");
+        return err_no_memory(err, "broker", "no memory");
     }
     *ear = (struct codec_ear){.send = outbox_send,
                               .send_context = d,

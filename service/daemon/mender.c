@@ -177,8 +177,7 @@ static enum status mend_store(struct attempt *a, struct err *err)
     struct daemon *d = a->d;
     const struct effects effects = {take_effect, a};
     if (replay_create(d->file, &effects, &a->replay) != STATUS_OK) {
-        return err_set(err, STATUS_E_NOMEM, "store", 0, 0,
-                       "no memory for a second lab that reads the journal");
+        return err_no_memory(err, "store", "no memory for a second lab that reads the journal");
     }
     a->replay->go_on = may_go_on;
     a->replay->context = d;
@@ -191,7 +190,7 @@ static enum status mend_store(struct attempt *a, struct err *err)
         }
     }
     return atomic_load(&d->mender.stop)
-               ? err_set(err, STATUS_E_STALE, "store", 0, 0, "the daemon stops")
+               ? err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "store", "the daemon stops")
                : status;
 }
 

@@ -238,12 +238,12 @@ static enum status end_checkpoint(struct daemon *d, uint64_t *id, struct err *er
     const char *path = d->file->checkpoint.file;
     if (s->spoiled) {
         journal_checkpoint_abandon(&s->writer, path);
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "no memory");
+        return err_no_memory(err, path, "no memory");
     }
     const enum status status = journal_sync(d->journal, LAB_TIME_MAX);
     if (status != STATUS_OK) {
         journal_checkpoint_abandon(&s->writer, path);
-        return err_set(err, status, "journal", 0, 0, "not synced");
+        return err_set(err, status, FAULT_JOURNAL_FAILED, "journal", "not synced");
     }
     return journal_checkpoint_end(&s->writer, path, &s->checkpoint, id, err);
 }

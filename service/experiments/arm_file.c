@@ -51,7 +51,8 @@ static void read_move(struct option_reader *r, uint32_t node, double *q)
     const struct tree_node *list = &r->tree->nodes[node];
     size_t i = 0;
     if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
-        option_fault(r, node, "moves: six angles were expected, as in [0, -1.57, 0, 0, 0, 0]");
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "moves: six angles were expected, as in [0, -1.57, 0, 0, 0, 0]");
         return;
     }
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
@@ -68,7 +69,8 @@ static void read_moves(const struct option_reading *reading, struct arm_file *fi
         return;
     }
     if (list->kind != TREE_LIST || list->count < 2 || list->count > ARM_MOVES_MAX) {
-        option_fault(r, node, "moves: a list of 2 to %d lists of six angles was expected",
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "moves: a list of 2 to %d lists of six angles was expected",
                      ARM_MOVES_MAX);
         return;
     }
@@ -89,7 +91,7 @@ static void read_telemetry(const struct option_reading *reading, const struct ar
     const size_t lates = experiment_numbers(reading, "telemetry.late_s", 1, ARM_CASES_MAX, 0.0,
                                             expected, late_s);
     if (rates == 0 || rates != lates) {
-        option_fault(reading->r, option_node(reading, "telemetry.late_s"),
+        option_fault(reading->r, option_node(reading, "telemetry.late_s"), FAULT_WRONG_COUNT,
                      "telemetry: lists rate_hz and late_s of one length are wanted, as in "
                      "{rate_hz: [125, 10], late_s: [0.1, 0.1]}");
         return;
@@ -112,8 +114,8 @@ static void finish_arm(const struct option_reading *reading, void *values)
         names_append(names, sizeof names, arm_geometry_name(i));
     }
     if (!arm_geometry_find(v->arm, &file->arm)) {
-        option_fault(reading->r, option_node(reading, "arm"), "arm: '%.40s' is not known: %s",
-                     v->arm, names);
+        option_fault(reading->r, option_node(reading, "arm"), FAULT_UNKNOWN_NAME,
+                     "arm: '%.40s' is not known: %s", v->arm, names);
     }
     for (size_t i = 0; i < ARM_JOINTS; i++) {
         file->theta[i] = v->lag_s;
@@ -126,11 +128,11 @@ static void finish_arm(const struct option_reading *reading, void *values)
     file->off_count = experiment_numbers(reading, "command.off_s", 1, ARM_CASES_MAX, -HUGE_VAL,
                                          "1 to 16 numbers was expected", file->off_s);
     if (file->recording_path[0] == '\0' && option_node(reading, "moves") == TREE_NONE) {
-        option_fault(reading->r, TREE_NONE,
+        option_fault(reading->r, TREE_NONE, FAULT_MISSING_KEY,
                      "recording or moves are missing: what the real arm does");
     }
     if (file->recording_path[0] != '\0' && option_node(reading, "moves") != TREE_NONE) {
-        option_fault(reading->r, option_node(reading, "moves"),
+        option_fault(reading->r, option_node(reading, "moves"), FAULT_NOT_APPLICABLE,
                      "moves: nothing comes of them beside a recording");
     }
     experiment_path(reading, "recording", file->recording_path);

@@ -28,7 +28,7 @@ static enum status check_time(void *context, const struct csv *csv, struct err *
     const struct table *table = context;
     const double *t_s = table->channel[0].values + table->count;
     return table->count > 0 && !(lab_us(t_s[0]) > lab_us(t_s[-1]))
-               ? csv_error(csv, table->channel[0].from.column[0], err,
+               ? csv_error(csv, table->channel[0].from.column[0], err, FAULT_TIME_NOT_RISING,
                            "time must rise from row to row")
                : STATUS_OK;
 }
@@ -76,7 +76,7 @@ static enum status read_recording(const char *path, struct arm_row **rows, size_
     enum status status = table_read(&r.table, &source, NULL, err);
     *rows = status == STATUS_OK ? calloc(r.table.count + 1, sizeof **rows) : NULL;
     if (status == STATUS_OK && !*rows) {
-        status = err_set(err, STATUS_E_NOMEM, path, 0, 0, "not enough memory");
+        status = err_no_memory(err, path, "not enough memory");
     }
     if (status == STATUS_OK) {
         take_rows(&r.table, *rows);
@@ -97,14 +97,14 @@ static enum status record_moves(const struct arm_file *file, struct arm_row **ro
     size_t refused = 0;
     *rows = room <= ROWS_MAX ? calloc((size_t)room, sizeof **rows) : NULL;
     if (!*rows) {
-        return err_set(err, STATUS_E_RANGE, "command.v_radps", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "command.v_radps",
                        "moves so slow are too long: more than %d rows", ROWS_MAX);
     }
     *n = arm_record_moves(&file->arm, file->theta, &file->rates, file->moves, file->move_count,
                           file->rest_s, ROW_S, *rows, (size_t)room, &refused);
     return *n > 0
                ? STATUS_OK
-               : err_set(err, STATUS_E_RANGE, "moves", 0, 0,
+               : err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "moves",
                          "number %zu is refused: a joint would leave its range", refused + 1);
 }
 
@@ -166,16 +166,17 @@ enum status arm_study_run(const struct arm_file *file, struct arm_study *out, st
                              : record_moves(file, &rows, &n, err);
     study.points = status == STATUS_OK ? calloc(n + 1, sizeof study.points[0]) : NULL;
     if (status == STATUS_OK && !study.points) {
-        status = err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "not enough memory");
+        status = err_no_memory(err, file->name, "not enough memory");
     }
     if (status == STATUS_OK) {
         study.point_count = n;
         study.duration_s = n > 0 ? lab_s(rows[n - 1].t_us - rows[0].t_us) : 0.0;
         forget_points(&study, rows);
         run_cases(&study, rows, n);
-        status = study.shown[0][0].n > 0 ? STATUS_OK
-                                         : err_set(err, STATUS_E_EMPTY, file->name, 0, 0,
-                                                   "no joint moves while telemetry is there");
+        status = study.shown[0][0].n > 0
+                     ? STATUS_OK
+                     : err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, file->name,
+                               "no joint moves while telemetry is there");
     }
     free(rows);
     if (status == STATUS_OK) {

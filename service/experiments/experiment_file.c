@@ -111,8 +111,8 @@ static void refuse_idle(const struct option_reading *reading, const struct idle_
     for (size_t i = 0; i < n; i++) {
         const uint32_t node = option_node(reading, keys[i].key);
         if (keys[i].idle && node != TREE_NONE) {
-            option_fault(reading->r, node, "%s: nothing comes of it %s", keys[i].key,
-                         keys[i].why);
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE, "%s: nothing comes of it %s",
+                         keys[i].key, keys[i].why);
         }
     }
 }
@@ -183,8 +183,8 @@ static void read_parameters(const struct option_reading *reading, const char *pa
         return;
     }
     if (r->tree->nodes[node].kind != TREE_MAP) {
-        option_fault(r, node, "%s: a map was expected, as in {%s: 1.5}", path,
-                     model->parameters[0].name);
+        option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s: a map was expected, as in {%s: 1.5}",
+                     path, model->parameters[0].name);
         return;
     }
     for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
@@ -192,7 +192,8 @@ static void read_parameters(const struct option_reading *reading, const char *pa
         const char *key = tree_key(r->tree, at);
         const int k = model_parameter_find(model, key);
         if (k < 0) {
-            option_fault(r, at, "%s: %s has no parameter '%.40s', the first is '%s'", path,
+            option_fault(r, at, FAULT_UNKNOWN_NAME,
+                         "%s: %s has no parameter '%.40s', the first is '%s'", path,
                          model->name, key, model->parameters[0].name);
             continue;
         }
@@ -201,7 +202,8 @@ static void read_parameters(const struct option_reading *reading, const char *pa
     }
     for (size_t k = 0; k < model->parameter_count && all; k++) {
         if (!seen[k]) {
-            option_fault(r, node, "%s: '%s' is missing", path, model->parameters[k].name);
+            option_fault(r, node, FAULT_MISSING_KEY, "%s: '%s' is missing", path,
+                         model->parameters[k].name);
         }
     }
 }
@@ -226,7 +228,8 @@ static void read_paper_row(struct option_reader *r, uint32_t node, const struct 
          at = r->tree->nodes[at].next) {
         const size_t i = names_value(paper->columns, tree_key(r->tree, at));
         if (i == paper->columns->count) {
-            option_fault(r, at, "%s '%.40s'", paper->column_fault, tree_key(r->tree, at));
+            option_fault(r, at, FAULT_UNKNOWN_KEY, "%s '%.40s'", paper->column_fault,
+                         tree_key(r->tree, at));
         } else {
             (void)option_number_from(r, at, "paper", paper->least, &values[i]);
         }
@@ -247,7 +250,7 @@ static void read_paper(const struct option_reading *reading, const struct paper 
          at = r->tree->nodes[at].next) {
         const size_t row = names_value(paper->rows, tree_key(r->tree, at));
         if (row == paper->rows->count || r->tree->nodes[at].kind != TREE_MAP) {
-            option_fault(r, at, "%s", paper->row_fault);
+            option_fault(r, at, FAULT_UNEXPECTED_VALUE, "%s", paper->row_fault);
         } else {
             read_paper_row(r, at, paper, paper->values + row * paper->stride);
         }
@@ -266,7 +269,8 @@ static void read_robot(const struct option_reading *reading, const char *name,
     (void)snprintf(path, sizeof path, "%s.parameters", name);
     const uint32_t parameters_at = option_node(reading, path);
     if ((vessel_at == TREE_NONE) == (parameters_at == TREE_NONE)) {
-        option_fault(r, vessel_at, "%s: either vessel or parameters is wanted", name);
+        option_fault(r, vessel_at, FAULT_CONFLICTING_KEYS,
+                     "%s: either vessel or parameters is wanted", name);
         return;
     }
     if (parameters_at != TREE_NONE) {
@@ -277,7 +281,7 @@ static void read_robot(const struct option_reading *reading, const char *name,
     }
     const struct usv3_vessel *vessel = usv3_vessel_find(robot->vessel);
     if (!vessel || model != &usv3_model) {
-        option_fault(r, vessel_at,
+        option_fault(r, vessel_at, FAULT_UNKNOWN_NAME,
                      "%s.vessel: '%.40s' is not known, wamv and iacquabot are, of model usv3",
                      name, robot->vessel);
         return;
@@ -295,7 +299,7 @@ static void give_actuators(const struct option_reading *reading, struct follow_v
         return;
     }
     if (!vessel) {
-        option_fault(reading->r, option_node(reading, "control.actuators"),
+        option_fault(reading->r, option_node(reading, "control.actuators"), FAULT_NEEDS_KEY,
                      "control.actuators: thrusters are those of plant.vessel, which is not "
                      "given");
         return;
@@ -375,14 +379,14 @@ static const struct model *find_experiment_model(struct option_reader *r, uint32
     if (!model_file_is_path(name)) {
         const struct model *model = model_find(name);
         if (!model) {
-            option_fault(r, node, "model: '%.40s' is not known", name);
+            option_fault(r, node, FAULT_UNKNOWN_NAME, "model: '%.40s' is not known", name);
         }
         return model;
     }
     if (!text_file_beside(r->file, name, path, sizeof path) ||
         model_file_take(path, &row, &errors) != STATUS_OK) {
-        option_fault(r, node, "model: '%.60s', line %u: %.160s", name, errors.items[0].line,
-                     errors.items[0].text);
+        option_fault(r, node, errors.items[0].fault, "model: '%.60s', line %u: %.160s", name,
+                     errors.items[0].line, errors.items[0].text);
         return NULL;
     }
     return row->model;
@@ -397,16 +401,16 @@ static void finish_experiment(const struct option_reading *reading, void *values
         return;
     }
     if (v->file.input_path[0] == '\0') {
-        option_fault(r, option_node(reading, "input.file"),
+        option_fault(r, option_node(reading, "input.file"), FAULT_MISSING_KEY,
                      "input.file is missing: what the reference robot does");
     }
     if (v->file.sticks != EXPERIMENT_EFFORTS &&
         !(v->file.reference.vessel[0] && v->file.plant.vessel[0])) {
-        option_fault(r, option_node(reading, "input.columns"),
+        option_fault(r, option_node(reading, "input.columns"), FAULT_NEEDS_KEY,
                      "input.columns: sticks need vessels, whose thrusters they command");
     }
     if (v->file.trial.drive == TRIAL_COMMANDS && v->file.sticks == EXPERIMENT_EFFORTS) {
-        option_fault(r, option_node(reading, "drive"),
+        option_fault(r, option_node(reading, "drive"), FAULT_NEEDS_KEY,
                      "drive: commands need sticks (input.columns: left_right or surge_yaw)");
     }
     read_robot(reading, "reference", v->file.model, &v->file.reference);
@@ -512,7 +516,8 @@ static void read_controllers(const struct option_reading *reading, bool *runs)
     }
     const struct tree_node *list = &r->tree->nodes[node];
     if (list->kind != TREE_LIST || list->count == 0) {
-        option_fault(r, node, "controllers: a list was expected, as in [p, fsm]");
+        option_fault(r, node, FAULT_LIST_EXPECTED,
+                     "controllers: a list was expected, as in [p, fsm]");
         return;
     }
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
@@ -522,7 +527,8 @@ static void read_controllers(const struct option_reading *reading, bool *runs)
                 ? (enum position_kind)names_value(&position_kind_names, tree_text(r->tree, at))
                 : POSITION_KIND_COUNT;
         if (kind == POSITION_KIND_COUNT) {
-            option_fault(r, at, "controllers: p, fsm, profile or time_optimal was expected");
+            option_fault(r, at, FAULT_UNKNOWN_VALUE,
+                         "controllers: p, fsm, profile or time_optimal was expected");
             continue;
         }
         runs[kind] = true;
@@ -553,7 +559,8 @@ static void read_lags(const struct option_reading *reading, double margin_rad,
     struct option_reader *r = reading->r;
     file->lag_count = read_lag_list(reading, "joint.lag_s", 0.0, file->lag_s);
     if (option_node(reading, "joint.lag_s") == TREE_NONE) {
-        option_fault(r, TREE_NONE, "joint.lag_s is missing: lags of the joint, as in [0.1]");
+        option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
+                     "joint.lag_s is missing: lags of the joint, as in [0.1]");
     }
     const size_t n =
         read_lag_list(reading, "control.slow_rad", file->trial.control.near_by, file->slow_rad);
@@ -563,7 +570,7 @@ static void read_lags(const struct option_reading *reading, double margin_rad,
             file->slow_rad[i] = position_slow_window(&file->trial.control, margin_rad);
         }
     } else if (n != file->lag_count && !r->failed) {
-        option_fault(r, option_node(reading, "control.slow_rad"),
+        option_fault(r, option_node(reading, "control.slow_rad"), FAULT_WRONG_COUNT,
                      "control.slow_rad: one for each of %zu lags was expected",
                      file->lag_count);
     }
@@ -608,8 +615,8 @@ static void check_runs(const struct option_reading *reading, const struct joint_
             if (file->runs[k] && joint_trial_check(&trial, &err) != STATUS_OK) {
                 const struct option_row *row = option_find(&joint_options, err.where);
                 option_fault(reading->r, row ? option_node(reading, row->path) : TREE_NONE,
-                             "%s: %s %s", position_kind_name((enum position_kind)k), err.where,
-                             err.text);
+                             err.fault, "%s: %s %s", position_kind_name((enum position_kind)k),
+                             err.where, err.text);
                 return;
             }
         }

@@ -13,7 +13,7 @@ size_t experiment_numbers(const struct option_reading *reading, const char *path
         return 0;
     }
     if (list->kind != TREE_LIST || list->count < min || list->count > max) {
-        option_fault(r, node, "%s: a list of %s", path, expected);
+        option_fault(r, node, FAULT_LIST_EXPECTED, "%s: a list of %s", path, expected);
         return 0;
     }
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
@@ -30,7 +30,8 @@ void experiment_path(const struct option_reading *reading, const char *key,
         return;
     }
     if (!text_file_beside(reading->r->file, path, joined, sizeof joined)) {
-        option_fault(reading->r, option_node(reading, key), "%s: the path is too long", key);
+        option_fault(reading->r, option_node(reading, key), FAULT_TOO_LONG,
+                     "%s: the path is too long", key);
         return;
     }
     memcpy(path, joined, strlen(joined) + 1);

@@ -36,7 +36,8 @@ static int show_study(const struct experiment_output *output, const void *study,
         output->page(study, stdout);
     }
     if (status == STATUS_OK && fflush(stdout) != 0) {
-        status = err_set(err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
+        status = err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, "standard output",
+                         "cannot be written");
     }
     if (status == STATUS_OK && to->csv_folder) {
         status =

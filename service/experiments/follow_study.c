@@ -44,10 +44,12 @@ static enum status check_time(void *context, const struct csv *csv, struct err *
     const double *t_s = table->channel[0].values + table->count;
     const size_t column = table->channel[0].from.column[0];
     if (table->count > 0 && !(t_s[0] > t_s[-1])) {
-        return csv_error(csv, column, err, "time must rise from row to row");
+        return csv_error(csv, column, err, FAULT_TIME_NOT_RISING,
+                         "time must rise from row to row");
     }
     return table->count == 0 && t_s[0] > 0.0
-               ? csv_error(csv, column, err, "the first row must be at 0 s or before")
+               ? csv_error(csv, column, err, FAULT_OUT_OF_RANGE,
+                           "the first row must be at 0 s or before")
                : STATUS_OK;
 }
 
@@ -56,7 +58,7 @@ static enum status read_rows(const char *path, struct rows *rows, struct err *er
     const struct csv_source source = {.path = path};
     const enum status status = table_read(&rows->table, &source, NULL, err);
     return status == STATUS_OK && rows->table.count == 0
-               ? err_set(err, STATUS_E_PARSE, path, 0, 0, "there is no row")
+               ? err_set(err, STATUS_E_PARSE, FAULT_NO_DATA, path, "there is no row")
                : status;
 }
 
@@ -140,9 +142,9 @@ static enum status read_input(struct study_run *w, struct err *err)
     name_columns(file, &rows);
     enum status status = read_rows(file->input_path, &rows, err);
     if (status == STATUS_OK && steps > ROWS_MAX) {
-        status =
-            err_set(err, STATUS_E_RANGE, "duration_s", 0, 0, "%g s are too long: at most %g",
-                    file->trial.duration_s, ROWS_MAX * w->input.step_s);
+        status = err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "duration_s",
+                         "%g s are too long: at most %g", file->trial.duration_s,
+                         ROWS_MAX * w->input.step_s);
     }
     if (status == STATUS_OK) {
         w->input.n = (size_t)steps + 1;
@@ -153,7 +155,7 @@ static enum status read_input(struct study_run *w, struct err *err)
             w->input.reference = w->reference;
             w->input.plant = w->plant;
         } else {
-            status = err_set(err, STATUS_E_NOMEM, file->input_path, 0, 0, "not enough memory");
+            status = err_no_memory(err, file->input_path, "not enough memory");
         }
     }
     table_free(&rows.table);
@@ -172,7 +174,8 @@ static enum status take_draw(void *context, const struct csv *csv, struct err *e
     struct draws *draws = context;
     enum status status = STATUS_OK;
     if (csv->names.count != draws->columns) {
-        return csv_error(csv, 0, err, "as many columns as the model has parameters are wanted");
+        return csv_error(csv, 0, err, FAULT_WRONG_COUNT,
+                         "as many columns as the model has parameters are wanted");
     }
     for (size_t i = 0; i < draws->columns && status == STATUS_OK && draws->n < draws->rows;
          i++) {
@@ -191,7 +194,7 @@ static enum status read_draws(const struct study_run *w, struct err *err)
     const struct csv_lines lines = {NULL, take_draw, NULL, &draws};
     enum status status = csv_file_read(&source, &lines, NULL, err);
     if (status == STATUS_OK && draws.n < draws.rows) {
-        status = err_set(err, STATUS_E_RANGE, path, 0, 0,
+        status = err_set(err, STATUS_E_RANGE, FAULT_TOO_FEW, path,
                          "%zu rows are too few, each of the %zu runs needs one", draws.n,
                          draws.rows);
     }
@@ -330,7 +333,8 @@ static enum status run_all(struct study_run *w, follow_go_on *go_on, void *conte
         keep_figures(w, &result);
     }
     if (study->runs == 0) {
-        return err_set(err, STATUS_E_EMPTY, w->file->name, 0, 0,
+        return err_set(err, STATUS_E_EMPTY,
+                       study->diverged > 0 ? FAULT_DIVERGED : FAULT_CANCELLED, w->file->name,
                        study->diverged > 0 ? "the simulated robot was lost in every run: lower "
                                              "bandwidths or a shorter period are wanted"
                                            : "stopped before a run was finished");
@@ -351,7 +355,7 @@ enum status follow_study_run(const struct experiment_file *file, follow_go_on *g
         experiment_state_name(file->model, i, study.state[i].name, sizeof study.state[i].name);
     }
     if (!allocate_run(&w)) {
-        status = err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "not enough memory");
+        status = err_no_memory(err, file->name, "not enough memory");
     }
     if (status == STATUS_OK) {
         status = read_input(&w, err);

@@ -24,7 +24,7 @@ enum status joint_study_run(const struct joint_file *file, struct joint_study *o
     struct joint_study study = {.file = file, .point_room = room};
     study.points = calloc(POSITION_KIND_COUNT * room, sizeof study.points[0]);
     if (!study.points) {
-        return err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "not enough memory");
+        return err_no_memory(err, file->name, "not enough memory");
     }
     for (size_t i = 0; i < file->lag_count; i++) {
         for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {

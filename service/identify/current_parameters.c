@@ -45,8 +45,9 @@ static enum status refuse_name(const struct current_form *form, const char *wher
             names_append_new(names, sizeof names, form->part[part]->name[i]);
         }
     }
-    return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s%s", form->model,
-                   name, names, form->late ? ", delay_s" : "");
+    return err_set(err, STATUS_E_PARSE, FAULT_UNKNOWN_NAME, where,
+                   "%s has no '%.40s', but %s%s", form->model, name, names,
+                   form->late ? ", delay_s" : "");
 }
 
 static enum status take_value(const struct current_form *form, const char *where,
@@ -73,13 +74,14 @@ static enum status take_pair(const struct current_form *form, const char *text, 
     char pair[2 * NAME_MAX_BYTES];
     double number = 0.0;
     if (bytes >= sizeof pair) {
-        return err_set(err, STATUS_E_PARSE, "--current", 0, 0, "too long: '%s'", text);
+        return err_set(err, STATUS_E_PARSE, FAULT_TOO_LONG, "--current", "too long: '%s'",
+                       text);
     }
     memcpy(pair, text, bytes);
     pair[bytes] = '\0';
     char *value = strchr(pair, '=');
     if (!value || number_parse_real(value + 1, &number) != NUMBER_FINE) {
-        return err_set(err, STATUS_E_PARSE, "--current", 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_BAD_FORMAT, "--current",
                        "cannot read '%s', write name=value,name=value or the name of a file",
                        pair);
     }
@@ -110,7 +112,7 @@ static enum status take_document(json_t *document, const char *path,
     json_t *value = NULL;
     enum status st = STATUS_OK;
     if (!json_is_object(values)) {
-        return err_set(err, STATUS_E_PARSE, path, 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_OBJECT_EXPECTED, path,
                        "an object \"values\" of names and numbers was expected");
     }
     json_object_foreach(values, name, value)
@@ -139,14 +141,15 @@ static enum status take_file(const char *path, const struct current_form *form,
     char text[128];
     FILE *in = fopen(path, "rb");
     if (!in) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot open: %s",
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "cannot open: %s",
                        strerror_r(errno, text, sizeof text));
     }
     json_t *document = json_loadf(in, JSON_REJECT_DUPLICATES, &fault);
     (void)fclose(in);
     if (!document) {
-        return err_set(err, STATUS_E_PARSE, path, (unsigned)(fault.line > 0 ? fault.line : 0),
-                       0, "no JSON: %s", fault.text);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_BAD_SYNTAX, path,
+                          (unsigned)(fault.line > 0 ? fault.line : 0), 0, "no JSON: %s",
+                          fault.text);
     }
     const enum status st = take_document(document, path, form, current, err);
     json_decref(document);
@@ -180,7 +183,8 @@ enum status current_parameters_check(const char *text, const struct current_form
     if (why.line > 0) {
         (void)snprintf(line, sizeof line, ":%u", why.line);
     }
-    return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
+    return err_set(err, STATUS_E_ARG, why.fault, "current", "%s%s: %s", why.where, line,
+                   why.text);
 }
 
 enum status current_beside_read(const char *text, const struct current_form *form,

@@ -222,7 +222,7 @@ static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telem
     }
     const bool same = strlen(r->card.pair) == n && memcmp(r->card.pair, pair, n) == 0;
     if (!same && telemetry) {
-        r->outcome = err_set(r->err, STATUS_E_ARG, "journal", 0, 0,
+        r->outcome = err_set(r->err, STATUS_E_ARG, FAULT_AMBIGUOUS_PAIR, "journal",
                              "telemetry of several pairs ('%s' and '%.*s'), say which: --pair",
                              r->card.pair, (int)n, pair);
     }
@@ -272,9 +272,9 @@ static void take_line(struct reading *r, const struct journal_line *line)
     struct message m;
     r->card.lines++;
     if (line->overlong) {
-        r->outcome =
-            err_set(r->err, STATUS_E_PARSE, line->path, (unsigned)line->number, 1,
-                    "a line of more than %d bytes, no journal has such", MESSAGE_LINE_MAX);
+        r->outcome = err_set_at(
+            r->err, STATUS_E_PARSE, FAULT_TOO_LONG, line->path, (unsigned)line->number, 1,
+            "a line of more than %d bytes, no journal has such", MESSAGE_LINE_MAX);
         return;
     }
     const enum status st = message_parse(line->text, line->bytes, r->scratch, &m, NULL);
@@ -289,7 +289,7 @@ static enum status judge_reading(struct reading *r, enum status st)
 {
     st = r->outcome != STATUS_OK ? r->outcome : st;
     if (st == STATUS_OK && r->card.samples == 0) {
-        st = err_set(r->err, STATUS_E_EMPTY, "journal", 0, 0,
+        st = err_set(r->err, STATUS_E_EMPTY, FAULT_NO_DATA, "journal",
                      "no telemetry of %s%s%s side in %llu lines (%llu of them no messages, "
                      "%llu not of the protocol)%s%s",
                      r->card.pair, r->card.pair[0] ? "'s " : "the ", side_name(r->wanted->side),
@@ -366,7 +366,7 @@ static enum status read_lines(struct reading *r, struct file_mark *marks)
         }
         take_line(r, &line);
         if (asked % 1024 == 0 && !may_go_on(r)) {
-            return err_set(r->err, STATUS_E_STALE, "journal", 0, 0, "cancelled");
+            return err_set(r->err, STATUS_E_STALE, FAULT_CANCELLED, "journal", "cancelled");
         }
     }
     return STATUS_OK;
@@ -381,7 +381,7 @@ static enum status open_inputs(struct reading *r, struct file_mark *marks)
         marks[0] =
             (struct file_mark){first->bytes, hash_bytes(HASH_START, first->text, first->bytes)};
         return r->count == 1 ? STATUS_OK
-                             : err_set(r->err, STATUS_E_ARG, "identify", 0, 0,
+                             : err_set(r->err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, "identify",
                                        "one journal at a time was expected");
     }
     for (size_t i = 0; i < r->count; i++) {
@@ -398,7 +398,7 @@ enum status dynamics_journal_read(const struct dynamics_journal *wanted,
 {
     struct reading *r = calloc(1, sizeof *r);
     if (!r) {
-        return err_set(err, STATUS_E_NOMEM, "journal", 0, 0, "no memory");
+        return err_no_memory(err, "journal", "no memory");
     }
     *r = (struct reading){.wanted = wanted,
                           .inputs = inputs,

@@ -266,7 +266,7 @@ enum status identify_dynamics_plot(const struct identify_result *result, const c
         st = add_part(result, parts[i], titles[i], residual[i], &plot);
     }
     st = st == STATUS_OK ? gnuplot_draw(write_script, &plot, path, err)
-                         : err_set(err, st, "plot", 0, 0, "%s", status_name(st));
+                         : err_set(err, st, FAULT_FIT_FAILED, "plot", "%s", status_name(st));
     for (size_t i = 0; i < COUNT(parts); i++) {
         free(residual[i][0]);
     }

@@ -98,7 +98,7 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
         return st;
     }
     if (new_part && in->raw.part_count == DATA_RUNS_MAX) {
-        return err_set(err, STATUS_E_FULL, "journal", 0, 0,
+        return err_set(err, STATUS_E_FULL, FAULT_TOO_MANY, "journal",
                        "the robot started anew more than %d times, cut the journal into pieces",
                        (int)DATA_RUNS_MAX);
     }
@@ -124,7 +124,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     *sign = turned ? -1.0 : 1.0;
     *field = (struct journal_field){.axis = false};
     if (given && !journal_field_from_name(given + (turned ? 1 : 0), field)) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "identify",
                        "--columns %s=%s: a journal has nu[0] ..., tau[0] ... and pose[0] ...",
                        role, given);
     }
@@ -153,13 +153,13 @@ static enum status refuse_misfit(const struct rows_in *in,
             continue;
         }
         if (fabs(card->unfit_sideways[v]) > 0.0) {
-            return err_set(err, STATUS_E_PARSE, "journal", 0, 0,
+            return err_set(err, STATUS_E_PARSE, FAULT_INCONSISTENT, "journal",
                            "%s[1] of %s's %s side is %.3g, but %s does not move sideways; "
                            "name its columns: %s=%s[0]",
                            vectors[v], card->pair, side, card->unfit_sideways[v], model->name,
                            role_of(in->row, c), vectors[v]);
         }
-        return err_set(err, STATUS_E_PARSE, "journal", 0, 0,
+        return err_set(err, STATUS_E_PARSE, FAULT_INCONSISTENT, "journal",
                        "%s of %s's %s side has %zu numbers, %s has %zu ax%s%s; name its "
                        "columns: %s=%s[0]",
                        vectors[v], card->pair, side, card->unfit_count[v], model->name,
@@ -193,7 +193,7 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
             free(in->table.channel[c].values);
             in->table.channel[c].values = NULL;
         } else if (!(card->seen >> (c - 1) & 1U)) {
-            return err_set(err, STATUS_E_EMPTY, "journal", 0, 0,
+            return err_set(err, STATUS_E_EMPTY, FAULT_MISSING_COLUMN, "journal",
                            "no sample of %s's %s side has %s[%zu]", card->pair, side,
                            vectors[fields[c - 1].vector], fields[c - 1].index);
         }
@@ -261,7 +261,7 @@ static enum status read_inputs(struct rows_in *in, const struct csv_source *inpu
     const bool journal = is_journal(in->request, &inputs[0]);
     for (size_t i = 1; i < count; i++) {
         if (is_journal(in->request, &inputs[i]) != journal) {
-            return err_set(err, STATUS_E_ARG, inputs[i].path, 0, 0,
+            return err_set(err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, inputs[i].path,
                            "tables and journals cannot be read together");
         }
     }
@@ -293,7 +293,7 @@ enum status dynamics_rows_load(const struct model_row *row,
 {
     struct rows_in *in = calloc(1, sizeof *in);
     if (!in) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+        return err_no_memory(err, "data", "no memory");
     }
     in->row = row;
     in->request = request;

@@ -19,8 +19,8 @@ static enum status refuse_others(const struct model_row *row,
     for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *option = &identify_options[i];
         if (!(option->data >> row->data & 1U) && identify_option_given(option, request)) {
-            return err_set(err, STATUS_E_ARG,
-                           option->query ? option->query : option->argument.name, 0, 0,
+            return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE,
+                           option->query ? option->query : option->argument.name,
                            "--%s is not for %s", option->argument.name, row->name);
         }
     }
@@ -31,12 +31,12 @@ enum status identify_check(const struct model_row *row, const struct identify_re
                            struct err *err)
 {
     if (strcmp(request->side, "real") != 0 && strcmp(request->side, "virtual") != 0) {
-        return err_set(err, STATUS_E_ARG, "side", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "side",
                        "unknown side '%s', real and virtual are known", request->side);
     }
     if (identify_doubts(request) && request->plausible &&
         strcmp(request->plausible, "on") != 0) {
-        return err_set(err, STATUS_E_ARG, "plausible", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "plausible",
                        "plausible is '%s', it must be on or off", request->plausible);
     }
     unsigned fail_if = 0;
@@ -57,7 +57,7 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
             names_append_new(models, sizeof models, model_row_at(i)->name);
         }
     }
-    return err_set(err, STATUS_E_PARSE, path, 0, 0,
+    return err_set(err, STATUS_E_PARSE, FAULT_WRONG_FILE, path,
                    "is a journal: a line of JSON for each message. %s reads a table (CSV); "
                    "tandem replay -c LAB.yaml fits travel times to a journal, and models of "
                    "motion (%s) read its telemetry",
@@ -69,7 +69,7 @@ static enum status run_way(const struct identify_way *way, const struct model_ro
 {
     void *result = calloc(1, way->bytes);
     if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+        return err_no_memory(err, "identify", "no memory");
     }
     const enum status st = way->find(row, request, result, err);
     if (st == STATUS_OK && request->json) {
@@ -89,8 +89,9 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
 {
     if (row->data != MODEL_OF_MOVES && row->data != MODEL_OF_COMMANDS &&
         request->file_count > IDENTIFY_FILES_MAX) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
-                       request->file_count, (int)IDENTIFY_FILES_MAX);
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_MANY, "identify",
+                       "%zu files, %d are the limit", request->file_count,
+                       (int)IDENTIFY_FILES_MAX);
     }
     for (size_t i = 0; row->data != MODEL_OF_MOTION && i < request->file_count; i++) {
         if (identify_is_journal(&request->files[i])) {

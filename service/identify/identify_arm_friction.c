@@ -90,9 +90,9 @@ static enum status hold_out(const struct identify_request *request, struct resul
     }
     st = arm_friction_hold_out(&set, &result->fit);
     arm_friction_set_free(&set);
-    return st == STATUS_OK
-               ? st
-               : err_set(err, st, "data", 0, 0, "the check failed: %s", status_name(st));
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
+                                     status_name(st));
 }
 
 /* What --current can name. */
@@ -155,7 +155,8 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     st = arm_friction_fit_run(&set, &result->card, identify_doubts(request), &result->fit);
     arm_friction_set_free(&set);
     if (st != STATUS_OK) {
-        return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                       status_name(st));
     }
     return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
 }

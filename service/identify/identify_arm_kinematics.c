@@ -68,7 +68,7 @@ static enum status take_pairs(const struct table *table, struct arm_pair **pairs
     *card = (struct rows_card){.rows = table->count};
     *pairs = calloc(table->count + 1, sizeof **pairs);
     if (!*pairs) {
-        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+        return err_no_memory(err, "data", "no memory");
     }
     for (size_t i = 0; i < table->count; i++) {
         struct arm_pair *pair = &(*pairs)[*n];
@@ -105,7 +105,8 @@ static enum status hold_out(const struct identify_request *request, struct resul
     enum status st = load_pairs(request, true, &result->held_out_files, &pairs, &n,
                                 &result->held_out_card, err);
     if (st == STATUS_OK && n == 0) {
-        st = err_set(err, STATUS_E_EMPTY, "data", 0, 0, "no row with all angles and a pose");
+        st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
+                     "no row with all angles and a pose");
     }
     if (st == STATUS_OK) {
         arm_kinematics_hold_out(&result->arm, &(struct arm_pairs){n, pairs}, &result->fit);
@@ -127,12 +128,13 @@ static enum status fit_inputs(const struct identify_request *request, struct res
         st = arm_kinematics_fit_run(&result->arm, &(struct arm_pairs){n, pairs},
                                     identify_doubts(request), &result->fit);
         if (st == STATUS_E_EMPTY) {
-            st = err_set(err, st, "data", 0, 0,
+            st = err_set(err, st, FAULT_TOO_FEW, "data",
                          "%zu rows with all angles and a pose, apart from each other by %g "
                          "rad, %d are needed",
                          n, APART_RAD, (int)ARM_KINEMATICS_POSES_MIN);
         } else if (st != STATUS_OK) {
-            st = err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+            st = err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                         status_name(st));
         }
     }
     free(pairs);
@@ -160,8 +162,8 @@ static enum status check_request(const struct model_row *row,
         for (size_t i = 0; arm_geometry_name(i); i++) {
             names_append_new(arms, sizeof arms, arm_geometry_name(i));
         }
-        return err_set(err, STATUS_E_ARG, "arm", 0, 0, "unknown arm '%s', known are %s",
-                       request->arm, arms);
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "arm",
+                       "unknown arm '%s', known are %s", request->arm, arms);
     }
     return current_parameters_check(request->current, &known, err);
 }

@@ -33,7 +33,8 @@ static enum status hold_out(const struct identify_request *request,
         st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set,
                                 &data->check);
     }
-    return st == STATUS_OK ? st : err_set(err, st, "data", 0, 0, "%s", status_name(st));
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "%s", status_name(st));
 }
 
 /* A fit fails for want of memory, or because of numbers so large that their squares overflow.
@@ -55,10 +56,10 @@ static enum status explain_failure(const struct identify_result *result, enum st
         }
     }
     if (st == STATUS_E_MATH && most > 1e9) {
-        return err_set(err, st, "data", 0, 0, "%s reaches %.3g, which cannot be computed with",
-                       name, most);
+        return err_set(err, st, FAULT_OUT_OF_RANGE, "data",
+                       "%s reaches %.3g, which cannot be computed with", name, most);
     }
-    return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+    return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s", status_name(st));
 }
 
 /* How many iterations a search needs nobody knows: it comes ever closer to the end of its part.
@@ -375,19 +376,19 @@ enum status identify_dynamics_check(const struct model_row *row,
     enum status st = STATUS_OK;
     if (names_value(&dynamics_method_names, method) == DYNAMICS_METHOD_COUNT &&
         strcmp(method, "auto") != 0) {
-        return err_set(err, STATUS_E_ARG, "method", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
                        "unknown method '%s', auto, output_error, pem, weak_iv, weak, "
                        "ols_central and ols_sg are known",
                        method);
     }
     if (row->model->varying_inertia && strncmp(method, "weak", 4) == 0) {
-        return err_set(err, STATUS_E_ARG, "method", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_METHOD_UNSUITED, "method",
                        "%s: weak forms need a constant inertia, that of %s depends on the "
                        "motion or the pose: use output_error or ols_central",
                        method, row->name);
     }
     if (request->hold && names_value(&effort_hold_names, request->hold) == EFFORT_HOLD_COUNT) {
-        return err_set(err, STATUS_E_ARG, "hold", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "hold",
                        "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
     const struct current_form form = name_current(row->model, &names);

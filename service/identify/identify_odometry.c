@@ -85,7 +85,8 @@ static enum status hold_out(const struct identify_request *request, struct resul
     /* Parameters that are not known foretell nothing, and the verdict says so. */
     return st == STATUS_OK || st == STATUS_E_ARG
                ? STATUS_OK
-               : err_set(err, st, "data", 0, 0, "the check failed: %s", status_name(st));
+               : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
+                         status_name(st));
 }
 
 static enum status fit_inputs(const struct identify_request *request, struct result *result,
@@ -105,7 +106,8 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     st = odometry_fit_run(&set, &result->card, &result->fit);
     odometry_set_free(&set);
     if (st != STATUS_OK) {
-        return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                       status_name(st));
     }
     if (identify_doubts(request)) {
         odometry_judge_units(&result->fit, &result->card);

@@ -30,7 +30,7 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
         (void)snprintf(name, sizeof name, "%.*s", (int)(n < 15 ? n : 15), word);
         const size_t at = names_value(&identify_outcome_names, name);
         if (at == IDENTIFY_OUTCOMES) {
-            return err_set(err, STATUS_E_ARG, "fail-if", 0, 0,
+            return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "fail-if",
                            "--fail-if: unknown word '%s', contradicts, marginal and fail are "
                            "known",
                            name);
@@ -39,7 +39,7 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
         word += n + (word[n] == ',');
     }
     if ((found & 1U << IDENTIFY_CONTRADICTS) && !request->current) {
-        return err_set(err, STATUS_E_ARG, "fail-if", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, "fail-if",
                        "--fail-if contradicts needs --current, the parameters in use");
     }
     *bits = found;
@@ -218,7 +218,7 @@ bool identify_go_on(const struct identify_request *request, double share, uint64
 
 enum status identify_give_up(struct err *err)
 {
-    return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+    return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "identify", "cancelled");
 }
 
 enum status identify_ask_on(const struct identify_request *request, const char *stage,

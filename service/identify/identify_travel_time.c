@@ -122,8 +122,9 @@ static enum status find_motion(struct loader *loader, struct err *err)
         return csv_require(loader->csv, "displacement_m", &ignored, err);
     }
     if (loader->has_motion && motion != loader->motion) {
-        return err_set(err, STATUS_E_PARSE, loader->csv->name, loader->csv->line, 0,
-                       "all files must have a rotation, a displacement, or both, as the first");
+        return err_set_at(
+            err, STATUS_E_PARSE, FAULT_INCONSISTENT, loader->csv->name, loader->csv->line, 0,
+            "all files must have a rotation, a displacement, or both, as the first");
     }
     loader->motion = motion;
     loader->has_motion = true;

@@ -51,8 +51,8 @@ enum status move_list_add(struct move_list *list, const void *move, const struct
         void *more =
             room <= SIZE_MAX / 2 / list->each ? realloc(list->moves, room * list->each) : NULL;
         if (!more) {
-            return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0,
-                           "no memory for more than %zu moves", list->count);
+            return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, csv->name, csv->line, 0,
+                              "no memory for more than %zu moves", list->count);
         }
         list->moves = more;
         list->room = room;
@@ -78,21 +78,21 @@ enum status move_list_check(const struct model_row *row, const struct identify_r
                             const struct current_form *form, struct err *err)
 {
     if (request->validate_count > 1) {
-        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_NOT_APPLICABLE, "validate",
                        "more than one --validate is not for %s", row->name);
     }
     return move_list_method(request) < TRAVEL_METHOD_COUNT
                ? current_parameters_check(request->current, form, err)
-               : err_set(err, STATUS_E_ARG, "method", 0, 0,
+               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "method",
                          "unknown method '%s', ols, huber, tukey and auto are known",
                          request->method);
 }
 
 enum status move_list_fitted(enum status st, struct err *err)
 {
-    return st == STATUS_OK
-               ? st
-               : err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "identify",
+                                     "the fit failed: %s", status_name(st));
 }
 
 void move_list_print_verdict(FILE *out, const struct estimate *e, size_t skipped)

@@ -48,7 +48,7 @@ static enum status identify_text(const struct model_row *row, const struct csv_s
     request.files = input;
     request.file_count = 1;
     if (!found) {
-        return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
+        return err_no_memory(err, "selftest", "no memory");
     }
     const enum status st = identify_dynamics_fit(row, &request, found, err);
     if (st == STATUS_OK) {
@@ -212,7 +212,7 @@ static bool run_case(const struct model_row *row, const struct selftest_options 
     for (int run = 0; run < options->runs; run++) {
         enum status st = selftest_run(row, (uint64_t)options->seed, result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
-            st = err_set(&err, STATUS_E_STALE, "selftest", 0, 0,
+            st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
                          "cancelled after %d of %d runs", run + 1, options->runs);
         }
         if (st != STATUS_OK) {
@@ -274,7 +274,7 @@ static bool run_world(const struct selftest_world *world,
     for (int run = 0; run < options->runs && st == STATUS_OK; run++) {
         st = selftest_world_run(world, (uint64_t)options->seed, result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
-            st = err_set(&err, STATUS_E_STALE, "selftest", 0, 0,
+            st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
                          "cancelled after %d of %d runs", run + 1, options->runs);
         }
         progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);

@@ -405,5 +405,5 @@ enum status selftest_record(const struct model_row *row, const struct selftest_w
     }
     free(r.t_s);
     fine = (!to || fclose(to) == 0) && fine;
-    return fine ? STATUS_OK : err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
+    return fine ? STATUS_OK : err_no_memory(err, "selftest", "no memory");
 }

@@ -217,7 +217,8 @@ static enum status identify_texts(const struct model_row *row,
     }
     result->runs++;
     free(text);
-    return st == STATUS_E_NOMEM ? err_set(err, st, "selftest", 0, 0, "no memory") : STATUS_OK;
+    return st == STATUS_E_NOMEM ? err_set(err, st, FAULT_NO_MEMORY, "selftest", "no memory")
+                                : STATUS_OK;
 }
 
 enum status selftest_world_run(const struct selftest_world *world, uint64_t seed,

@@ -12,10 +12,10 @@
 
 enum { SHOWN_MAX = 40, VALUE_MAX = 1024 };
 
-static enum status refuse_value(const struct identify_option *option, const char *what,
-                                struct err *err)
+static enum status refuse_value(const struct identify_option *option, enum fault fault,
+                                const char *what, struct err *err)
 {
-    return err_set(err, STATUS_E_ARG, option->query, 0, 0, "%s", what);
+    return err_set(err, STATUS_E_ARG, fault, option->query, "%s", what);
 }
 
 static enum status take_text(const struct identify_option *option, const char *value,
@@ -23,8 +23,8 @@ static enum status take_text(const struct identify_option *option, const char *v
 {
     const size_t n = strlen(value);
     if (n == 0 || n > option->longest || n >= sizeof words->text - words->used) {
-        return err_set(err, STATUS_E_ARG, option->query, 0, 0, "must have 1 to %zu characters",
-                       option->longest);
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, option->query,
+                       "must have 1 to %zu characters", option->longest);
     }
     *text = memcpy(words->text + words->used, value, n + 1);
     words->used += n + 1;
@@ -37,7 +37,7 @@ static enum status take_flag(const struct identify_option *option, const char *v
     *flag = strcmp(value, "true") == 0;
     return *flag || strcmp(value, "false") == 0
                ? STATUS_OK
-               : refuse_value(option, "must be true or false", err);
+               : refuse_value(option, FAULT_BOOLEAN_EXPECTED, "must be true or false", err);
 }
 
 /* Digits, a point, an exponent: what JSON calls a number. */
@@ -48,7 +48,7 @@ static enum status take_real(const struct identify_option *option, const char *v
     double number = 0.0;
     const char *end = number_scan(value, value + strlen(value), &number);
     if (end == value || *end || !(number >= argument->min && number <= argument->max)) {
-        return err_set(err, STATUS_E_ARG, option->query, 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, option->query,
                        "must be a number from %.10g to %.10g", argument->min, argument->max);
     }
     *real = number;
@@ -86,8 +86,8 @@ static enum status refuse_name(const char *text, size_t n, struct err *err)
             used += k > 0 ? (size_t)k : 0;
         }
     }
-    return err_set(err, STATUS_E_ARG, where, 0, 0, "unknown parameter; this resource has%s",
-                   names);
+    return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_PARAMETER, where,
+                   "unknown parameter; this resource has%s", names);
 }
 
 /* Its row; NULL: there is none of this name. */
@@ -117,11 +117,12 @@ static enum status take_pair(const char *text, size_t n, unsigned *given,
     }
     const unsigned bit = 1U << (option - identify_options);
     if (*given & bit) {
-        return refuse_value(option, "given twice", err);
+        return refuse_value(option, FAULT_DUPLICATE_NAME, "given twice", err);
     }
     *given |= bit;
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
-        return refuse_value(option, "has no value, a broken %XX, or is too long", err);
+        return refuse_value(option, FAULT_BAD_ENCODING,
+                            "has no value, a broken %XX, or is too long", err);
     }
     return take_value(option, value, words, request, err);
 }
@@ -139,7 +140,8 @@ enum status identify_query_read(const char *query, struct identify_words *words,
         at += n + (at[n] == '&');
     }
     if (st == STATUS_OK && request->name && strchr(request->name, '/')) {
-        st = err_set(err, STATUS_E_ARG, "name", 0, 0, "must be a file's name without folders");
+        st = err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "name",
+                     "must be a file's name without folders");
     }
     return st;
 }
@@ -164,10 +166,11 @@ static enum status refuse_model(const char *name, struct err *err)
         const int n = snprintf(names + used, sizeof names - used, " %s", model_row_at(i)->name);
         used += n > 0 ? (size_t)n : 0;
     }
-    return name ? err_set(err, STATUS_E_ARG, "model", 0, 0,
+    return name ? err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "model",
                           "there is no such model%s; there are%s", model_row_guess(name, guess),
                           names)
-                : err_set(err, STATUS_E_ARG, "model", 0, 0, "one is needed of%s", names);
+                : err_set(err, STATUS_E_ARG, FAULT_MISSING_VALUE, "model", "one is needed of%s",
+                          names);
 }
 
 static enum status read_fit(const char *query, struct fit *fit, struct err *err)
@@ -184,7 +187,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
     request->json = true;
     /* A text without it would name a file, of the daemon's machine. */
     if (request->current && !strchr(request->current, '=')) {
-        return err_set(err, STATUS_E_ARG, "current", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "current",
                        "name=value,name=value was expected");
     }
     st = request->column_words
@@ -197,8 +200,7 @@ static enum status read_fit(const char *query, struct fit *fit, struct err *err)
 static struct fit *make_fit(const char *query, enum status *st, struct err *err)
 {
     struct fit *fit = calloc(1, sizeof *fit);
-    *st = fit ? read_fit(query, fit, err)
-              : err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    *st = fit ? read_fit(query, fit, err) : err_no_memory(err, "identify", "no memory");
     if (*st != STATUS_OK) {
         free(fit);
         return NULL;

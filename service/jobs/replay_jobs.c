@@ -33,7 +33,7 @@ enum status replay_jobs_check(void *worker, const struct web_replay *what, struc
     const struct lab_file *file = worker_lab(worker);
     return !what->pair[0] || lab_find_params(file->pairs, file->pair_count, what->pair)
                ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, "pair", 0, 0,
+               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "pair",
                          "the lab has no pair '%s'; /api/v1/pairs lists them", what->pair);
 }
 
@@ -54,11 +54,12 @@ static enum status take_line(struct replay_job *j, const struct journal_line *li
     const enum status st =
         replay_pause(replay, journal_line_us(line->text, line->bytes), share, &err);
     if (st != STATUS_OK) {
-        return err_set(why, st, j->name, (unsigned)line->number, 0, "%s", err.text);
+        return err_set_at(why, st, err.fault, j->name, (unsigned)line->number, 0, "%s",
+                          err.text);
     }
     if (replay_line(j->run.replay, line, &err) != STATUS_OK && j->fault.text[0] == '\0') {
-        (void)err_set(&j->fault, STATUS_E_PARSE, j->name, (unsigned)line->number, err.column,
-                      "%s", err.text);
+        (void)err_set_at(&j->fault, STATUS_E_PARSE, err.fault, j->name, (unsigned)line->number,
+                         err.column, "%s", err.text);
     }
     return STATUS_OK;
 }
@@ -82,7 +83,7 @@ static enum status run_journal(struct replay_job *j, struct err *err)
         }
         if (line.number % GO_ON_EVERY == 0 &&
             !replay_may_go_on(j->run.replay, "replaying", share)) {
-            return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
+            return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, j->name, "cancelled");
         }
     }
     if (j->run.replay->counts.events == 0 && j->fault.text[0]) {
@@ -118,7 +119,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
     }
     replay_end(run->replay);
     if (!replay_may_go_on(run->replay, "writing", 0.9)) {
-        return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, j->name, "cancelled");
     }
     st = replay_end_spool(run);
     st = st == STATUS_OK ? replay_document(run, &extract, out) : st;
@@ -138,7 +139,7 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
     if (st != STATUS_OK) {
         *err = j->run.err;
     } else if (replay_create(&j->file, &effects, &j->run.replay) != STATUS_OK) {
-        st = err_set(err, STATUS_E_NOMEM, j->name, 0, 0, "no memory for another lab");
+        st = err_no_memory(err, j->name, "no memory for another lab");
     }
     if (st == STATUS_OK) {
         j->run.replay->refit = j->refit;
@@ -163,7 +164,7 @@ enum status replay_jobs_submit(void *worker, const struct web_replay *what, char
     }
     struct replay_job *j = calloc(1, sizeof *j);
     if (!j) {
-        return err_set(err, STATUS_E_NOMEM, "replay", 0, 0, "no memory");
+        return err_no_memory(err, "replay", "no memory");
     }
     j->file = *worker_lab(worker);
     if (what->pair[0]) {

@@ -34,9 +34,10 @@ struct simulation {
 
 /* ---- the query ---- */
 
-static enum status refuse_value(const char *parameter, const char *what, struct err *err)
+static enum status refuse_value(const char *parameter, enum fault fault, const char *what,
+                                struct err *err)
 {
-    return err_set(err, STATUS_E_ARG, parameter, 0, 0, "%s", what);
+    return err_set(err, STATUS_E_ARG, fault, parameter, "%s", what);
 }
 
 static bool read_number(const char *text, double min, double max, bool whole, double *out)
@@ -50,21 +51,24 @@ static enum status take_runs(struct wish *w, char *value, struct err *err)
 {
     return read_number(value, 1, RUNS_MAX, true, &w->runs)
                ? STATUS_OK
-               : refuse_value("runs", "a whole number from 1 to 1000000 was expected", err);
+               : refuse_value("runs", FAULT_OUT_OF_RANGE,
+                              "a whole number from 1 to 1000000 was expected", err);
 }
 
 static enum status take_seed(struct wish *w, char *value, struct err *err)
 {
     return read_number(value, 0, SEED_MAX, true, &w->seed)
                ? STATUS_OK
-               : refuse_value("seed", "a whole number from 0 to 2147483647 was expected", err);
+               : refuse_value("seed", FAULT_OUT_OF_RANGE,
+                              "a whole number from 0 to 2147483647 was expected", err);
 }
 
 static enum status take_horizon(struct wish *w, char *value, struct err *err)
 {
     return read_number(value, 1, HORIZON_MAX_S, false, &w->horizon_s)
                ? STATUS_OK
-               : refuse_value("horizon_s", "a number from 1 to 1e9 was expected", err);
+               : refuse_value("horizon_s", FAULT_OUT_OF_RANGE,
+                              "a number from 1 to 1e9 was expected", err);
 }
 
 static enum status take_team(struct wish *w, char *value, struct err *err)
@@ -72,7 +76,8 @@ static enum status take_team(struct wish *w, char *value, struct err *err)
     const int n = snprintf(w->team, sizeof w->team, "%s", value);
     return n > 0 && (size_t)n < sizeof w->team
                ? STATUS_OK
-               : refuse_value("team", "a name of 1 to 31 bytes was expected", err);
+               : refuse_value("team", FAULT_TOO_LONG, "a name of 1 to 31 bytes was expected",
+                              err);
 }
 
 /* "R1.speed=+10%,IB.capacity=2" */
@@ -83,7 +88,7 @@ static enum status take_settings(struct wish *w, char *value, struct err *err)
     for (char *one = strsep(&at, ","); one; one = strsep(&at, ",")) {
         const char *dot = strchr(one, '.');
         if (w->setting_count == SETTINGS_MAX || !dot || !strchr(dot, '=')) {
-            return refuse_value("set",
+            return refuse_value("set", FAULT_BAD_FORMAT,
                                 "at most 64 of NAME.WHAT=VALUE, with commas between, were "
                                 "expected",
                                 err);
@@ -111,22 +116,25 @@ static enum status take_pair(struct wish *w, const char *text, size_t n, unsigne
     const char *equals = memchr(text, '=', n);
     const size_t name_n = equals ? (size_t)(equals - text) : n;
     if (!percent_decode(text, name_n, name, sizeof name)) {
-        return refuse_value("query", "a parameter with a name was expected", err);
+        return refuse_value("query", FAULT_MISSING_VALUE,
+                            "a parameter with a name was expected", err);
     }
     for (size_t i = 0; i < COUNT(parameters); i++) {
         if (strcmp(parameters[i].name, name) != 0) {
             continue;
         }
         if (*given & 1U << i) {
-            return refuse_value(name, "given twice", err);
+            return refuse_value(name, FAULT_DUPLICATE_NAME, "given twice", err);
         }
         *given |= 1U << i;
         return equals && percent_decode(equals + 1, n - name_n - 1, value, sizeof value)
                    ? parameters[i].take(w, value, err)
-                   : refuse_value(name, "has no value, a broken %XX, or is too long", err);
+                   : refuse_value(name, FAULT_BAD_ENCODING,
+                                  "has no value, a broken %XX, or is too long", err);
     }
-    return refuse_value(
-        name, "unknown parameter; this resource has runs seed horizon_s team set", err);
+    return refuse_value(name, FAULT_UNKNOWN_PARAMETER,
+                        "unknown parameter; this resource has runs seed horizon_s team set",
+                        err);
 }
 
 static enum status read_wish(const char *query, struct wish *w, struct err *err)
@@ -146,8 +154,8 @@ enum status simulate_jobs_check(void *worker, const char *query, struct err *err
 {
     (void)worker;
     struct wish *w = malloc(sizeof *w);
-    const enum status st = w ? read_wish(query, w, err)
-                             : err_set(err, STATUS_E_NOMEM, "simulate", 0, 0, "no memory");
+    const enum status st =
+        w ? read_wish(query, w, err) : err_no_memory(err, "simulate", "no memory");
     free(w);
     return st;
 }
@@ -172,7 +180,7 @@ static const struct team_params *choose_team(const struct simulation *s, struct 
         }
         names_append(names, sizeof names, s->file.teams[i].name);
     }
-    (void)err_set(err, STATUS_E_ARG, "team", 0, 0, "the file has %s",
+    (void)err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "team", "the file has %s",
                   names[0] ? names : "no team");
     return NULL;
 }
@@ -194,7 +202,7 @@ static enum status load_team(struct simulation *s, struct err *err)
     }
     void *memory = malloc(team_prediction_bytes(&s->team.params));
     if (!memory) {
-        return err_set(err, STATUS_E_NOMEM, "simulate", 0, 0, "no memory");
+        return err_no_memory(err, "simulate", "no memory");
     }
     s->tp = team_prediction_init(memory, &s->team.params);
     for (size_t i = 0; i < s->team.params.robot_count; i++) {
@@ -260,7 +268,7 @@ enum status simulate_jobs_submit(void *worker, const char *query, char *text, si
                               .text = text,
                               .what = "simulate"};
     if (!s) {
-        return err_set(err, STATUS_E_NOMEM, "simulate", 0, 0, "no memory");
+        return err_no_memory(err, "simulate", "no memory");
     }
     s->text = text;
     s->bytes = bytes;

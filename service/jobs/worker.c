@@ -145,7 +145,7 @@ static enum status run_job(struct job *job, const struct job_order *order, char 
     FILE *out = open_memstream(result, bytes);
     enum status st = out ? order->run(job, order->context, out, err) : STATUS_E_NOMEM;
     if (out && fclose(out) != 0 && st == STATUS_OK) {
-        st = err_set(err, STATUS_E_NOMEM, order->what, 0, 0, "no memory for the result");
+        st = err_no_memory(err, order->what, "no memory for the result");
     }
     if (st == STATUS_OK && *bytes > JOB_RESULT_MAX) {
         st = STATUS_E_FULL;
@@ -177,7 +177,7 @@ static void carry_out(struct worker *w, struct job *job)
         job->result = result;
         job->result_bytes = bytes;
     } else {
-        (void)err_set(&err, st, order.what, 0, 0, "%s", status_name(st));
+        (void)err_set(&err, st, FAULT_FIT_FAILED, order.what, "%s", status_name(st));
         job->err = err;
     }
     w->counts.running[order.class]--;
@@ -278,7 +278,7 @@ enum status worker_submit(struct worker *w, const struct job_order *order, uint6
 {
     struct job *job = malloc(sizeof *job);
     if (!job) {
-        return err_set(err, STATUS_E_NOMEM, order->what, 0, 0, "no memory");
+        return err_no_memory(err, order->what, "no memory");
     }
     *job = (struct job){
         .worker = w, .order = *order, .began_us = LAB_TIME_NONE, .ended_us = LAB_TIME_NONE};
@@ -288,7 +288,8 @@ enum status worker_submit(struct worker *w, const struct job_order *order, uint6
     (void)pthread_mutex_unlock(&w->lock);
     if (st != STATUS_OK) {
         free(job);
-        return err_set(err, st, "upload", 0, 0, "%s",
+        return err_set(err, st, st == STATUS_E_FULL ? FAULT_TOO_MANY : FAULT_NOT_RUNNING,
+                       "upload", "%s",
                        st == STATUS_E_FULL ? "too many jobs wait" : "starting or stopping");
     }
     return STATUS_OK;

@@ -246,7 +246,8 @@ static enum status take_value(const struct csv *csv, struct column *c, struct er
     if (strcmp(text, "1") == 0 || strcmp(text, "true") == 0) {
         c->value = 1.0;
     } else if (strcmp(text, "0") != 0 && strcmp(text, "false") != 0) {
-        return csv_error(csv, c->column, err, "this is a truth: 0, 1, true, false or nothing");
+        return csv_error(csv, c->column, err, FAULT_BOOLEAN_EXPECTED,
+                         "this is a truth: 0, 1, true, false or nothing");
     }
     return STATUS_OK;
 }

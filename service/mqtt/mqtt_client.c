@@ -29,8 +29,8 @@ void mqtt_link_note_error(struct mqtt_client *client, const char *doing, const c
 {
     struct err whole = {0}; /* cuts long texts */
     const bool tls = client->tls_error[0] != '\0';
-    (void)err_set(&whole, STATUS_E_IO, "", 0, 0, "%s %s: %s%s%s", doing, client->address,
-                  reason, tls ? ": " : "", tls ? client->tls_error : "");
+    (void)err_set(&whole, STATUS_E_IO, FAULT_NOT_CONNECTED, "", "%s %s: %s%s%s", doing,
+                  client->address, reason, tls ? ": " : "", tls ? client->tls_error : "");
     _Static_assert(sizeof whole.text <= sizeof client->state.error, "an error's text must fit");
     memcpy(client->state.error, whole.text, sizeof whole.text);
 }
@@ -75,28 +75,32 @@ static char *own_text(struct mqtt_client *client, const char *text, bool *failed
 static enum status check_options(const struct mqtt_client_options *o, struct err *err)
 {
     if (!o->client_id || !o->client_id[0]) {
-        return err_set(err, STATUS_E_ARG, "client id", 0, 0, "is missing");
+        return err_set(err, STATUS_E_ARG, FAULT_MISSING_KEY, "client id", "is missing");
     }
     if (o->protocol && strcmp(o->protocol, "5") != 0 && strcmp(o->protocol, "3.1.1") != 0) {
-        return err_set(err, STATUS_E_ARG, "MQTT version", 0, 0, "%s is neither 5 nor 3.1.1",
-                       o->protocol);
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_VALUE, "MQTT version",
+                       "%s is neither 5 nor 3.1.1", o->protocol);
     }
     if (o->port < 0 || o->port > 65535) {
-        return err_set(err, STATUS_E_ARG, "port", 0, 0, "%d is not within 1 .. 65535", o->port);
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, "port",
+                       "%d is not within 1 .. 65535", o->port);
     }
     if (o->host && strlen(o->host) > 253) {
-        return err_set(err, STATUS_E_ARG, "host", 0, 0, "is longer than a host's name can be");
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, "host",
+                       "is longer than a host's name can be");
     }
     if (o->topic_count > MQTT_CLIENT_TOPICS_MAX || o->former_count > MQTT_CLIENT_TOPICS_MAX) {
-        return err_set(err, STATUS_E_ARG, "topics", 0, 0, "are more than %d",
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_MANY, "topics", "are more than %d",
                        MQTT_CLIENT_TOPICS_MAX);
     }
     if ((o->presence && !mqtt_sender_is_topic(o->presence)) ||
         (o->prefix && !mqtt_sender_is_topic(o->prefix))) {
-        return err_set(err, STATUS_E_ARG, "prefix", 0, 0, "must not be empty nor hold + or #");
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_TOPIC, "prefix",
+                       "must not be empty nor hold + or #");
     }
     if (o->password_file && !o->user) {
-        return err_set(err, STATUS_E_ARG, "password file", 0, 0, "is given without a user");
+        return err_set(err, STATUS_E_ARG, FAULT_NEEDS_KEY, "password file",
+                       "is given without a user");
     }
     const struct {
         const char *what;
@@ -108,8 +112,9 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
     for (size_t i = 0; i < COUNT(files); i++) {
         if (files[i].path && access(files[i].path, R_OK) != 0) {
             char reason[80];
-            return err_set(err, STATUS_E_IO, files[i].path, 0, 0, "%s cannot be read: %s",
-                           files[i].what, strerror_r(errno, reason, sizeof reason));
+            return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, files[i].path,
+                           "%s cannot be read: %s", files[i].what,
+                           strerror_r(errno, reason, sizeof reason));
         }
     }
     return STATUS_OK;
@@ -179,7 +184,7 @@ enum status mqtt_client_create(struct mqtt_client **out,
     }
     struct mqtt_client *client = calloc(1, sizeof *client);
     if (!client) {
-        return err_set(err, STATUS_E_NOMEM, "mqtt client", 0, 0, "out of memory");
+        return err_no_memory(err, "mqtt client", "out of memory");
     }
     init_locks(client);
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
@@ -192,9 +197,10 @@ enum status mqtt_client_create(struct mqtt_client **out,
     }
     *out = client; /* callbacks may come before this returns */
     if (status == STATUS_OK) {
-        status = mqtt_connection_start(client) ? STATUS_OK
-                                               : err_set(err, STATUS_E_NOMEM, "mqtt client", 0,
-                                                         0, "cannot start a thread");
+        status = mqtt_connection_start(client)
+                     ? STATUS_OK
+                     : err_set(err, STATUS_E_NOMEM, FAULT_NO_THREAD, "mqtt client",
+                               "cannot start a thread");
     }
     if (status != STATUS_OK) {
         mqtt_client_destroy(client);

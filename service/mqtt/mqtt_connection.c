@@ -329,7 +329,7 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
     }
     if (rc != MQTTASYNC_SUCCESS) {
         const char *reason = MQTTAsync_strerror(rc);
-        return err_set(err, STATUS_E_ARG, client->address, 0, 0, "%s",
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_ADDRESS, client->address, "%s",
                        reason ? reason : "refused by the library");
     }
     return STATUS_OK;

@@ -273,9 +273,9 @@ static enum status complain_ahead(const struct replay *replay, int64_t t_us, str
     const int64_t now_us = lab_time(replay->lab);
     message_format_time(t_us, t);
     message_format_time(now_us, before);
-    return err_set(err, STATUS_E_RANGE, "replay", 0, 1,
-                   "stamped %s, %.0f days after what came before it (%s): not taken in", t,
-                   lab_s(t_us - now_us) / 86400.0, before);
+    return err_set_at(err, STATUS_E_RANGE, FAULT_TIME_JUMP, "replay", 0, 1,
+                      "stamped %s, %.0f days after what came before it (%s): not taken in", t,
+                      lab_s(t_us - now_us) / 86400.0, before);
 }
 
 static enum status end_line(struct replay *replay, int64_t t_us, struct err *err)
@@ -298,8 +298,8 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         replay->counts.lines++;
         replay->counts.overlong++;
         replay->counts.malformed++;
-        return err_set(err, STATUS_E_PARSE, "journal line", 0, 1,
-                       "a line of more than %d bytes: not read", MESSAGE_LINE_MAX);
+        return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, "journal line", 0, 1,
+                          "a line of more than %d bytes: not read", MESSAGE_LINE_MAX);
     }
     replay->refused = false;
     if (codec_read_plain(&replay->codecs, replay->prefix, line->text, line->bytes, step_plain,
@@ -332,7 +332,7 @@ enum status replay_pause(struct replay *replay, int64_t t_us, double share, stru
         return STATUS_OK;
     }
     if (t_us - now_us > REPLAY_PAUSE_US_MAX) {
-        return err_set(err, STATUS_E_RANGE, "replay", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_TIME_JUMP, "replay",
                        "time goes on by %.0f days here, 31 at most are believed",
                        lab_s(t_us - now_us) / 86400.0);
     }
@@ -342,7 +342,7 @@ enum status replay_pause(struct replay *replay, int64_t t_us, double share, stru
         end_fits(replay, now_us);
         step_lab(replay, &tick);
         if (!replay_may_go_on(replay, "replaying", share)) {
-            return err_set(err, STATUS_E_STALE, "replay", 0, 0, "cancelled");
+            return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "replay", "cancelled");
         }
     }
     return STATUS_OK;
@@ -356,17 +356,17 @@ enum status replay_judge(const struct replay *replay, const char *where, struct 
         return STATUS_OK;
     }
     if (l->unknown_pair > 0) {
-        return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, where,
                        "no message is for a pair of the lab file; those in the recording: %s",
                        replay->strangers);
     }
     if (c->other > 0) {
-        return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+        return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, where,
                        "no message is below '%s/', which the lab file reads; the first is on "
                        "'%s'",
                        replay->prefix, replay->elsewhere);
     }
-    return err_set(err, STATUS_E_EMPTY, where, 0, 0,
+    return err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, where,
                    "%s: what mosquitto_sub -F %%J printed, or a journal of the daemon, was "
                    "expected",
                    c->lines == 0 ? "nothing is in it" : "not one line of it is a message");

@@ -132,8 +132,8 @@ static FILE *create_csv(struct replay_run *run, const char *name, char path[512]
     (void)snprintf(path, 512, "%s/%s.csv", run->options.csv_dir, name);
     FILE *file = fopen(path, "w");
     if (!file) {
-        (void)err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written: %s",
-                      strerrordesc_np(errno));
+        (void)err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
+                      "cannot be written: %s", strerrordesc_np(errno));
     }
     return file;
 }
@@ -150,7 +150,8 @@ static enum status write_table(struct replay_run *run, const struct record_table
     enum status status = replay_each(run, kind, write_csv_row, &c);
     const bool written = flush_body(&c);
     if (fclose(c.file) != 0 || (!written && status == STATUS_OK)) {
-        status = err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
+        status =
+            err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written");
     }
     return status;
 }
@@ -205,14 +206,15 @@ static enum status write_travel_csv(struct replay_run *run)
         }
     }
     return fclose(file) == 0 ? STATUS_OK
-                             : err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
+                             : err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
+                                       "cannot be written");
 }
 
 static enum status write_csv(struct replay_run *run)
 {
     if (mkdir(run->options.csv_dir, 0777) != 0 && errno != EEXIST) {
-        return err_set(&run->err, STATUS_E_IO, run->options.csv_dir, 0, 0, "cannot be made: %s",
-                       strerrordesc_np(errno));
+        return err_set(&run->err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, run->options.csv_dir,
+                       "cannot be made: %s", strerrordesc_np(errno));
     }
     static const struct {
         const struct record_table *table;
@@ -392,7 +394,7 @@ static enum status read_moves(struct replay_run *run, const char *path, int coun
     const struct replay_options *o = &run->options;
     struct replay_moves moves = {.source = {.path = path}, .pair = o->pair ? o->pair : ""};
     if (count > 1 || o->speed > 0.0) {
-        return err_set(err, STATUS_E_ARG, "replay", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, "replay",
                        "a table of moves is replayed alone and without --speed");
     }
     const enum status st = o->column_words

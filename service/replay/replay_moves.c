@@ -148,7 +148,7 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
         return csv_require(csv, turns[0].name, &ignored, err);
     }
     if (t->fixed_pair < 0 && at->pair < 0) {
-        return err_set(err, STATUS_E_ARG, "pair", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_MISSING_COLUMN, "pair",
                        "the table has no column 'pair': say whose moves these are");
     }
     return find_laps(t, err);
@@ -167,7 +167,8 @@ static enum status take_seconds(const struct csv *csv, struct csv_quantity quant
         return st;
     }
     if (!(fabs(s) < 1e11) || (s < 0.0 && !may_be_negative)) {
-        return csv_error(csv, (size_t)quantity.column, err, "a time in seconds was expected");
+        return csv_error(csv, (size_t)quantity.column, err, FAULT_TIME_EXPECTED,
+                         "a time in seconds was expected");
     }
     *us = (int64_t)llround(s * 1e6);
     return STATUS_OK;
@@ -186,7 +187,7 @@ static enum status take_pair(const struct move_table *t, struct move *move, stru
             return STATUS_OK;
         }
     }
-    return csv_error(t->csv, (size_t)t->at.pair, err,
+    return csv_error(t->csv, (size_t)t->at.pair, err, FAULT_UNKNOWN_NAME,
                      "a pair of this lab was expected; say whose moves these are");
 }
 
@@ -203,7 +204,7 @@ static enum status take_status(const struct csv *csv, int column, enum reply_sta
         return STATUS_OK;
     }
     return csv_error(
-        csv, (size_t)column, err,
+        csv, (size_t)column, err, FAULT_UNKNOWN_VALUE,
         "the status of a reply was expected: done, data, blocked, halted, ignored, error");
 }
 
@@ -236,8 +237,8 @@ static enum status keep_move(struct move_table *t, const struct move *move, stru
         const size_t room = t->room ? 2 * t->room : 1024;
         struct move *more = room <= MOVES_MAX ? realloc(t->moves, room * sizeof *more) : NULL;
         if (!more) {
-            return err_set(err, STATUS_E_NOMEM, t->csv->name, t->csv->line, 0,
-                           "no memory for more than %zu moves", t->count);
+            return err_set_at(err, STATUS_E_NOMEM, FAULT_NO_MEMORY, t->csv->name, t->csv->line,
+                              0, "no memory for more than %zu moves", t->count);
         }
         t->moves = more;
         t->room = room;
@@ -344,15 +345,15 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
     const struct replay_moves *wanted = t->wanted;
     struct part *parts = calloc((1 + SIDE_COUNT) * t->count + 1, sizeof *parts);
     if (!parts) {
-        return err_set(err, STATUS_E_NOMEM, wanted->source.path, 0, 0,
-                       "no memory for %zu moves", t->count);
+        return err_no_memory(err, wanted->source.path, "no memory for %zu moves", t->count);
     }
     const size_t n = take_apart(t, parts);
     enum status st = STATUS_OK;
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         const double share = 0.3 + 0.6 * (double)i / (double)n;
         if (i % GO_ON_EVERY == 0 && !replay_may_go_on(replay, "replaying", share)) {
-            st = err_set(err, STATUS_E_STALE, wanted->source.path, 0, 0, "cancelled");
+            st =
+                err_set(err, STATUS_E_STALE, FAULT_CANCELLED, wanted->source.path, "cancelled");
             break;
         }
         st = replay_pause(replay, parts[i].t_us, share, err);
@@ -378,7 +379,8 @@ static enum status choose_pair(struct move_table *t, struct replay *replay, stru
     const char *pair = t->wanted->pair;
     t->fixed_pair = pair[0] ? lab_find(replay->lab, pair) : -1;
     if (pair[0] && t->fixed_pair < 0) {
-        return err_set(err, STATUS_E_ARG, "pair", 0, 0, "the lab has no pair '%s'", pair);
+        return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "pair",
+                       "the lab has no pair '%s'", pair);
     }
     if (!pair[0] && t->file->pair_count == 1) {
         t->fixed_pair = 0;
@@ -408,7 +410,7 @@ enum status replay_moves(struct replay *replay, const struct lab_file *file,
 {
     struct move_table *t = calloc(1, sizeof *t);
     if (!t) {
-        return err_set(err, STATUS_E_NOMEM, moves->source.path, 0, 0, "no memory");
+        return err_no_memory(err, moves->source.path, "no memory");
     }
     const struct csv_lines lines = {take_header, take_row, go_on_reading, t};
     t->wanted = moves;

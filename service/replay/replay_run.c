@@ -32,8 +32,9 @@ enum status replay_open_spool(struct replay_run *run)
     if (status == STATUS_OK && run->threads) {
         status = spool_queue_create(run->threads, run->spool, &run->queue);
     }
-    return status == STATUS_OK ? STATUS_OK
-                               : err_set(&run->err, status, "replay", 0, 0, "out of memory");
+    return status == STATUS_OK
+               ? STATUS_OK
+               : err_set(&run->err, status, FAULT_NO_MEMORY, "replay", "out of memory");
 }
 
 void replay_close_spool(struct replay_run *run)
@@ -190,7 +191,7 @@ enum status replay_each(struct replay_run *run, enum store_kind kind, spool_row_
     struct named *names = calloc(count, sizeof *names);
     enum status status = STATUS_OK;
     if (!names) {
-        return err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
+        return err_no_memory(&run->err, "replay", "out of memory");
     }
     for (size_t i = 0; i < count; i++) {
         names[i] = (struct named){lab_name(&params, (uint32_t)i), i};
@@ -351,7 +352,7 @@ static enum status write_each(struct replay_run *run, struct json_writer *w,
     }
     pair_states_destroy(states);
     return status == STATUS_E_NOMEM
-               ? err_set(&run->err, status, "replay", 0, 0, "out of memory")
+               ? err_set(&run->err, status, FAULT_NO_MEMORY, "replay", "out of memory")
                : status;
 }
 
@@ -361,7 +362,7 @@ static enum status write_pairs(struct replay_run *run, struct json_writer *w,
     struct replay_extract each = {0};
     uint32_t *pairs = calloc(run->file->pair_count, sizeof *pairs);
     if (!pairs) {
-        return err_set(&run->err, STATUS_E_NOMEM, "replay", 0, 0, "out of memory");
+        return err_no_memory(&run->err, "replay", "out of memory");
     }
     const size_t count = choose_pairs(run, !extract, pairs);
     if (extract) {

@@ -98,8 +98,8 @@ void spool_destroy(struct spool *spool)
 
 static enum status fail_file(const char *what, struct err *err)
 {
-    return err_set(err, STATUS_E_IO, "temporary file", 0, 0, "cannot be %s: %s", what,
-                   strerrordesc_np(errno));
+    return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, "temporary file",
+                   "cannot be %s: %s", what, strerrordesc_np(errno));
 }
 
 static enum status make_file(struct spool *s, struct err *err)
@@ -312,9 +312,8 @@ enum status spool_each(struct spool *spool, size_t list, uint64_t newest, spool_
     enum status status = spool->touched_count > 0 ? write_memory(spool, err) : STATUS_OK;
     if (status == STATUS_OK && !spool->pieces) {
         spool->pieces = calloc(spool->writes, sizeof *spool->pieces);
-        status = spool->pieces
-                     ? STATUS_OK
-                     : err_set(err, STATUS_E_NOMEM, "temporary file", 0, 0, "out of memory");
+        status =
+            spool->pieces ? STATUS_OK : err_no_memory(err, "temporary file", "out of memory");
     }
     return status == STATUS_OK ? read_pieces(spool, l, wanted, &r, err) : status;
 }

@@ -25,7 +25,8 @@ static void read_six(struct option_reader *r, uint32_t node, const char *shown, 
     const struct tree_node *list = &r->tree->nodes[node];
     size_t i = 0;
     if (list->kind != TREE_LIST || list->count != 6) {
-        option_fault(r, node, "%s: six numbers were expected, as in [0, 0, 0, 0, 0, 0]", shown);
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "%s: six numbers were expected, as in [0, 0, 0, 0, 0, 0]", shown);
         return;
     }
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
@@ -38,7 +39,7 @@ static void take_links(struct option_reader *r, uint32_t node,
 {
     size_t worst = 0;
     if (!r->failed && arm_geometry_take_links(arm, link, &worst) != STATUS_OK) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_WRONG_ROBOT,
                      "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
                      worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
     }
@@ -62,15 +63,15 @@ static void read_corrections(struct option_reader *r, uint32_t root, uint32_t no
     double correction[6 * ARM_JOINTS] = {0.0};
     size_t i = 0;
     if (name[0] && strcmp(name, arm->name) != 0) {
-        option_fault(r, find_key(r, root, "arm"), "arm: corrections of a %.40s, this is a %s",
-                     name, arm->name);
+        option_fault(r, find_key(r, root, "arm"), FAULT_WRONG_ROBOT,
+                     "arm: corrections of a %.40s, this is a %s", name, arm->name);
     }
     if (strcmp(read_word(r, root, "verdict"), "FAIL") == 0) {
-        option_fault(r, find_key(r, root, "verdict"),
+        option_fault(r, find_key(r, root, "verdict"), FAULT_WRONG_ROBOT,
                      "verdict: the fit says FAIL, these are not the arm's links");
     }
     if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
                      "corrections: a list of six numbers for each of six links was "
                      "expected");
         return;
@@ -121,7 +122,7 @@ static void read_table(struct option_reader *r, uint32_t root, struct arm_geomet
     for (size_t k = 0; k < COUNT(keys); k++) {
         const uint32_t node = find_key(r, root, keys[k]);
         if (node == TREE_NONE) {
-            option_fault(r, TREE_NONE, "%s is missing", keys[k]);
+            option_fault(r, TREE_NONE, FAULT_MISSING_KEY, "%s is missing", keys[k]);
         } else {
             read_six(r, node, keys[k], delta[k]);
         }
@@ -136,7 +137,7 @@ static void read_table(struct option_reader *r, uint32_t root, struct arm_geomet
                                 .alpha_rad = alpha[i] + delta[3][i]};
     }
     if (!r->failed && arm_geometry_take_dh(arm, dh, &worst) != STATUS_OK) {
-        option_fault(r, find_key(r, root, keys[0]),
+        option_fault(r, find_key(r, root, keys[0]), FAULT_WRONG_ROBOT,
                      "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
                      worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
     }
@@ -151,7 +152,8 @@ static struct rigid read_origin(struct option_reader *r, uint32_t node, const ch
     for (size_t i = 0; i < COUNT(keys); i++) {
         const uint32_t at = find_key(r, node, keys[i]);
         if (at == TREE_NONE) {
-            option_fault(r, node, "kinematics.%s.%s is missing", joint, keys[i]);
+            option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s.%s is missing", joint,
+                         keys[i]);
         } else {
             (void)option_number(r, at, joint, &v[i]);
         }
@@ -171,7 +173,7 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
         const uint32_t at = find_key(r, node, joints[i]);
         origin[i] = rigid_identity;
         if (at == TREE_NONE) {
-            option_fault(r, node, "kinematics.%s is missing", joints[i]);
+            option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s is missing", joints[i]);
         } else {
             origin[i] = read_origin(r, at, joints[i]);
         }
@@ -179,7 +181,7 @@ static void read_origins(struct option_reader *r, uint32_t node, struct arm_geom
     const struct rigid *base = &origin[0];
     if (!r->failed && !(hypot(base->at_m[0], base->at_m[1]) <= BASE_MAX &&
                         hypot(base->turn[0][2], base->turn[1][2]) <= BASE_MAX)) {
-        option_fault(r, find_key(r, node, joints[0]),
+        option_fault(r, find_key(r, node, joints[0]), FAULT_WRONG_ROBOT,
                      "kinematics.shoulder: the base stands elsewhere, or leans: x, y, roll and "
                      "pitch of 0 were expected");
     }
@@ -206,7 +208,7 @@ static void read_arm(const struct option_reading *reading, void *values)
     } else if (find_key(r, reading->node, "delta_theta") != TREE_NONE) {
         read_table(r, reading->node, &file->arm);
     } else {
-        option_fault(r, TREE_NONE,
+        option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
                      "\"corrections\" (tandem identify --model arm_kinematics --json), "
                      "delta_theta (calibration.conf of a UR controller) or kinematics (ROS' "
                      "ur_calibration) were expected");

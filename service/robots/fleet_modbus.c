@@ -30,7 +30,7 @@ bool fleet_modbus_start(struct fleet *f)
     f->modbus = calloc(1, sizeof *f->modbus);
     const enum status st =
         f->modbus ? modbus_server_start(&f->modbus->server, &f->options.modbus, &err)
-                  : err_set(&err, STATUS_E_NOMEM, where, 0, 0, "no memory");
+                  : err_no_memory(&err, where, "no memory");
     if (st != STATUS_OK) {
         return fleet_refuse_server("modbus", &err);
     }

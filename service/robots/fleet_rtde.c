@@ -34,10 +34,9 @@ bool fleet_rtde_start(struct fleet *f)
     }
     const bool writes = o->rtde_writes || tcp_listen_is_loopback(&o->rtde);
     f->rtde = calloc(1, sizeof *f->rtde);
-    const enum status st =
-        f->rtde
-            ? rtde_server_start(&f->rtde->server, &o->rtde, lab_s(f->period_us), writes, &err)
-            : err_set(&err, STATUS_E_NOMEM, o->rtde.where, 0, 0, "no memory");
+    const enum status st = f->rtde ? rtde_server_start(&f->rtde->server, &o->rtde,
+                                                       lab_s(f->period_us), writes, &err)
+                                   : err_no_memory(&err, o->rtde.where, "no memory");
     if (st != STATUS_OK) {
         return fleet_refuse_server("rtde", &err);
     }

@@ -70,7 +70,8 @@ static bool read_coordinate(struct option_reader *r, uint32_t node, const char *
     const struct tree_node *n = &r->tree->nodes[node];
     if (n->kind != TREE_SCALAR || !n->plain) {
         if (n->kind != TREE_SKIPPED) {
-            option_fault(r, node, "%s: a point is two numbers, as in [1.5, -0.2]", shown);
+            option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                         "%s: a point is two numbers, as in [1.5, -0.2]", shown);
         }
         return false;
     }
@@ -78,7 +79,7 @@ static bool read_coordinate(struct option_reader *r, uint32_t node, const char *
         return false;
     }
     if (!(fabs(*value) <= POINTS_LIMIT_M)) {
-        option_fault(r, node, "%s: from -1e6 to 1e6 m was expected", shown);
+        option_fault(r, node, FAULT_OUT_OF_RANGE, "%s: from -1e6 to 1e6 m was expected", shown);
         return false;
     }
     return true;
@@ -92,7 +93,8 @@ static bool read_point(struct option_reader *r, uint32_t node, const char *shown
         return false;
     }
     if (n->kind != TREE_LIST || n->count != 2) {
-        option_fault(r, node, "%s: a point is two numbers, as in [1.5, -0.2]", shown);
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "%s: a point is two numbers, as in [1.5, -0.2]", shown);
         return false;
     }
     const uint32_t y = r->tree->nodes[n->first].next;
@@ -111,13 +113,14 @@ void points_read(struct option_reader *r, uint32_t node, const char *shown, size
         return;
     }
     if (list->kind != TREE_LIST) {
-        option_fault(r, node, "%s: a list of points is wanted, as in [[0, 0], [1.5, -0.2]]",
-                     shown);
+        option_fault(r, node, FAULT_LIST_EXPECTED,
+                     "%s: a list of points is wanted, as in [[0, 0], [1.5, -0.2]]", shown);
         return;
     }
     if (list->count < min || list->count > max) {
-        option_fault(r, node, "%s: %zu to %zu points were expected, these are %u", shown, min,
-                     max, (unsigned)list->count);
+        option_fault(r, node, FAULT_WRONG_COUNT,
+                     "%s: %zu to %zu points were expected, these are %u", shown, min, max,
+                     (unsigned)list->count);
         return;
     }
     for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
@@ -160,18 +163,18 @@ static bool check_keys(struct option_reader *r, uint32_t node, const char *shown
     for (size_t i = 0; i < COUNT(shape_keys); i++) {
         const uint32_t at = option_given(&obstacle_options, given, shape_keys[i].key);
         if (at == TREE_NONE && shape_keys[i].wanted[o->shape]) {
-            option_fault(r, node, "%s%s is missing, a %s needs it", shown, shape_keys[i].key,
-                         shape_names[o->shape]);
+            option_fault(r, node, FAULT_MISSING_KEY, "%s%s is missing, a %s needs it", shown,
+                         shape_keys[i].key, shape_names[o->shape]);
             fine = false;
         } else if (at != TREE_NONE && !shape_keys[i].allowed[o->shape]) {
-            option_fault(r, at, "%s%s: a %s has none", shown, shape_keys[i].key,
-                         shape_names[o->shape]);
+            option_fault(r, at, FAULT_NOT_APPLICABLE, "%s%s: a %s has none", shown,
+                         shape_keys[i].key, shape_names[o->shape]);
             fine = false;
         }
     }
     const uint32_t leaves = option_given(&obstacle_options, given, "leaves_s");
     if (leaves != TREE_NONE && !(o->what.leaves_s > o->what.appears_s)) {
-        option_fault(r, leaves,
+        option_fault(r, leaves, FAULT_WRONG_ORDER,
                      "%sleaves_s: it goes before it comes, more than %g was expected", shown,
                      o->what.appears_s);
         fine = false;
@@ -215,7 +218,8 @@ static void add_obstacle(struct option_reader *r, uint32_t node, const char *sho
                     points, &count);
     }
     if (count > 0 && world_add(out, &what, points, count) != STATUS_OK) {
-        option_fault(r, node, "%.*s: at most %d obstacles with %d points in all were expected",
+        option_fault(r, node, FAULT_TOO_MANY,
+                     "%.*s: at most %d obstacles with %d points in all were expected",
                      (int)strlen(shown) - 1, shown, WORLD_OBSTACLES_MAX, WORLD_POINTS_MAX);
     }
 }
@@ -233,9 +237,9 @@ static void read_obstacle(struct option_reader *r, uint32_t node, const char *pr
         return;
     }
     if (!lab_check_id(name)) {
-        (void)err_list_add(r->errors, STATUS_E_RANGE, r->file, n->key_line, n->key_column,
-                           "obstacle '%.40s': a name has 1 to 31 letters, digits, '_' or '-'",
-                           name);
+        (void)err_list_add(
+            r->errors, STATUS_E_RANGE, FAULT_BAD_NAME, r->file, n->key_line, n->key_column,
+            "obstacle '%.40s': a name has 1 to 31 letters, digits, '_' or '-'", name);
         r->failed = true;
         return;
     }
@@ -260,7 +264,7 @@ static void read_obstacles(struct option_reader *r, uint32_t node, const char *s
         return;
     }
     if (map->kind != TREE_MAP) {
-        option_fault(r, node,
+        option_fault(r, node, FAULT_OBJECT_EXPECTED,
                      "%sobstacles: names and their shapes are wanted, as in {post: {x_m: 1, "
                      "y_m: 2, radius_m: 0.1}}",
                      shown);
@@ -281,7 +285,7 @@ static void check_bounds(const struct option_reading *reading, const struct worl
         some = at != TREE_NONE ? at : some;
     }
     if (some != TREE_NONE && (!(b->x_max_m > b->x_min_m) || !(b->y_max_m > b->y_min_m))) {
-        option_fault(reading->r, some,
+        option_fault(reading->r, some, FAULT_WRONG_ORDER,
                      "%sbounds: x_max_m and y_max_m beyond x_min_m and y_min_m were expected",
                      reading->shown);
     }
@@ -367,16 +371,14 @@ static enum status load_map(const char *path, char **text, size_t *bytes, struct
         write_world(&json, &world);
         (void)json_write_end(&json);
     }
-    return out && fclose(out) == 0
-               ? STATUS_OK
-               : err_set(err, STATUS_E_NOMEM, path, 0, 0, "no memory for the map");
+    return out && fclose(out) == 0 ? STATUS_OK
+                                   : err_no_memory(err, path, "no memory for the map");
 }
 
 enum status maps_load(const struct lab_file *file, struct maps **out, struct err *err)
 {
     struct maps *maps = calloc(1, sizeof *maps + file->pair_count * sizeof maps->map[0]);
-    enum status st =
-        maps ? STATUS_OK : err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "no memory for maps");
+    enum status st = maps ? STATUS_OK : err_no_memory(err, file->name, "no memory for maps");
     for (size_t i = 0; st == STATUS_OK && i < file->pair_count; i++) {
         const char *path = file->pairs[i].map;
         size_t of = 0;

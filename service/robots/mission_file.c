@@ -68,11 +68,12 @@ static void read_map(struct option_reader *r, uint32_t node, struct world *map)
         return;
     }
     if (!text_file_beside(r->file, tree_text(r->tree, node), path, sizeof path)) {
-        option_fault(r, node, "map: a path of at most %d bytes was expected", LAB_PATH_MAX - 1);
+        option_fault(r, node, FAULT_TOO_LONG, "map: a path of at most %d bytes was expected",
+                     LAB_PATH_MAX - 1);
         return;
     }
     if (option_file_load(&map_file, path, map, r->errors) != STATUS_OK) {
-        option_fault(r, node, "map: %.120s cannot be used", path);
+        option_fault(r, node, FAULT_BAD_PATH, "map: %.120s cannot be used", path);
     }
 }
 
@@ -89,7 +90,7 @@ static void check_points(struct option_reader *r, uint32_t node, const char *sho
         const struct world_point *p = &plan->points[step->first + i];
         const double clearance_m = goal ? plan->clearance_m : 0.0;
         if (world_blocked(&map, p->x_m, p->y_m, clearance_m)) {
-            option_fault(r, node,
+            option_fault(r, node, FAULT_IN_OBSTACLE,
                          goal ? "%s: [%g, %g] is nearer than clearance_m to an obstacle of "
                                 "the map or its bounds"
                               : "%s: [%g, %g] lies in an obstacle of the map or out of bounds",
@@ -108,7 +109,8 @@ static void read_step_points(struct option_reader *r, uint32_t node, const char 
     if (step->kind == L2_STEP_GOAL) { /* [x, y] without the list about it */
         const bool two = list->kind == TREE_LIST && list->count == 2;
         if (!two || r->tree->nodes[list->first].kind == TREE_LIST) {
-            option_fault(r, node, "%s: one point is wanted, as in [1.5, -0.2]", shown);
+            option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                         "%s: one point is wanted, as in [1.5, -0.2]", shown);
             return;
         }
         points_read_one(r, node, shown, points, &count);
@@ -116,7 +118,8 @@ static void read_step_points(struct option_reader *r, uint32_t node, const char 
         points_read(r, node, shown, 1, MISSION_LEGS_MAX, points, &count);
     }
     if (count > MISSION_POINTS_MAX - plan->point_count) {
-        option_fault(r, node, "%s: at most %d points in all steps were expected", shown,
+        option_fault(r, node, FAULT_TOO_MANY,
+                     "%s: at most %d points in all steps were expected", shown,
                      MISSION_POINTS_MAX);
         return;
     }
@@ -153,14 +156,16 @@ static void read_step(struct option_reader *r, uint32_t node, size_t index,
         return; /* reported already */
     }
     if (count != 1) {
-        option_fault(r, node, "steps[%zu]: one of path_m, sweep and goal_m is wanted", index);
+        option_fault(r, node, FAULT_CONFLICTING_KEYS,
+                     "steps[%zu]: one of path_m, sweep and goal_m is wanted", index);
         return;
     }
     (void)snprintf(shown, sizeof shown, "steps[%zu].%s", index, tree_key(r->tree, at));
     if (step.kind != L2_STEP_SWEEP) {
         read_step_points(r, at, shown, plan, &step);
     } else if (!values.sweep) {
-        option_fault(r, at, "%s: true was expected, leave the step out otherwise", shown);
+        option_fault(r, at, FAULT_BOOLEAN_EXPECTED,
+                     "%s: true was expected, leave the step out otherwise", shown);
     }
     plan->steps[plan->step_count++] = step;
 }
@@ -173,7 +178,8 @@ static void read_steps(struct option_reader *r, uint32_t node, struct mission_pl
         return;
     }
     if (list->kind != TREE_LIST || list->count == 0 || list->count > MISSION_STEPS_MAX) {
-        option_fault(r, node, "steps: a list of 1 to %d steps is wanted, as in [{sweep: true}]",
+        option_fault(r, node, FAULT_LIST_EXPECTED,
+                     "steps: a list of 1 to %d steps is wanted, as in [{sweep: true}]",
                      MISSION_STEPS_MAX);
         return;
     }
@@ -196,7 +202,8 @@ static void finish_mission(const struct option_reading *reading, void *context)
         read_map(r, map, &plan->map);
     }
     if (pair != TREE_NONE && !lab_check_id(file->pair)) {
-        option_fault(r, pair, "pair: an id has 1 to 31 letters, digits, '_' or '-'");
+        option_fault(r, pair, FAULT_BAD_NAME,
+                     "pair: an id has 1 to 31 letters, digits, '_' or '-'");
     }
     plan->locates = option_node(reading, "start.x_m") == TREE_NONE &&
                     option_node(reading, "start.y_m") == TREE_NONE &&
@@ -204,7 +211,7 @@ static void finish_mission(const struct option_reading *reading, void *context)
     if (steps != TREE_NONE) {
         read_steps(r, steps, plan);
     } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
-        option_fault(r, TREE_ROOT,
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY,
                      "steps are missing, the least is \"steps: [{sweep: true}]\"");
     }
 }

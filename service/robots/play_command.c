@@ -98,8 +98,8 @@ static bool play_line(struct play *p, const struct journal_line *line)
     char topic[MESSAGE_TOPIC_MAX];
     p->lines++;
     const enum status status =
-        line->overlong ? err_set(&err, STATUS_E_PARSE, "", 0, 1,
-                                 "a line of more than %d bytes: not sent", MESSAGE_LINE_MAX)
+        line->overlong ? err_set_at(&err, STATUS_E_PARSE, FAULT_TOO_LONG, "", 0, 1,
+                                    "a line of more than %d bytes: not sent", MESSAGE_LINE_MAX)
                        : message_parse(line->text, line->bytes, p->scratch, &m, &err);
     p->whole = p->whole && !line->overlong;
     if (status == STATUS_E_EMPTY) {

@@ -227,7 +227,7 @@ static enum status read_journal(struct reading *r, const char *path, struct err 
     struct replay *replay = NULL;
     enum status status = journal_reader_open_files(&path, 1, &reader, err);
     if (status == STATUS_OK && replay_create(r->lab, &effects, &replay) != STATUS_OK) {
-        status = err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+        status = err_no_memory(err, path, "out of memory");
     }
     if (status == STATUS_OK) {
         status = read_lines(replay, reader, err);
@@ -255,7 +255,7 @@ static enum status make_lab(const struct team_params *p, struct lab_file *lab, s
     struct err_list errors = {0};
     FILE *out = open_memstream(&text, &bytes);
     if (!out) {
-        return err_set(err, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+        return err_no_memory(err, "team", "out of memory");
     }
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < p->robot_count; i++) {
@@ -269,8 +269,9 @@ static enum status make_lab(const struct team_params *p, struct lab_file *lab, s
     free(text);
     return status == STATUS_OK
                ? STATUS_OK
-               : err_set(err, status, p->name, 0, 0, "%s",
-                         errors.count > 0 ? errors.items[0].text : "out of memory");
+               : err_set(err, status,
+                         errors.count > 0 ? errors.items[0].fault : FAULT_NO_MEMORY, p->name,
+                         "%s", errors.count > 0 ? errors.items[0].text : "out of memory");
 }
 
 static void find_robots(struct reading *r)
@@ -315,7 +316,7 @@ static enum status read_with_lab(const struct lab_file *lab, const char *path,
         find_robots(&r);
         status = read_journal(&r, path, err);
     } else {
-        (void)err_set(err, status, path, 0, 0, "out of memory");
+        (void)err_set(err, status, FAULT_NO_MEMORY, path, "out of memory");
     }
     free(r.robot_of);
     free(r.extra);
@@ -339,8 +340,8 @@ enum status team_measured_read(const struct team_prediction *tp, const struct la
         any = any || measured.robots[i].known;
     }
     if (status == STATUS_OK && !any) {
-        status = err_set(err, STATUS_E_EMPTY, path, 0, 0, "no message is for a pair of team %s",
-                         p->name);
+        status = err_set(err, STATUS_E_EMPTY, FAULT_NO_DATA, path,
+                         "no message is for a pair of team %s", p->name);
     }
     lab_file_free(&own);
     if (status != STATUS_OK) {
@@ -373,8 +374,8 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* By the team's own laps, which end when the real robot of a pair is there; of the virtual robots
- * alone by theirs. */
+/* By the team's own laps, which end when the real robot of a pair is there; of the virtual
+ * robots alone by theirs. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
 {

@@ -122,7 +122,8 @@ static void name_unknown(const struct bench *b, struct err_list *errors)
         }
         const struct team_activity a = team_activity(b->tp, i % kinds);
         const char *arg = team_name(p, a.arg);
-        (void)err_list_add(errors, STATUS_E_EMPTY, p->robots[i / kinds].name, 0, 0,
+        (void)err_list_add(errors, STATUS_E_EMPTY, FAULT_NO_DATA, p->robots[i / kinds].name, 0,
+                           0,
                            "nothing tells how long %s%s%s takes: nominal_s, or a journal with "
                            "%s",
                            p->tasks[a.task].name, arg[0] ? " " : "", arg,
@@ -141,7 +142,8 @@ enum status team_runs_expect(const struct team_prediction *tp,
     const size_t places = team_prediction_params(tp)->robot_count * team_activity_count(tp);
     if (!set_bench(&b, tp, false) || !(b.unknown = calloc(places + 1, sizeof *b.unknown))) {
         clear_bench(&b);
-        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+        return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, "team", 0, 0,
+                            "out of memory");
     }
     const size_t before = errors->count + errors->more;
     b.listener = *fx;
@@ -214,7 +216,8 @@ static enum status run_workers(struct work *w, struct worker *workers, size_t co
         room = set_bench(&workers[i].bench, w->tp, true);
     }
     if (!room) {
-        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+        return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, "team", 0, 0,
+                            "out of memory");
     }
     while (started < count &&
            pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0) {
@@ -251,10 +254,11 @@ static enum status make_runs(struct work *w, struct team_runs *out, struct err_l
     if (workers && w->makespan_us && out->makespans_s) {
         status = run_workers(w, workers, count, errors);
     } else {
-        (void)err_list_add(errors, status, "team", 0, 0, "out of memory");
+        (void)err_list_add(errors, status, FAULT_NO_MEMORY, "team", 0, 0, "out of memory");
     }
     if (status == STATUS_OK && w->stopped) {
-        status = err_list_add(errors, STATUS_E_STALE, "team", 0, 0, "it was told to end");
+        status = err_list_add(errors, STATUS_E_STALE, FAULT_CANCELLED, "team", 0, 0,
+                              "it was told to end");
     }
     if (status == STATUS_OK) {
         gather_makespans(w, out);

@@ -128,7 +128,7 @@ static void take_setting(struct team_settings *s, const char *text, struct err_l
 {
     struct setting set;
     if (!split_setting(text, &set)) {
-        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0,
+        (void)err_list_add(errors, STATUS_E_PARSE, FAULT_BAD_FORMAT, text, 0, 0,
                            "'NAME.WHAT=VALUE' was expected, as in 'R1.speed=+10%%'");
         return;
     }
@@ -143,16 +143,17 @@ static void take_setting(struct team_settings *s, const char *text, struct err_l
         }
         known = true;
         if (!rows[i].set(s, rows[i].of_robot ? robot : resource, set.value)) {
-            (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0, "%s was expected",
-                               rows[i].expected);
+            (void)err_list_add(errors, STATUS_E_PARSE, FAULT_BAD_FORMAT, text, 0, 0,
+                               "%s was expected", rows[i].expected);
         }
     }
     if (robot == s->params.robot_count && resource == s->params.resource_count) {
-        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0,
+        (void)err_list_add(errors, STATUS_E_PARSE, FAULT_UNKNOWN_NAME, text, 0, 0,
                            "no robot and no resource of team %s is called '%s'", s->params.name,
                            set.name);
     } else if (!known) {
-        (void)err_list_add(errors, STATUS_E_PARSE, text, 0, 0, "of %s can be set: %s", set.name,
+        (void)err_list_add(errors, STATUS_E_PARSE, FAULT_UNKNOWN_NAME, text, 0, 0,
+                           "of %s can be set: %s", set.name,
                            robot < s->params.robot_count ? "speed, at, cycles, priority"
                                                          : "capacity");
     }
@@ -169,7 +170,8 @@ enum status team_settings_make(const struct team_params *p, const char *const *t
     s.at = calloc(p->robot_count + 1, sizeof *s.at);
     if (!s.robots || !s.resources || !s.speed || !s.at) {
         team_settings_free(&s);
-        return err_list_add(errors, STATUS_E_NOMEM, "team", 0, 0, "out of memory");
+        return err_list_add(errors, STATUS_E_NOMEM, FAULT_NO_MEMORY, "team", 0, 0,
+                            "out of memory");
     }
     memcpy(s.robots, p->robots, p->robot_count * sizeof *s.robots);
     if (p->resource_count > 0) {

@@ -248,7 +248,7 @@ enum status modbus_server_start(struct modbus_server **out,
     struct modbus_server *s = modbus_server_create(options->remote_writes ||
                                                    tcp_listen_is_loopback(&options->listen));
     if (!s) {
-        return err_set(err, STATUS_E_NOMEM, options->listen.where, 0, 0, "out of memory");
+        return err_no_memory(err, options->listen.where, "out of memory");
     }
     const struct tcp_service service = {.name = "Modbus", .context = s, .take = take_bytes};
     const enum status status = tcp_server_start(&s->tcp, &options->listen, &service, err);

@@ -93,7 +93,7 @@ enum status rtde_server_start(struct rtde_server **out, const struct tcp_listen 
 {
     struct rtde_server *s = calloc(1, sizeof *s);
     if (!s) {
-        return err_set(err, STATUS_E_NOMEM, listen->where, 0, 0, "out of memory");
+        return err_no_memory(err, listen->where, "out of memory");
     }
     const struct tcp_service service = {.name = "RTDE",
                                         .context = s,

@@ -254,12 +254,12 @@ static enum status choose_address(struct tcp_server *s, const struct tcp_listen 
                                   socklen_t *bytes, struct err *err)
 {
     if (!read_address(listen, &s->address, bytes)) {
-        return err_set(err, STATUS_E_RANGE, listen->where, 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_BAD_ADDRESS, listen->where,
                        "no numeric address with a port; 127.0.0.1:%u would be",
                        (unsigned)listen->port);
     }
     if (!tcp_server_is_loopback(s) && !listen->without_password) {
-        return err_set(err, STATUS_E_RANGE, listen->where, 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_UNSAFE_ADDRESS, listen->where,
                        "beyond loopback, where %s asks nobody for a password; 127.0.0.1, or "
                        "--without-password was expected",
                        s->service.name);
@@ -291,7 +291,7 @@ static enum status open_listener(struct tcp_server *s, const char *where, sockle
         setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
         bind(s->listener, (const struct sockaddr *)&s->address, bytes) != 0 ||
         listen(s->listener, BACKLOG) != 0) {
-        return err_set(err, STATUS_E_IO, where, 0, 0, "%s: %s", s->service.name,
+        return err_set(err, STATUS_E_IO, FAULT_LISTEN_FAILED, where, "%s: %s", s->service.name,
                        strerror_r(errno, why, sizeof why));
     }
     name_place(s);
@@ -320,7 +320,7 @@ enum status tcp_server_start(struct tcp_server **out, const struct tcp_listen *l
     socklen_t bytes = 0;
     struct tcp_server *s = calloc(1, sizeof *s);
     if (!s) {
-        return err_set(err, STATUS_E_NOMEM, listen->where, 0, 0, "out of memory");
+        return err_no_memory(err, listen->where, "out of memory");
     }
     s->service = *service;
     s->listener = s->wake = -1;
@@ -329,7 +329,8 @@ enum status tcp_server_start(struct tcp_server **out, const struct tcp_listen *l
         status = open_listener(s, listen->where, bytes, err);
     }
     if (status == STATUS_OK && pthread_create(&s->thread, NULL, run_server, s) != 0) {
-        status = err_set(err, STATUS_E_NOMEM, listen->where, 0, 0, "no thread to be had");
+        status =
+            err_set(err, STATUS_E_NOMEM, FAULT_NO_THREAD, listen->where, "no thread to be had");
     }
     if (status != STATUS_OK) {
         free_server(s);

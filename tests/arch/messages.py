@@ -4,6 +4,7 @@
 The sentences are read from the source. A reworded message changes its line there and its line in the list, which is
 reviewed as text. `python3 tests/arch/messages.py --bless` writes the lists again.
 """
+import difflib
 import pathlib
 import re
 import sys
@@ -11,19 +12,53 @@ import sys
 ROOMS = "base config identification logger service twin web".split()
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s]', re.S)
 
-# One row an output: the table of its codes (file, the pattern of an identifier and its code, identifiers that pass on
-# the code of a cause), and the functions that write it: name, position of the code, position of the sentence, counted
-# from 0. A code in place of a position is the code of all sentences of that function; a function with a file's name
-# is static there.
+# One row an output:
+# * codes: the file of its table, the pattern of (identifier, code, meaning), names that pass on the code of a cause;
+# * functions that write it: name, position of the code, first position where the sentence may stand, counted from 0. A
+#   text in place of a position is the code of all sentences of that function; FILE:NAME is static there;
+# * texts: files whose sentences stand in tables, or are returned, with a word in place of the code;
+# * page: the document whose table of codes is made from the first.
 OUTPUTS = {
     "alarms": {
         "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
-        "functions": [("pair_alarm", 1, 4), ("outbox_alarm", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
-                      ("twin/pair/pair_correct.c:tell_failure", 1, 2),
-                      ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
-                      ("twin/crew/crew_alarm.c:add_words", "(of a team)", 1),
-                      ("twin/crew/crew_alarm.c:add_resources", "(of a team)", 2),
-                      ("twin/crew/crew_alarm.c:add_robots", "(of a team)", 2)]},
+        "functions": (
+            ("pair_alarm", 1, 4), ("outbox_alarm", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
+            ("twin/pair/pair_correct.c:tell_failure", 1, 2),
+            ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
+            ("twin/crew/crew_alarm.c:add_words", "(of a team)", 1),
+            ("twin/crew/crew_alarm.c:add_resources", "(of a team)", 2),
+            ("twin/crew/crew_alarm.c:add_robots", "(of a team)", 2),
+        ),
+    },
+    "faults": {
+        "codes": ("base/fault.def", r'FAULT\((\w+), "(\w+)", "(.*)"\)', ("fault", "kind", "number_explain")),
+        "functions": (
+            ("err_set", 2, 4), ("err_set_at", 2, 6), ("err_list_add", 2, 6), ("err_no_memory", "no_memory", 2),
+            ("option_fault", 2, 3), ("config/options/tree.c:report_fault", 1, 3), ("json_scan_fail", 1, 2),
+            ("csv_error", 3, 4), ("config/lab_file.c:fault_at_key", 2, 3), ("journal_fail", 1, 2),
+            ("base/expression/expression_parse.c:blame_text", 2, 3),
+            ("base/expression/expression_parse.c:blame_token", "bad_syntax", 1),
+            ("base/expression/expression_types.c:blame_node", "type_mismatch", 2),
+            ("twin/models/model_terms.c:blame_node", 3, 4), ("config/drawing/drawing_xml.c:stop_reading", 2, 3),
+            ("logger/storage/journal_checkpoint.c:report_damage", "file_damaged", 1),
+            ("service/daemon/daemon.c:name_fault", 2, 3), ("logger/storage/store_queue.c:note_lack", 2, 3),
+            ("service/cli/csv_file.c:refuse_file", "file_unreadable", 1),
+            ("service/cli/gnuplot.c:refuse_picture", 1, 2),
+            ("service/jobs/identify_jobs.c:refuse_value", 1, 2), ("service/jobs/simulate_jobs.c:refuse_value", 1, 2),
+            ("web/http/query.c:refuse_value", 2, 3), ("twin/control/pid.c:refuse_value", "out_of_range", 2),
+            ("twin/control/position_control.c:refuse_value", "out_of_range", 2),
+            ("twin/discipline/team_fault_text.c:write_line", "(by its kind)", 2),
+        ),
+        "texts": (("base/number.c", "(a number)"), ("config/following_text.c", "bad_format"),
+                  ("logger/message/codec_native.c", "(a member)"), ("logger/storage/journal.c", "(the journal)"),
+                  ("service/team/team_settings.c", "bad_format"), ("twin/discipline/team_ability.c", "bad_job"),
+                  ("base/expression/expression_parse.c", "(an expression)"), ("logger/message/csv.c", "not_a_number"),
+                  ("base/expression/expression_types.c", "type_mismatch"), ("config/lab_check.c", "(the lab file)"),
+                  ("config/lab_file.c", "(the lab file)"), ("config/mapping_file.c", "(a mapping)"),
+                  ("config/machine_yaml.c", "(a machine)"),
+                  ("service/experiments/experiment_file.c", "(an experiment)")),
+        "page": "docs/http.md",
+    },
 }
 
 
@@ -38,14 +73,17 @@ def tokens(text):
     return out
 
 
+def source_files(source):
+    return [path for room in ROOMS for path in sorted((source / room).rglob("*.[ch]"))]
+
+
 def calls(source):
     """(file, line, function, arguments) of each call and declaration; an argument is a list of tokens."""
-    for room in ROOMS:
-        for path in sorted((source / room).rglob("*.[ch]")):
-            name, found = str(path.relative_to(source)), tokens(path.read_text())
-            for at in range(len(found) - 1):
-                if found[at + 1][0] == "(" and re.match(r"[a-z]\w*$", found[at][0]):
-                    yield name, found[at][1], found[at][0], arguments(found, at + 2)
+    for path in source_files(source):
+        name, found = str(path.relative_to(source)), tokens(path.read_text())
+        for at in range(len(found) - 1):
+            if found[at + 1][0] == "(" and re.match(r"[a-z]\w*$", found[at][0]):
+                yield name, found[at][1], found[at][0], arguments(found, at + 2)
 
 
 def arguments(found, at):
@@ -77,43 +115,69 @@ def literals(argument):
     return out
 
 
-def read_output(found, source, output):
-    """The lines of one list, and what is wrong with the calls."""
-    table, pattern, passed_on = output["codes"]
-    codes = dict(re.findall(pattern, (source / table).read_text()))
+def sentence_of(text):
+    """Is there more than conversions and a name?"""
+    return re.search(r"[A-Za-z]{2}", re.sub(r"%[-.*0-9]*l*[a-z]", "", text))
+
+
+def read_calls(found, output, codes):
+    """The lines of the calls, and what is wrong with them."""
     rows = {name: (code, text) for name, code, text in output["functions"]}
-    lines, faults, used = set(), [], set()
+    lines, faults = set(), []
     for path, line, name, given in found:
         code_at, text_at = rows.get(f"{path}:{name}") or rows.get(name) or (None, None)
         if text_at is None or len(given) <= text_at or {"const", "enum"} & set(given[text_at]):
-            continue  # a declaration
-        given_codes = [code_at] if isinstance(code_at, str) else [codes[t] for t in given[code_at] if t in codes]
-        if not given_codes and not (set(given[code_at]) & set(passed_on)):
-            faults.append(f"{path}:{line}: {name}() without a code of {table}: {' '.join(given[code_at])}")
-        used.update(given_codes)
-        shown = " or ".join(given_codes) or "(of its cause)"
-        parts = sorted({t for a in given[text_at + 1:] for t in literals(a) if re.search(r"[A-Za-z]{2}", t)})
-        for sentence in literals(given[text_at]):
-            if re.search(r"[A-Za-z]{2}", re.sub(r"%[-.*0-9]*l*[a-z]", "", sentence)) or parts:
-                lines.add(f"{shown}: {sentence}" + "".join(f" | {p}" for p in parts))
-    faults += [f"{table}: '{code}' is used nowhere" for code in codes.values() if code not in used]
-    return sorted(lines), faults
+            continue  # another function, or a declaration
+        own = [code_at] if isinstance(code_at, str) else [codes[t] for t in given[code_at] if t in codes]
+        if not own and not set(given[code_at]) & set(output["codes"][2]):
+            faults.append(f"{path}:{line}: {name}() without a code: {' '.join(given[code_at])}")
+        text_at += not literals(given[text_at]) and len(given) > text_at + 1
+        parts = sorted({t for a in given[text_at + 1:] for t in literals(a) if sentence_of(t)})
+        for text in literals(given[text_at]):
+            if sentence_of(text) or parts:
+                lines.add(f"{' or '.join(own) or '(of its cause)'}: {text}" + "".join(f" | {p}" for p in parts))
+    return lines, faults
+
+
+def read_output(source, found, output):
+    """The lines of one list, the rows of its table of codes, and what is wrong with the calls."""
+    table, pattern, _ = output["codes"]
+    rows = re.findall(pattern, (source / table).read_text())
+    lines, faults = read_calls(found, output, {row[0]: row[1] for row in rows})
+    for path, code in output.get("texts", ()):
+        all_texts = literals([token for token, _ in tokens((source / path).read_text())])
+        known = "\n".join(lines)
+        lines |= {f"{code}: {text}" for text in all_texts
+                  if " " in text and text[-1] != "." and sentence_of(text) and text not in known}
+    named = {token for path in source_files(source) for token in re.findall(r"[A-Z]\w+", path.read_text())}
+    faults += [f"{table}: {row[1]} is used nowhere" for row in rows if row[0] not in named]
+    return sorted(lines), rows, faults
+
+
+def hold(path, text, bless, faults):
+    """The file must have this text; --bless writes it."""
+    old = path.read_text() if path.exists() else ""
+    if bless and old != text:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    elif old != text:
+        faults += [f"{path.name}: {line}" for line in difflib.ndiff(old.splitlines(), text.splitlines())
+                   if line[:2] in ("+ ", "- ")]
 
 
 def main():
+    bless = "--bless" in sys.argv
     given = [a for a in sys.argv[1:] if a != "--bless"]
     source = pathlib.Path(given[0]) if given else pathlib.Path(__file__).parent.parent.parent
     found, faults = list(calls(source)), []
     for name, output in OUTPUTS.items():
-        lines, wrong = read_output(found, source, output)
+        lines, rows, wrong = read_output(source, found, output)
         faults += wrong
-        path, text = source / f"tests/golden/messages/{name}.txt", "".join(line + "\n" for line in lines)
-        if "--bless" in sys.argv:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        old = path.read_text().splitlines() if path.exists() else []
-        faults += [f"{path}: not in the source: {line}" for line in old if line not in lines]
-        faults += [f"{path}: not in the list: {line}" for line in lines if line not in old]
+        hold(source / f"tests/golden/messages/{name}.txt", "".join(line + "\n" for line in lines), bless, faults)
+        if "page" in output:
+            page = source / output["page"]
+            table = "| code | meaning |\n|---|---|\n" + "".join(f"| `{row[1]}` | {row[2]} |\n" for row in rows)
+            hold(page, re.sub(r"\| code \| meaning \|\n(?:\|.*\n)+", lambda _: table, page.read_text()), bless, faults)
     for fault in faults:
         print(fault)
     if faults:

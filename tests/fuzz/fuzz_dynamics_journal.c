@@ -27,7 +27,7 @@ static enum status take(void *context, const double *row, bool new_part, struct 
     struct rows *rows = context;
     assert(!new_part || rows->count > 0);
     if (rows->count == ROWS_MAX || (new_part && rows->raw.part_count == DATA_RUNS_MAX)) {
-        return err_set(err, STATUS_E_FULL, "fuzz", 0, 0, "full");
+        return err_set(err, STATUS_E_FULL, FAULT_TOO_MANY, "fuzz", "full");
     }
     if (new_part) {
         rows->raw.part_start[rows->raw.part_count++] = rows->count;

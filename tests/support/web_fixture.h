@@ -86,7 +86,7 @@ static inline enum status fixture_command(void *context, const char *pair, const
     struct fixture *f = context;
     const enum status status = (enum status)atomic_load(&f->command_status);
     if (status != STATUS_OK) {
-        return err_set(err, status, "broker", 0, 0, "not now");
+        return err_set(err, status, FAULT_NOT_ACCEPTED, "broker", "not now");
     }
     (void)pthread_mutex_lock(&f->lock);
     (void)snprintf(f->command_pair, sizeof f->command_pair, "%s", pair);
@@ -158,7 +158,7 @@ static inline enum status fixture_refit(void *context, size_t pair, enum side si
     const enum status status = (enum status)atomic_load(&f->refit_status);
     (void)snprintf(f->request, sizeof f->request, "%zu %s", pair, side_name(side));
     *job = 77;
-    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not now");
+    return status == STATUS_OK ? status : err_set(err, status, FAULT_NOT_ACCEPTED, "lab", "not now");
 }
 
 /* ---- jobs: 42 is done, 43 failed, 44 runs, 45 waits, 77 is the one just handed over ---- */
@@ -199,7 +199,7 @@ static inline enum status fixture_take(struct fixture *f, const char *wish, char
 {
     const enum status status = (enum status)atomic_load(&f->identify_status);
     if (status != STATUS_OK) {
-        return err_set(err, status, "identify", 0, 0, "not now");
+        return err_set(err, status, FAULT_NOT_ACCEPTED, "identify", "not now");
     }
     (void)pthread_mutex_lock(&f->lock);
     (void)snprintf(f->wish, sizeof f->wish, "%s", wish);
@@ -224,7 +224,7 @@ static inline enum status fixture_check_replay(void *context, const struct web_r
     (void)context;
     return strcmp(what->pair, "nobody") != 0
                ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, "pair", 0, 0, "the lab has no pair 'nobody'");
+               : err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "pair", "the lab has no pair 'nobody'");
 }
 
 static inline enum status fixture_replay(void *context, const struct web_replay *what,
@@ -240,7 +240,7 @@ static inline void fixture_show_job(uint64_t id, web_show_job *show, void *conte
 {
     static const char result[] = "{\"model\":\"usv3\",\"n\":1500}\n";
     static const char *const states[] = {"done", "failed", "running", "queued"};
-    const struct err err = {STATUS_E_PARSE, 2, 9, "trial.csv", "'fast' is not a number"};
+    const struct err err = {STATUS_E_PARSE, FAULT_NOT_A_NUMBER, 2, 9, "trial.csv", "'fast' is not a number"};
     const size_t k = id == 77 ? 3 : (size_t)id - 42;
     const struct web_job job = {.id = id,
                                 .kind = k == 2 ? "lab" : "upload",

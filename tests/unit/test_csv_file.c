@@ -26,7 +26,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
 {
     struct rows *rows = context;
     (void)csv;
-    return ++rows->count == rows->most ? err_set(err, STATUS_E_RANGE, "row", 0, 0, "enough")
+    return ++rows->count == rows->most ? err_set(err, STATUS_E_RANGE, FAULT_TOO_MANY, "row", "enough")
                                        : STATUS_OK;
 }
 

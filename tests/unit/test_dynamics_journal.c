@@ -24,7 +24,7 @@ static enum status take(void *context, const double *row, bool new_part, struct 
 {
     struct table *table = context;
     if (table->count == ROWS_MAX) {
-        return err_set(err, STATUS_E_FULL, "test", 0, 0, "full");
+        return err_set(err, STATUS_E_FULL, FAULT_TOO_MANY, "test", "full");
     }
     memcpy(table->row[table->count], row, sizeof table->row[0]);
     table->new_part[table->count++] = new_part;

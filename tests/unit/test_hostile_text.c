@@ -34,10 +34,10 @@ static void test_tame(void)
         struct err_list list = {0};
         (void)snprintf(text, sizeof text, "%s", rows[i].text);
         CHECK_TEXT(rows[i].want, utf8_tame(text), rows[i].want);
-        (void)err_set(&err, STATUS_E_ARG, rows[i].text, 0, 0, "%s", rows[i].text);
+        (void)err_set(&err, STATUS_E_ARG, FAULT_BAD_NAME, rows[i].text, "%s", rows[i].text);
         CHECK_TEXT(rows[i].want, err.text, rows[i].want);
         CHECK_TEXT(rows[i].want, err.where, rows[i].want);
-        (void)err_list_add(&list, STATUS_E_ARG, rows[i].text, 0, 0, "%s", rows[i].text);
+        (void)err_list_add(&list, STATUS_E_ARG, FAULT_BAD_NAME, rows[i].text, 0, 0, "%s", rows[i].text);
         CHECK_TEXT(rows[i].want, list.items[0].text, rows[i].want);
     }
 }

@@ -116,7 +116,7 @@ static const struct {
     TABLE(team_effect_names),
     TABLE(team_end_names),
     TABLE(team_event_names),
-    TABLE(team_fault_kind_names),
+    TABLE(fault_names),
     TABLE(team_law_kind_names),
     TABLE(team_locking_names),
     TABLE(team_move_kind_names),

@@ -53,7 +53,7 @@ static enum status run_work(struct job *job, void *context, FILE *out, struct er
         (void)usleep(500);
     }
     if (work->fails) {
-        return err_set(err, STATUS_E_PARSE, "trial.csv", 7, 3, "no number");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_NOT_A_NUMBER, "trial.csv", 7, 3, "no number");
     }
     (void)fputs(work->result ? work->result : "", out);
     return STATUS_OK;

@@ -19,12 +19,12 @@ enum status motion_limits_check(const struct motion_limits *limits, struct err *
                   {"deceleration", limits->deceleration}};
     for (size_t i = 0; i < COUNT(finite); i++) {
         if (!(finite[i].value > 0.0) || !isfinite(finite[i].value)) {
-            return err_set(err, STATUS_E_RANGE, finite[i].name, 0, 0,
+            return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, finite[i].name,
                            "%g cannot be, a finite number above 0 is wanted", finite[i].value);
         }
     }
     if (!(limits->jerk > 0.0)) {
-        return err_set(err, STATUS_E_RANGE, "jerk", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "jerk",
                        "%g cannot be, a number above 0 is wanted", limits->jerk);
     }
     return STATUS_OK;

@@ -12,7 +12,8 @@ void pid_tune_imc(struct pid_params *p, double speed_gain, double lag_s, double 
 
 static enum status refuse_value(struct err *err, const char *what, const char *right)
 {
-    return err_set(err, STATUS_E_RANGE, what, 0, 0, "cannot be, %s is wanted", right);
+    return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, what, "cannot be, %s is wanted",
+                   right);
 }
 
 enum status pid_check(const struct pid_params *p, struct err *err)

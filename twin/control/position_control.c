@@ -25,7 +25,8 @@ struct motion_limits position_profile_limits(const struct position_params *p)
 
 static enum status refuse_value(struct err *err, const char *what, const char *right)
 {
-    return err_set(err, STATUS_E_RANGE, what, 0, 0, "cannot be, %s is wanted", right);
+    return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, what, "cannot be, %s is wanted",
+                   right);
 }
 
 enum status position_check(const struct position_params *p, struct err *err)

@@ -9,6 +9,7 @@
 #ifndef TWIN_TEAM_TEAM_DISCIPLINE_H
 #define TWIN_TEAM_TEAM_DISCIPLINE_H
 
+#include "base/err.h"
 #include "twin/team/team_params.h"
 
 enum {
@@ -19,22 +20,19 @@ enum {
 };
 
 /* Faults refuse a team, warnings are told. */
-/* clang-format off */
-#define TEAM_FAULTS(X)                                                                         \
-    X(TEAM_FAULT_ORDER, "order") /* Lock `step` of what goes before what Lock `other` took */  \
-    X(TEAM_FAULT_NESTED, "nested_lock") /* Lock `step` while Lock `other` holds */             \
-    X(TEAM_FAULT_MEETING, "meeting_while_holding") /* at `step`; a warning if locking is free */ \
-    X(TEAM_FAULT_DOUBLE_LOCK, "double_lock") /* Lock `step` of what Lock `other` holds */      \
-    X(TEAM_FAULT_NOT_OWNER, "not_owner") /* UnLock `step` of what is not held */               \
-    X(TEAM_FAULT_NEVER_RELEASED, "never_released") /* Lock `step`; still held at `other` */    \
-    X(TEAM_FAULT_ZERO_TIME, "zero_time_loop") /* from `step` to `other` and back in no time */ \
-    X(TEAM_FAULT_TOO_LARGE, "too_large") /* more than the limits above: not checked */         \
-    X(TEAM_FAULT_NOT_LEFT, "place_not_left") /* warning: UnLock `step` after task `other` */   \
-    X(TEAM_FAULT_NOT_REACHED, "never_reached") /* warning: `step` */                           \
-    X(TEAM_FAULT_DEADLOCK, "possible_deadlock") /* warning: Lock `step` within a cycle */
-/* clang-format on */
-
-enum team_fault_kind { TEAM_FAULTS(NAMES_VALUE) TEAM_FAULT_COUNT };
+enum team_fault_kind {
+    TEAM_FAULT_ORDER = FAULT_LOCK_ORDER,   /* `step`: of what goes before `other`'s */
+    TEAM_FAULT_NESTED = FAULT_NESTED_LOCK, /* Lock `step` while Lock `other` holds */
+    TEAM_FAULT_MEETING = FAULT_MEETING_WHILE_HOLDING, /* a warning if locking is free */
+    TEAM_FAULT_DOUBLE_LOCK = FAULT_DOUBLE_LOCK,       /* Lock `step` of what `other` holds */
+    TEAM_FAULT_NOT_OWNER = FAULT_NOT_OWNER,           /* UnLock `step` of what is not held */
+    TEAM_FAULT_NEVER_RELEASED = FAULT_NEVER_RELEASED, /* Lock `step`; still held at `other` */
+    TEAM_FAULT_ZERO_TIME = FAULT_ZERO_TIME_LOOP,      /* from `step` to `other` and back */
+    TEAM_FAULT_TOO_LARGE = FAULT_TOO_LARGE,           /* more than the limits above */
+    TEAM_FAULT_NOT_LEFT = FAULT_PLACE_NOT_LEFT,       /* warning: UnLock `step` after `other` */
+    TEAM_FAULT_NOT_REACHED = FAULT_NEVER_REACHED,     /* warning: `step` */
+    TEAM_FAULT_DEADLOCK = FAULT_POSSIBLE_DEADLOCK     /* warning: Lock `step` within a cycle */
+};
 
 struct team_fault {
     enum team_fault_kind kind;
@@ -66,8 +64,5 @@ size_t team_discipline_sequence(const struct team_params *p, uint16_t sequence, 
  * right. Always terminated. */
 void team_fault_text(const struct team_params *p, const struct team_fault *fault,
                      char out[TEAM_FAULT_TEXT_MAX]);
-
-extern const struct names team_fault_kind_names;
-const char *team_fault_kind_name(enum team_fault_kind kind);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-ENUM_NAMES(team_fault_kind, TEAM_FAULT_COUNT, TEAM_FAULTS(NAMES_TEXT));
-
 enum { PLACE_MAX = 80 };
 
 struct fault_words {
@@ -154,9 +152,6 @@ static void write_words(const struct fault_words *w, char out[TEAM_FAULT_TEXT_MA
                    "sequence %s cannot be checked: at most %d steps times parts of conditions "
                    "and %d resources held at once are",
                    w->p->sequences[w->fault->sequence].name, TEAM_WAYS_MAX, TEAM_HELD_MAX);
-        break;
-    case TEAM_FAULT_COUNT:
-        out[0] = '\0';
         break;
     }
 }

@@ -35,7 +35,7 @@ static enum status make_table(const struct dynamics_task *task, size_t from, siz
     const size_t axes = task->model->axis_count;
     gsl_vector *memory = gsl_vector_alloc(n * (1 + 3 * axes));
     if (!memory) {
-        return err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "no memory for %zu samples", n);
+        return err_no_memory(err, "fit", "no memory for %zu samples", n);
     }
     struct data_raw raw = {.axes = axes, .n = n, .part_count = 1, .part_start = {0, n}};
     double *column = memory->data;
@@ -106,8 +106,9 @@ static enum status hold_efforts(const struct dynamics_task *task, enum effort_ho
 {
     const struct dynamics_options options = options_of(task);
     const enum status status = effort_hold_take(task->model, table, &options, asked, choice);
-    return status == STATUS_OK ? status
-                               : err_set(err, status, "fit", 0, 0, "no memory for the efforts");
+    return status == STATUS_OK
+               ? status
+               : err_set(err, status, FAULT_NO_MEMORY, "fit", "no memory for the efforts");
 }
 
 static enum status estimate_dynamics(const struct dynamics_task *task,
@@ -119,7 +120,7 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
     options.go_on = ask_whether;
     options.context = &asking;
     if (!may_go_on(&asking)) {
-        return err_set(err, STATUS_E_STALE, "fit", 0, 0, "told to end");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "told to end");
     }
     const enum status status =
         task->method == DYNAMICS_METHOD_COUNT
@@ -127,11 +128,11 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
             : dynamics_estimate(task->model, set, (enum dynamics_method)task->method, &options,
                                 fit);
     if (asking.ended) {
-        return err_set(err, STATUS_E_STALE, "fit", 0, 0, "told to end");
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "fit", "told to end");
     }
-    return status == STATUS_OK
-               ? status
-               : err_set(err, status, "fit", 0, 0, "%s: %s", stage, status_name(status));
+    return status == STATUS_OK ? status
+                               : err_set(err, status, FAULT_FIT_FAILED, "fit", "%s: %s", stage,
+                                         status_name(status));
 }
 
 /* ---- checks -------------------------------------------------------------------------------
@@ -300,7 +301,8 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     }
     data_table_free(&held.older);
     data_table_free(&held.newer);
-    return status == STATUS_OK ? status : err_set(err, status, "fit", 0, 0, "%s", inner.text);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, inner.fault, "fit", "%s", inner.text);
 }
 
 /* What the efforts hold that a model of a joint does not. */
@@ -385,10 +387,10 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
                              task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
     if (status == STATUS_E_STALE) {
-        return err_set(err, status, "fit", 0, 0, "told to end");
+        return err_set(err, status, FAULT_CANCELLED, "fit", "told to end");
     }
     return status == STATUS_E_NOMEM
-               ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")
+               ? err_set(err, status, FAULT_NO_MEMORY, "fit", "no memory for a simulation")
                : STATUS_OK;
 }
 
@@ -413,7 +415,7 @@ static enum status take_honest(const struct dynamics_task *task, const struct da
         dynamics_reference_take(&r->honest, &fit);
     }
     return status == STATUS_E_NOMEM || status == STATUS_E_STALE
-               ? err_set(outer, status, "fit", 0, 0, "%s", err.text)
+               ? err_set(outer, status, err.fault, "fit", "%s", err.text)
                : STATUS_OK;
 }
 
@@ -428,7 +430,8 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
         r.run_rmse[i] = nan("");
     }
     if (task->n < DATA_RUN_MIN) {
-        return err_set(err, STATUS_E_EMPTY, "fit", 0, 0, "%zu samples are too few", task->n);
+        return err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "fit", "%zu samples are too few",
+                       task->n);
     }
     enum status status = make_table(task, 0, task->n, &table, &r.card, err);
     r.card.counted = false; /* times are stamps, at 1 Hz as well */

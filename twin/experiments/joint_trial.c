@@ -41,7 +41,7 @@ static enum status check_motor(const struct joint_trial_params *p, struct err *e
 {
     const struct drive drive = make_drive(p);
     if (drive.is_motor && !(p->joint.lag_s > 0.0)) {
-        return err_set(err, STATUS_E_RANGE, "motor.lag_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "motor.lag_s",
                        "a motor cannot be made to follow at once: a lag of the joint above 0 s "
                        "is wanted");
     }
@@ -52,11 +52,11 @@ enum status joint_trial_check(const struct joint_trial_params *p, struct err *er
 {
     const double every = p->sample_s / p->control.period_s;
     if (!isfinite(p->set_point) || !isfinite(p->load) || !(p->duration_s > 0.0)) {
-        return err_set(err, STATUS_E_RANGE, "set_point, load, duration_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "set_point, load, duration_s",
                        "cannot be, finite numbers and a duration above 0 are wanted");
     }
     if (!(every > 0.999) || fabs(every - floor(every + 0.5)) > 1e-6) {
-        return err_set(err, STATUS_E_RANGE, "sample_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "sample_s",
                        "%g s is no multiple of the control period of %g s", p->sample_s,
                        p->control.period_s);
     }

@@ -45,33 +45,33 @@ enum status trial_check(const struct trial_params *p, struct err *err)
     const double h = p->follower.period_s;
     const double step = p->input.step_s;
     if (!is_multiple(h, step)) {
-        return err_set(err, STATUS_E_RANGE, "period_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "period_s",
                        "%g is no multiple of the input's step of %g s", h, step);
     }
     if (!is_multiple(p->record_s, h) || !(p->duration_s >= p->record_s)) {
-        return err_set(err, STATUS_E_RANGE, "record_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "record_s",
                        "%g must be a multiple of the control period of %g s, up to the "
                        "duration",
                        p->record_s, h);
     }
     if (p->source == TRIAL_SHADOW && !is_multiple(p->sample_s, step)) {
-        return err_set(err, STATUS_E_RANGE, "sample_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_INCONSISTENT, "sample_s",
                        "%g is no multiple of the input's step of %g s", p->sample_s, step);
     }
     if (p->source == TRIAL_SHADOW &&
         !(p->latency_s >= 0.0 && p->latency_s / p->sample_s < TRIAL_IN_FLIGHT_MAX - 1)) {
-        return err_set(err, STATUS_E_RANGE, "latency_s", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "latency_s",
                        "%g is not possible: 0 and above, less than %d samples", p->latency_s,
                        TRIAL_IN_FLIGHT_MAX - 1);
     }
     if ((fabs(p->inertial_n[0]) > 0.0 || fabs(p->inertial_n[1]) > 0.0) &&
         p->model->axis_count != 3) {
-        return err_set(err, STATUS_E_RANGE, "force_n", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_NOT_APPLICABLE, "force_n",
                        "only a robot in the plane can be pushed by it");
     }
     if (model_unphysical(p->model, p->reference) >= 0 ||
         model_unphysical(p->model, p->plant) >= 0) {
-        return err_set(err, STATUS_E_RANGE, "parameters", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_UNPHYSICAL, "parameters",
                        "no real robot has these: the spread is too large for them");
     }
     return follower_check(&p->follower, err);

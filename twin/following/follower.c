@@ -49,37 +49,38 @@ enum status follower_check(const struct follower_params *p, struct err *err)
     const struct follower_gains *g = &p->gains;
     const double fastest = FASTEST_RATIO / p->period_s;
     if (!(p->period_s > 0.0) || !isfinite(p->period_s)) {
-        return err_set(err, STATUS_E_RANGE, "period_s", 0, 0, "must be above 0");
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "period_s", "must be above 0");
     }
     for (size_t i = 0; i < p->model->axis_count; i++) {
         if (!(g->bandwidth_radps[i] > 0.0 && g->bandwidth_radps[i] <= fastest)) {
-            return err_set(err, STATUS_E_RANGE, "bandwidth_radps", 0, 0,
+            return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "bandwidth_radps",
                            "%g is not possible with a control period of %g s: above 0, up to "
                            "%.3g",
                            g->bandwidth_radps[i], p->period_s, fastest);
         }
     }
     if (!(g->observer_radps > 0.0 && g->observer_radps <= fastest)) {
-        return err_set(err, STATUS_E_RANGE, "observer_radps", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "observer_radps",
                        "%g is not possible with a control period of %g s: above 0, up to %.3g",
                        g->observer_radps, p->period_s, fastest);
     }
     if (!(g->pose_per_s2 >= 0.0) || !(g->blend_s >= 0.0)) {
-        return err_set(err, STATUS_E_RANGE, "gains", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "gains",
                        "pose_per_s2 and blend_s must not be below 0");
     }
     if (g->pose_per_s2 > 0.0 && p->allocation.underactuated) {
-        return err_set(err, STATUS_E_RANGE, "pose_per_s2", 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "pose_per_s2",
                        "must be 0: the robot cannot be pushed along every axis, and pose "
                        "feedback would turn an error across its way into one along it");
     }
     if (!(g->slow_mps >= 0.0)) {
-        return err_set(err, STATUS_E_RANGE, "slow_mps", 0, 0, "must not be below 0");
+        return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "slow_mps",
+                       "must not be below 0");
     }
     for (size_t i = 0; i < p->model->axis_count && follower_is_steered(p->model); i++) {
         const double most = g->bandwidth_radps[i] * g->bandwidth_radps[i];
         if (g->pose_per_s2 > most) {
-            return err_set(err, STATUS_E_RANGE, "pose_per_s2", 0, 0,
+            return err_set(err, STATUS_E_RANGE, FAULT_OUT_OF_RANGE, "pose_per_s2",
                            "%g would make a robot on wheels swing: up to the bandwidth's "
                            "square, %.3g",
                            g->pose_per_s2, most);
@@ -87,7 +88,8 @@ enum status follower_check(const struct follower_params *p, struct err *err)
     }
     const int unphysical = model_unphysical(p->model, p->theta);
     if (unphysical >= 0) {
-        return err_set(err, STATUS_E_RANGE, p->model->parameters[unphysical].name, 0, 0,
+        return err_set(err, STATUS_E_RANGE, FAULT_UNPHYSICAL,
+                       p->model->parameters[unphysical].name,
                        "%g is not possible for a real robot: identify the simulated one first",
                        p->theta[unphysical]);
     }

@@ -82,11 +82,13 @@ bool machine_draft_declare(struct machine_draft *draft, enum machine_role role,
     enum status st = STATUS_OK;
     if (!machine_is_name(joined) || strcmp(joined, "else") == 0 ||
         strcmp(joined, "otherwise") == 0 || time) {
-        st = err_set(&err, STATUS_E_PARSE, "", 0, 0, "'%.40s' cannot be a name%s", joined,
+        st = err_set(&err, STATUS_E_PARSE,
+                     machine_is_name(joined) ? FAULT_RESERVED_NAME : FAULT_BAD_NAME, "",
+                     "'%.40s' cannot be a name%s", joined,
                      machine_is_name(joined) ? ": it is a word of the language" : "");
     } else if (twice || draft->port_count == COUNT(draft->ports)) {
-        st = err_set(&err, STATUS_E_PARSE, "", 0, 0, "'%s' is %s", joined,
-                     twice ? "declared twice" : "one name too many");
+        st = err_set(&err, STATUS_E_PARSE, twice ? FAULT_DUPLICATE_NAME : FAULT_TOO_MANY, "",
+                     "'%s' is %s", joined, twice ? "declared twice" : "one name too many");
     } else if (at == draft->pool.name_count) {
         st = expression_declare(&draft->pool, joined, EXPRESSION_ANY, &at, &err);
     }

@@ -154,7 +154,8 @@ static bool find_target(struct machine_draft *draft, const char *name,
                       strcmp(name, "otherwise") == 0;
     enum status st = STATUS_OK;
     if (word) {
-        st = err_set(&err, STATUS_E_PARSE, "", 0, 0, "'%s' is a word of the language", name);
+        st = err_set(&err, STATUS_E_PARSE, FAULT_RESERVED_NAME, "",
+                     "'%s' is a word of the language", name);
     } else if (at == draft->pool.name_count) {
         st = expression_declare(&draft->pool, name, EXPRESSION_ANY, &at, &err);
     }

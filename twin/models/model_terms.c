@@ -4,9 +4,10 @@
 #include "twin/models/model_program.h"
 
 static enum status blame_node(const struct model_terms *t, uint16_t node, struct err *err,
-                              const char *what)
+                              enum fault fault, const char *what)
 {
-    return err_set(err, STATUS_E_PARSE, "", 0, t->pool->nodes[node].character, "%s", what);
+    return err_set_at(err, STATUS_E_PARSE, fault, "", 0, t->pool->nodes[node].character, "%s",
+                      what);
 }
 
 /* Terms of a sum in which one of these names stands, and the others. */
@@ -126,7 +127,8 @@ static enum status turn_equation(struct model_terms *t, size_t i, uint16_t root,
         moves = moves || factors[j] != 0;
     }
     if (st == STATUS_OK && !moves) {
-        return blame_node(t, root, err, "there is no rate in it, such as w' is that of w");
+        return blame_node(t, root, err, FAULT_BAD_EQUATION,
+                          "there is no rate in it, such as w' is that of w");
     }
     return st == STATUS_OK && !t->alone[i] && !(try_value(t->pool, factors[i]) > 0.0)
                ? take_whole(t, i, root, false, err)
@@ -153,7 +155,8 @@ enum status model_terms_equation(struct model_terms *t, size_t i, uint16_t root,
 {
     uint16_t factors[MODEL_AXES_MAX];
     if (t->pool->nodes[root].kind != EXPRESSION_EQUAL) {
-        return blame_node(t, root, err, "an equation is wanted, left side = right side");
+        return blame_node(t, root, err, FAULT_BAD_EQUATION,
+                          "an equation is wanted, left side = right side");
     }
     enum status st = turn_equation(t, i, root, err);
     t->side[i] = t->whole[i];
@@ -164,7 +167,8 @@ enum status model_terms_equation(struct model_terms *t, size_t i, uint16_t root,
         st = split_rates(t, t->phi[i][k], factors, &t->still[i][k], err);
     }
     if (st == STATUS_OK && t->pool->full) {
-        return blame_node(t, root, err, "all of the equations together are too long");
+        return blame_node(t, root, err, FAULT_TOO_LONG,
+                          "all of the equations together are too long");
     }
     return st;
 }

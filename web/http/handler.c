@@ -22,14 +22,15 @@ struct json_writer *web_tagged_json(struct web_response *response)
     return web_json(response);
 }
 
-bool web_problem(const struct web_request *request, struct web_response *response,
-                 enum problem_kind kind, const char *parameter, const char *detail)
+static bool write_problem(const struct web_request *request, struct web_response *response,
+                          enum problem_kind kind, enum fault fault, const char *parameter,
+                          const char *detail)
 {
     body_clear(&response->body);
     *response =
         (struct web_response){.status = problem_status(kind), .media_type = PROBLEM_MEDIA_TYPE};
     struct json_writer *json = web_json(response);
-    problem_open(json, kind, request->path, detail);
+    problem_open(json, kind, fault, request->path, detail);
     if (parameter) {
         json_write_text(json, "parameter", parameter);
     }
@@ -38,19 +39,27 @@ bool web_problem(const struct web_request *request, struct web_response *respons
     return false;
 }
 
+bool web_problem(const struct web_request *request, struct web_response *response,
+                 enum problem_kind kind, const char *parameter, const char *detail)
+{
+    return write_problem(request, response, kind, FAULT_NONE, parameter, detail);
+}
+
 bool web_problem_err(const struct web_request *request, struct web_response *response,
                      enum problem_kind kind, const struct err *err)
 {
     char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
     (void)snprintf(detail, sizeof detail, "%s: %s", err->where, err->text);
-    return web_problem(request, response, kind,
-                       kind == PROBLEM_BAD_PARAMETER ? err->where : NULL, detail);
+    return write_problem(request, response, kind, err->fault,
+                         kind == PROBLEM_BAD_PARAMETER ? err->where : NULL, detail);
 }
 
 bool web_problem_later(const struct web_request *request, struct web_response *response,
-                       enum problem_kind kind, unsigned after_s, const char *detail)
+                       enum problem_kind kind, unsigned after_s, const struct err *err,
+                       const char *detail)
 {
-    web_problem(request, response, kind, NULL, detail);
+    write_problem(request, response, kind, err ? err->fault : FAULT_NONE, NULL,
+                  err && err->text[0] ? err->text : detail);
     response->retry_after_s = after_s;
     return false;
 }
@@ -61,7 +70,7 @@ void web_submit(const struct web_request *request, struct web_response *response
     const struct web_source *source = request->context->source;
     struct err err = {0};
     if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
-        web_problem_later(request, response, PROBLEM_NOT_READY, 1, err.text);
+        web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
         return;
     }
     struct json_writer *json = web_json(response);
@@ -185,15 +194,21 @@ const char *problem_slug(enum problem_kind kind)
     return KINDS[kind].slug;
 }
 
-void problem_open(struct json_writer *w, enum problem_kind kind, const char *instance,
-                  const char *detail)
+void problem_open(struct json_writer *w, enum problem_kind kind, enum fault fault,
+                  const char *instance, const char *detail)
 {
     char type[64];
+    char code[64];
     (void)snprintf(type, sizeof type, "/problems/%s", problem_slug(kind));
+    (void)snprintf(code, sizeof code, "%s", fault ? fault_name(fault) : problem_slug(kind));
+    for (char *at = strchr(code, '-'); at; at = strchr(at, '-')) {
+        *at = '_';
+    }
     json_write_object(w, NULL);
     json_write_text(w, "type", type);
     json_write_text(w, "title", KINDS[kind].title);
     json_write_int(w, "status", (int64_t)problem_status(kind));
+    json_write_text(w, "code", code);
     json_write_text(w, "detail", detail);
     if (instance[0]) {
         json_write_text(w, "instance", instance);

@@ -127,9 +127,10 @@ bool web_problem(const struct web_request *request, struct web_response *respons
 bool web_problem_err(const struct web_request *request, struct web_response *response,
                      enum problem_kind kind, const struct err *err);
 
-/* The same for what may do after so many seconds. */
+/* The same for what may do after so many seconds. The detail is that of *err, if it has one. */
 bool web_problem_later(const struct web_request *request, struct web_response *response,
-                       enum problem_kind kind, unsigned after_s, const char *detail);
+                       enum problem_kind kind, unsigned after_s, const struct err *err,
+                       const char *detail);
 
 /* The Link header (RFC 8288) that leads to the list's next page: same path and selection, from
  * this cursor on; "": there is none. */

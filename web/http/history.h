@@ -1,8 +1,8 @@
 /* web/http/history.h - the server's connections to the store, and the last answers out of it.
  *
  * Every server thread reads through a read-only connection of its own, out of a small pool. One
- * that fails, or whose file is not the one at its path any more, is closed and another opened by
- * a later request, so that a store which comes late, or back, is read without a restart. Any
+ * that fails, or whose file is not the one at its path any more, is closed and another opened
+ * by a later request, so that a store which comes late, or back, is read without a restart. Any
  * thread.
  */
 #ifndef WEB_HTTP_HISTORY_H

@@ -1,7 +1,7 @@
 /* web/http/problem.h - errors as RFC 9457 problem documents (application/problem+json).
  *
  *     {"type":"/problems/bad-parameter","title":"Bad parameter","status":400,
- *      "detail":"limit: must be a whole number from 1 to 1000",
+ *      "code":"out_of_range","detail":"limit: must be a whole number from 1 to 1000",
  *      "instance":"/api/v1/pairs","parameter":"limit"}
  *
  * The types are listed in docs/http.md. Pure.
@@ -9,6 +9,7 @@
 #ifndef WEB_HTTP_PROBLEM_H
 #define WEB_HTTP_PROBLEM_H
 
+#include "base/err.h"
 #include "logger/message/json_write.h"
 
 /* X(kind, HTTP status, the last part of its type, title) */
@@ -58,8 +59,8 @@ const char *problem_slug(enum problem_kind kind);
 
 /* Write the document's object and leave it open for members of the kind; close it with
  * json_write_close(). instance: the path of the request as it came, printable ASCII; "" when
- * there is none. */
-void problem_open(struct json_writer *w, enum problem_kind kind, const char *instance,
-                  const char *detail);
+ * there is none. FAULT_NONE: the code is that of the kind. */
+void problem_open(struct json_writer *w, enum problem_kind kind, enum fault fault,
+                  const char *instance, const char *detail);
 
 #endif

@@ -41,9 +41,9 @@ enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
 _Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
 
 static enum status refuse_value(struct err *err, enum query_parameter parameter,
-                                const char *what)
+                                enum fault fault, const char *what)
 {
-    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0, "%s", what);
+    return err_set(err, STATUS_E_PARSE, fault, query_parameter_name(parameter), "%s", what);
 }
 
 static const char DIGITS[] = "0123456789";
@@ -90,7 +90,7 @@ static enum status read_time(const struct value *v)
         t_us = message_parse_time(v->text, strlen(v->text));
     }
     if (t_us == LAB_TIME_NONE) {
-        return refuse_value(v->err, v->id,
+        return refuse_value(v->err, v->id, FAULT_TIME_EXPECTED,
                             "not a time: Unix seconds (1763617674.25) or ISO 8601 "
                             "(2026-11-20T05:55:55.5Z) would be right");
     }
@@ -124,8 +124,8 @@ static enum status read_name(const struct value *v)
         return STATUS_OK;
     }
     list_names(names, UINT_MAX, few ? " or " : " ", list);
-    return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0, "must be%s%s",
-                   few ? "" : " one of", list);
+    return err_set(v->err, STATUS_E_PARSE, FAULT_UNKNOWN_VALUE, query_parameter_name(v->id),
+                   "must be%s%s", few ? "" : " one of", list);
 }
 
 static enum status read_count(const struct value *v)
@@ -133,7 +133,7 @@ static enum status read_count(const struct value *v)
     const size_t digits = strspn(v->text, DIGITS);
     const long count = strtol(v->text, NULL, 10);
     if (digits > 6 || v->text[digits] || count < 1 || count > v->how->max) {
-        return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0,
+        return err_set(v->err, STATUS_E_PARSE, FAULT_OUT_OF_RANGE, query_parameter_name(v->id),
                        "must be a whole number from 1 to %d", (int)v->how->max);
     }
     *(uint32_t *)v->out = (uint32_t)count;
@@ -144,7 +144,7 @@ static enum status read_text(const struct value *v)
 {
     const size_t n = strlen(v->text);
     if (n == 0 || n >= v->how->size) {
-        return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0,
+        return err_set(v->err, STATUS_E_PARSE, FAULT_TOO_LONG, query_parameter_name(v->id),
                        "must have 1 to %zu characters", v->how->size - 1);
     }
     memcpy(v->out, v->text, n + 1);
@@ -154,16 +154,16 @@ static enum status read_text(const struct value *v)
 /* Whether it is one of ours is for the list to say. */
 static enum status read_cursor(const struct value *v)
 {
-    return read_text(v) == STATUS_OK
-               ? STATUS_OK
-               : refuse_value(v->err, v->id, "not a cursor that this list handed out");
+    return read_text(v) == STATUS_OK ? STATUS_OK
+                                     : refuse_value(v->err, v->id, FAULT_BAD_CURSOR,
+                                                    "not a cursor that this list handed out");
 }
 
 static enum status read_file_name(const struct value *v)
 {
-    return strchr(v->text, '/')
-               ? refuse_value(v->err, v->id, "must be a file's name without folders")
-               : read_text(v);
+    return strchr(v->text, '/') ? refuse_value(v->err, v->id, FAULT_BAD_NAME,
+                                               "must be a file's name without folders")
+                                : read_text(v);
 }
 
 /* Names apart by commas, as a set of bits. */
@@ -237,8 +237,8 @@ static enum status refuse_unknown(struct err *err, const char *name, size_t n, u
                    name);
     char names[ERR_TEXT_MAX] = " none";
     list_names(&query_parameter_names, allowed, " ", names);
-    return err_set(err, STATUS_E_PARSE, where, 0, 0, "unknown parameter; this resource has%s",
-                   names);
+    return err_set(err, STATUS_E_PARSE, FAULT_UNKNOWN_PARAMETER, where,
+                   "unknown parameter; this resource has%s", names);
 }
 
 /* One "name=value". */
@@ -257,11 +257,12 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
         return refuse_unknown(err, text, name_n, allowed);
     }
     if (query->given & QUERY_BIT(parameter)) {
-        return refuse_value(err, parameter, "given twice");
+        return refuse_value(err, parameter, FAULT_DUPLICATE_NAME, "given twice");
     }
     query->given |= QUERY_BIT(parameter);
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
-        return refuse_value(err, parameter, "has no value, a broken %XX, or is too long");
+        return refuse_value(err, parameter, FAULT_BAD_ENCODING,
+                            "has no value, a broken %XX, or is too long");
     }
     const struct parameter *how = &PARAMETERS[parameter];
     return how->read(&(struct value){how, parameter, value, (char *)query + how->place, err});
@@ -290,7 +291,7 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
         p += *p == '&';
     }
     if (out.since_us >= out.until_us) {
-        return refuse_value(err, QUERY_UNTIL, "must be later than since");
+        return refuse_value(err, QUERY_UNTIL, FAULT_WRONG_ORDER, "must be later than since");
     }
     *query = out;
     return STATUS_OK;

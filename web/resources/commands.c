@@ -67,12 +67,11 @@ static void send_command(const struct web_request *request, const char *payload,
         json_write_close(json);
         response->status = 202;
     } else if (status == STATUS_E_FULL) {
-        web_problem_later(request, response, PROBLEM_TOO_MANY_COMMANDS, 1,
-                          err.text[0] ? err.text
-                                      : "too many commands are on their way; try later");
+        web_problem_later(request, response, PROBLEM_TOO_MANY_COMMANDS, 1, &err,
+                          "too many commands are on their way; try later");
     } else if (status == STATUS_E_IO) {
-        web_problem_later(request, response, PROBLEM_NO_BROKER, 1,
-                          err.text[0] ? err.text : "no connection to the broker");
+        web_problem_later(request, response, PROBLEM_NO_BROKER, 1, &err,
+                          "no connection to the broker");
     } else {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     err.text[0] ? err.text : "the command could not be sent");

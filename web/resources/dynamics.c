@@ -108,6 +108,6 @@ void post_dynamics(const struct web_request *request, struct web_response *respo
         refuse_fit(request, response,
                    "the lab began no fit; parameters/changes may say why, and so does the log");
     } else {
-        web_problem_later(request, response, PROBLEM_NOT_READY, 1, err.text);
+        web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
     }
 }

@@ -63,7 +63,7 @@ void get_events(const struct web_request *request, struct web_response *response
     }
     response->stream = stream_open(streams, &filter, id[0] ? &place : NULL);
     if (!response->stream) {
-        web_problem_later(request, response, PROBLEM_TOO_MANY_LISTENERS, RETRY_S,
+        web_problem_later(request, response, PROBLEM_TOO_MANY_LISTENERS, RETRY_S, NULL,
                           "as many listen as may (http.listeners_max); try again later");
         return;
     }

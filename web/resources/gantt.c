@@ -145,7 +145,7 @@ static bool read_chart(const struct web_request *request, struct web_response *r
         st = history_give(history, reader, st);
     }
     return st == STATUS_OK ||
-           web_problem_later(request, response, PROBLEM_NO_STORE, 1, err.text);
+           web_problem_later(request, response, PROBLEM_NO_STORE, 1, &err, "");
 }
 
 /* ---- answers ------------------------------------------------------------------------------
@@ -240,7 +240,8 @@ void get_gantt(const struct web_request *request, struct web_response *response)
         return;
     }
     if (!chart) {
-        web_problem_later(request, response, PROBLEM_NO_STORE, 1, "there is no memory for it");
+        web_problem_later(request, response, PROBLEM_NO_STORE, 1, NULL,
+                          "there is no memory for it");
         return;
     }
     const struct team_params *p = &request->view->teams[team];

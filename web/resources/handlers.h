@@ -10,8 +10,8 @@
 #include "web/resources/routes.def"
 #undef ROUTE
 
-/* The team of the path, its place in the view; view->team_count, after a problem document, where
- * there is none. */
+/* The team of the path, its place in the view; view->team_count, after a problem document,
+ * where there is none. */
 size_t web_find_team(const struct web_request *request, struct web_response *response);
 
 #endif

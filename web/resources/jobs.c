@@ -15,6 +15,7 @@ static void write_error(struct json_writer *json, const struct err *err)
         return;
     }
     json_write_object(json, "error");
+    json_write_text(json, "code", fault_name(err->fault));
     json_write_text(json, "where", err->where);
     if (err->line > 0) {
         json_write_int(json, "line", (int64_t)err->line);
@@ -159,7 +160,7 @@ static struct web_replay replay_of(const struct web_request *request)
 static bool refuse_recording(const struct web_request *request, struct web_response *response)
 {
     return web_problem_later(
-        request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S,
+        request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S, NULL,
         "as many recordings as may be are here already (http.uploads_max); try "
         "again when a job has ended");
 }
@@ -229,16 +230,15 @@ void post_recording(const struct web_request *request, struct web_response *resp
                           "empty");
         return;
     }
-    const enum status st = body->failed ? err_set(&err, STATUS_E_NOMEM, "body", 0, 0,
-                                                  "no memory for this recording now")
-                                        : start_job(request, &job, &err);
+    const enum status st = body->failed
+                               ? err_no_memory(&err, "body", "no memory for this recording now")
+                               : start_job(request, &job, &err);
     if (st == STATUS_E_ARG) {
         web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
     } else if (st == STATUS_E_FULL) {
         (void)refuse_recording(request, response);
     } else if (st != STATUS_OK) {
-        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S,
-                          err.text[0] ? err.text : status_name(st));
+        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S, &err, status_name(st));
     } else {
         *request->upload = (struct web_upload){.claimed = false};
         /* Jobs of teams stand where all jobs do. */

@@ -87,7 +87,7 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
         web_problem(request, page->response, PROBLEM_BAD_PARAMETER, "cursor",
                     "cursor: not one that this list handed out for this selection");
     } else if (status != STATUS_OK) {
-        web_problem_later(request, page->response, PROBLEM_NO_STORE, 1, err.text);
+        web_problem_later(request, page->response, PROBLEM_NO_STORE, 1, &err, "");
     }
     return status == STATUS_OK;
 }

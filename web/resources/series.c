@@ -137,7 +137,7 @@ void get_series(const struct web_request *request, struct web_response *response
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     "no memory; fewer points may do");
     } else if (status != STATUS_OK) {
-        web_problem_later(request, response, PROBLEM_NO_STORE, 1, err.text);
+        web_problem_later(request, response, PROBLEM_NO_STORE, 1, &err, "");
     } else {
         write_series(web_tagged_json(response), request->id, &series);
         response->store_version = series.complete ? response->store_version : 0;

@@ -89,7 +89,7 @@ void get_readyz(const struct web_request *request, struct web_response *response
         name_ill_parts(health, detail);
         response->status = problem_status(PROBLEM_NOT_READY);
         response->media_type = PROBLEM_MEDIA_TYPE;
-        problem_open(json, PROBLEM_NOT_READY, request->path, detail);
+        problem_open(json, PROBLEM_NOT_READY, FAULT_NONE, request->path, detail);
     }
     write_parts(json, health);
     json_write_close(json);

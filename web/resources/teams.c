@@ -188,7 +188,7 @@ static void ask_team(const struct web_request *request, struct web_response *res
     if (bytes > sizeof text) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL, "it is too long");
     } else if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
-        web_problem_later(request, response, PROBLEM_NOT_READY, 1, err.text);
+        web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
     } else if (check_answer(request, response, team, id)) {
         struct json_writer *w = web_json(response);
         json_write_object(w, NULL);

@@ -201,7 +201,7 @@ static bool check_limits(const struct web_input *input, struct web_request *requ
     if (input->client == CLIENT_FINE || health) {
         return true;
     }
-    web_problem_later(request, response, rows[input->client].problem, input->wait_s,
+    web_problem_later(request, response, rows[input->client].problem, input->wait_s, NULL,
                       rows[input->client].detail);
     tell_refused(input, request->context, rows[input->client].refusal, request->path);
     return false;

@@ -345,11 +345,11 @@ static enum status choose_address(struct web *web, const struct web_options *opt
     socklen_t bytes = 0;
     web->context.listening = (const struct sockaddr *)&web->address;
     if (!address_parse(options->bind, options->port, &web->address, &bytes)) {
-        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_ADDRESS, "http.bind",
                        "'%s' is no numeric address; 127.0.0.1 or ::1 would be", options->bind);
     }
     if (!address_is_loopback(web->context.listening) && !web->token) {
-        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_UNSAFE_ADDRESS, "http.bind",
                        "%s is beyond loopback: that needs a token (http.token_file)",
                        options->bind);
     }
@@ -493,8 +493,9 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
     if (!web->daemon) {
-        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
-                       options->bind, (unsigned)options->port, strerrordesc_np(errno));
+        return err_set(err, STATUS_E_IO, FAULT_LISTEN_FAILED, "http",
+                       "cannot listen on %s port %u: %s", options->bind,
+                       (unsigned)options->port, strerrordesc_np(errno));
     }
     return STATUS_OK;
 }
@@ -512,14 +513,14 @@ static enum status set_guard(struct web *web, const struct web_options *options,
     web->hosts = strdup(options->hosts ? options->hosts : "");
     if ((options->token && !web->token) || !web->hosts ||
         clients_init(&web->clients, &limits) != STATUS_OK) {
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+        return err_no_memory(err, "http", "out of memory");
     }
     if (web->token && !web->token[0]) {
-        return err_set(err, STATUS_E_ARG, "http", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_MISSING_VALUE, "http",
                        "the token is empty; some 32 random characters would be right");
     }
     if (!host_names_are_valid(web->hosts)) {
-        return err_set(err, STATUS_E_ARG, "http.hosts", 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "http.hosts",
                        "'%.60s' are no names; \"lab-pc, lab-pc.example\" would be right",
                        web->hosts);
     }
@@ -540,7 +541,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     }
     if (history_create(options->store_path, &web->context.history) != STATUS_OK ||
         trails_create(&web->context.trails) != STATUS_OK) {
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+        return err_no_memory(err, "http", "out of memory");
     }
     status = choose_address(web, options, err);
     if (status != STATUS_OK) {
@@ -548,7 +549,7 @@ static enum status start_server(struct web *web, const struct web_options *optio
     }
     return open_door(web) && start_streams(web, options) == STATUS_OK
                ? start_daemon(web, options, err)
-               : err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
+               : err_no_memory(err, "http", "no memory or thread for streams");
 }
 
 struct start {
@@ -581,7 +582,7 @@ enum status web_start(const struct web_options *options, const struct web_source
     }
     if (!made || pthread_create(&thread, NULL, start_behind, &s) != 0) {
         free(made);
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for the server");
+        return err_no_memory(err, "http", "no memory or thread for the server");
     }
     (void)pthread_join(thread, NULL);
     if (s.status != STATUS_OK) {

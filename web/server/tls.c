@@ -37,8 +37,9 @@ static enum status read_file(const char *path, const char *what, char **out, str
         return STATUS_OK;
     }
     free(text);
-    return !text ? err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory")
-                 : err_set(err, STATUS_E_ARG, path, 0, 0, "the %s cannot be read: %s", what,
+    return !text ? err_no_memory(err, path, "out of memory")
+                 : err_set(err, STATUS_E_ARG, FAULT_FILE_UNREADABLE, path,
+                           "the %s cannot be read: %s", what,
                            !file    ? strerrordesc_np(why)
                            : failed ? "not a file"
                                     : "it is empty");
@@ -56,17 +57,17 @@ static enum status check_pair(const char *certificate_path, const char *key_path
     const gnutls_datum_t certificate = datum_of(texts->certificate);
     const gnutls_datum_t key = datum_of(texts->key);
     if (gnutls_certificate_allocate_credentials(&both) != GNUTLS_E_SUCCESS) {
-        return err_set(err, STATUS_E_NOMEM, certificate_path, 0, 0, "out of memory");
+        return err_no_memory(err, certificate_path, "out of memory");
     }
     const int code =
         gnutls_certificate_set_x509_key_mem(both, &certificate, &key, GNUTLS_X509_FMT_PEM);
     gnutls_certificate_free_credentials(both);
     if (code == GNUTLS_E_CERTIFICATE_KEY_MISMATCH) {
-        return err_set(err, STATUS_E_ARG, certificate_path, 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_CERTIFICATE, certificate_path,
                        "the certificate is not of the key in %.100s", key_path);
     }
     if (code < 0) {
-        return err_set(err, STATUS_E_ARG, certificate_path, 0, 0,
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_CERTIFICATE, certificate_path,
                        "this certificate and the key in %.100s are not usable: %s; both in "
                        "PEM, the key without pass phrase, would be right",
                        key_path, gnutls_strerror(code));
