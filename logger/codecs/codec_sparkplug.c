@@ -180,7 +180,7 @@ static void tell_event(void *context, const struct sparkplug_event *event)
     switch (event->what) {
     case SPARKPLUG_MALFORMED:
         codec_malformed(h->pair, h->message, side, sparkplug_kind_name(h->topic->kind), h->ear,
-                        "%s", event->fault);
+                        FAULT_BAD_FORMAT, "%s", event->fault);
         break;
     case SPARKPLUG_UNBORN:
         ask_birth(h, "data before a birth");
@@ -199,13 +199,13 @@ static void tell_event(void *context, const struct sparkplug_event *event)
         tell_connection(h, event);
         break;
     case SPARKPLUG_UNKNOWN:
-        codec_malformed(h->pair, h->message, side, "metric", h->ear,
+        codec_malformed(h->pair, h->message, side, "metric", h->ear, FAULT_UNKNOWN_NAME,
                         "alias %llu was not in a birth message",
                         (unsigned long long)event->alias);
         ask_birth(h, "an alias that no birth told");
         break;
     case SPARKPLUG_TOO_MANY:
-        codec_malformed(h->pair, h->message, side, "metric", h->ear,
+        codec_malformed(h->pair, h->message, side, "metric", h->ear, FAULT_TOO_MANY,
                         "%d metrics at most were expected, %zu more are passed over",
                         SPARKPLUG_METRICS_MAX, event->count);
         break;
@@ -247,7 +247,8 @@ static bool hear_sparkplug(const struct codec_pair *pair, const struct message *
     }
     if (message->payload_bytes > message->kept_bytes) {
         codec_malformed(pair, message, h.side[0], sparkplug_kind_name(topic.kind), ear,
-                        "a payload of at most %d bytes was expected", MESSAGE_PAYLOAD_MAX);
+                        FAULT_TOO_LONG, "a payload of at most %d bytes was expected",
+                        MESSAGE_PAYLOAD_MAX);
         return true;
     }
     if (message->dup &&

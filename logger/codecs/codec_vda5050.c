@@ -72,7 +72,8 @@ bool vda_read(const struct vda_run *run, struct json_scan *s, const struct vda_m
     struct json_text key;
     clear_members(members, count, out);
     if (json_scan_peek(s) != JSON_KIND_OBJECT || !json_scan_enter(s, JSON_KIND_OBJECT)) {
-        return vda_fail(run, "%s: a JSON object was expected", run->kind);
+        return vda_fail(run, FAULT_OBJECT_EXPECTED, "%s: a JSON object was expected",
+                        run->kind);
     }
     while (json_scan_next_member(s, &key)) {
         const struct vda_member *member = NULL;
@@ -82,7 +83,7 @@ bool vda_read(const struct vda_run *run, struct json_scan *s, const struct vda_m
         if (!member || json_scan_peek(s) == JSON_KIND_NULL) {
             (void)json_scan_skip(s, NULL, NULL);
         } else if (!read_value(s, member->form, (char *)out + member->at)) {
-            return vda_fail(run, "member '%s': %s", member->name, s->error);
+            return vda_fail(run, s->fault, "member '%s': %s", member->name, s->error);
         }
     }
     return true;
@@ -99,14 +100,14 @@ bool vda_next(struct json_scan *list)
     return json_scan_next_item(list);
 }
 
-bool vda_fail(const struct vda_run *run, const char *format, ...)
+bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, ...)
 {
     char why[128];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    codec_malformed(run->pair, run->message, run->side, run->kind, run->ear, "%s", why);
+    codec_malformed(run->pair, run->message, run->side, run->kind, run->ear, fault, "%s", why);
     return false;
 }
 
@@ -258,8 +259,9 @@ static void hear_connection(const struct vda_run *run, struct json_scan *s)
         known = known || json_text_is(&c.state, gone[i]);
     }
     if (!online && !known) {
-        (void)vda_fail(run, "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or "
-                            "'HIBERNATING' was expected");
+        (void)vda_fail(run, FAULT_UNKNOWN_VALUE,
+                       "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or "
+                       "'HIBERNATING' was expected");
         return;
     }
     if (!online && run->message->retained) {
@@ -300,13 +302,14 @@ static void hear_message(const struct vda_run *run)
         return;
     }
     if (m->payload_bytes > m->kept_bytes) {
-        (void)vda_fail(run, "a payload of at most 65536 bytes was expected");
+        (void)vda_fail(run, FAULT_TOO_LONG, "a payload of at most 65536 bytes was expected");
         return;
     }
     json_scan_start(&s, m->payload, m->kept_bytes, VDA_DEPTH_MAX);
     whole = s;
     if (!json_scan_skip(&whole, NULL, NULL) || !json_scan_finish(&whole)) {
-        (void)vda_fail(run, "column %u: %s", (unsigned)json_scan_column(&whole),
+        (void)vda_fail(run, whole.error ? whole.fault : FAULT_BAD_SYNTAX, "column %u: %s",
+                       (unsigned)json_scan_column(&whole),
                        whole.error ? whole.error : "nothing more was expected");
         return;
     }

@@ -346,12 +346,13 @@ void codec_emit(const struct codec_pair *pair, struct event *event, const struct
 
 void codec_malformed(const struct codec_pair *pair, const struct message *message,
                      enum side side, const char *what, const struct codec_ear *ear,
-                     const char *format, ...)
+                     enum fault fault, const char *format, ...)
 {
     struct event e;
     va_list args;
     codec_begin_event(&e, pair, message, EVENT_MALFORMED, side);
     (void)snprintf(e.malformed.what, sizeof e.malformed.what, "%s", what);
+    e.malformed.fault = fault;
     va_start(args, format);
     (void)vsnprintf(e.malformed.detail, sizeof e.malformed.detail, format, args);
     va_end(args);

@@ -66,7 +66,7 @@ void codec_begin_event(struct event *event, const struct codec_pair *pair,
 /* Emit EVENT_MALFORMED of a message `what`: where, and what would be right. */
 void codec_malformed(const struct codec_pair *pair, const struct message *message,
                      enum side side, const char *what, const struct codec_ear *ear,
-                     const char *format, ...) PRINTF_LIKE(6, 7);
+                     enum fault fault, const char *format, ...) PRINTF_LIKE(7, 8);
 
 /* Emit it; a command's or reply's payload (raw), where it is told on, is put natively. */
 void codec_emit(const struct codec_pair *pair, struct event *event,

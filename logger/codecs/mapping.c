@@ -96,11 +96,14 @@ struct reading {
     struct json_writer native; /* of a command or reply: the payload as natives write it */
     bool told, in_values;      /* it is wanted; among its values */
     char detail[sizeof((struct event_malformed *)0)->detail];
+    enum fault fault; /* its kind */
 };
 
-static bool refuse_value(struct reading *r, const char *format, ...) PRINTF_LIKE(2, 3);
-static bool refuse_value(struct reading *r, const char *format, ...)
+static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
 {
+    r->fault = fault;
     va_list args;
     va_start(args, format);
     (void)vsnprintf(r->detail, sizeof r->detail, format, args);
@@ -130,17 +133,18 @@ static bool refuse_found(struct reading *r, const struct mapping_field *f,
 {
     char text[48];
     (void)copy_found(found, text, sizeof text);
-    return refuse_value(r, "%s (%s): %s was expected, not '%s'", source->place, f->name,
-                        expected, text);
+    return refuse_value(r, FAULT_UNEXPECTED_VALUE, "%s (%s): %s was expected, not '%s'",
+                        source->place, f->name, expected, text);
 }
 
 static bool refuse_missing(struct reading *r, const struct mapping_field *f,
                            const struct mapping_source *source)
 {
     return source->way == MAPPING_AT
-               ? refuse_value(r, "%s (%s): missing, the payload has %zu", source->place,
-                              f->name, r->finding.columns)
-               : refuse_value(r, "%s (%s): no such member", source->place, f->name);
+               ? refuse_value(r, FAULT_MISSING_KEY, "%s (%s): missing, the payload has %zu",
+                              source->place, f->name, r->finding.columns)
+               : refuse_value(r, FAULT_MISSING_KEY, "%s (%s): no such member", source->place,
+                              f->name);
 }
 
 static bool is_number(const char *text, size_t bytes, double *number)
@@ -330,7 +334,8 @@ static bool read_field(struct reading *r, const struct mapping_field *f, struct 
     }
     return value->absent || value->is_text || takes_text(f->member) ||
            isfinite(value->number) ||
-           refuse_value(r, "%s (%s): a number within the range of a double was expected",
+           refuse_value(r, FAULT_OUT_OF_RANGE,
+                        "%s (%s): a number within the range of a double was expected",
                         r->row->sources[f->source].place, f->name);
 }
 
@@ -342,7 +347,7 @@ static bool refuse_name(struct reading *r, const struct mapping_field *f, const 
     for (size_t k = 0; k < f->member->names->count; k++) {
         names_append(expected, sizeof expected, names_text(f->member->names, k));
     }
-    return refuse_value(r,
+    return refuse_value(r, FAULT_UNKNOWN_VALUE,
                         "%s: one of %s was expected, not '%.32s' (map: turns words into them)",
                         f->name, expected, text);
 }
@@ -371,7 +376,8 @@ static bool put_time(struct reading *r, const struct mapping_field *f, double t_
         *((bool *)r->event + f->member->told_at) = true;
     }
     return t_us != LAB_TIME_NONE ||
-           refuse_value(r, "%s: a time in seconds within +-1e11 was expected, not %g", f->name,
+           refuse_value(r, FAULT_OUT_OF_RANGE,
+                        "%s: a time in seconds within +-1e11 was expected, not %g", f->name,
                         t_s);
 }
 
@@ -381,7 +387,8 @@ static bool put_whole(struct reading *r, const struct mapping_field *f, double n
     const int64_t whole = number >= 0.0 && number <= most ? (int64_t)number : -1;
     memcpy((char *)r->event + f->member->at, &whole, sizeof whole);
     return whole >= 0 ||
-           refuse_value(r, "%s: a number of 0 or more was expected, not %g", f->name, number);
+           refuse_value(r, FAULT_OUT_OF_RANGE, "%s: a number of 0 or more was expected, not %g",
+                        f->name, number);
 }
 
 static void put_value(struct reading *r, const struct mapping_field *f,
@@ -489,7 +496,8 @@ static bool count_axes(struct reading *r)
             count++;
         }
         if (told >> count) {
-            return refuse_value(r, "%s.%zu: missing while later members are given", m->name,
+            return refuse_value(r, FAULT_MISSING_KEY,
+                                "%s.%zu: missing while later members are given", m->name,
                                 count);
         }
         if (told) {
@@ -535,7 +543,7 @@ static bool find_side(struct reading *r)
             return true;
         }
     }
-    return refuse_value(r,
+    return refuse_value(r, FAULT_UNKNOWN_VALUE,
                         "side: 'real' or 'virtual' was expected, the topic has '%.*s' (sides: "
                         "maps names)",
                         called.bytes < 32 ? (int)called.bytes : 32, called.at);
@@ -568,8 +576,8 @@ static bool find_values(struct reading *r)
 static bool check_columns(struct reading *r)
 {
     return r->row->columns == 0 || r->finding.columns == r->row->columns ||
-           refuse_value(r, "%zu columns were expected, not %zu", r->row->columns,
-                        r->finding.columns);
+           refuse_value(r, FAULT_WRONG_COUNT, "%zu columns were expected, not %zu",
+                        r->row->columns, r->finding.columns);
 }
 
 static bool read_row(struct reading *r)
@@ -579,11 +587,11 @@ static bool read_row(struct reading *r)
         return false;
     }
     if (m->payload_bytes > m->kept_bytes) {
-        return refuse_value(r, "a payload of at most %d bytes was expected",
+        return refuse_value(r, FAULT_TOO_LONG, "a payload of at most %d bytes was expected",
                             MESSAGE_PAYLOAD_MAX);
     }
-    return (find_values(r) || refuse_value(r, "%s", r->finding.fault)) && check_columns(r) &&
-           read_fields(r) && count_axes(r);
+    return (find_values(r) || refuse_value(r, FAULT_BAD_SYNTAX, "%s", r->finding.fault)) &&
+           check_columns(r) && read_fields(r) && count_axes(r);
 }
 
 /* Commands and replies are known again when they are delivered twice. */
@@ -604,7 +612,7 @@ static bool keep_payload(struct reading *r, const char *text)
     *(e->kind == EVENT_COMMAND ? &e->command.raw : &e->reply.raw) = text;
     *(e->kind == EVENT_COMMAND ? &e->command.raw_bytes : &e->reply.raw_bytes) = r->native.used;
     return json_write_end(&r->native) ||
-           refuse_value(r, "a %s of at most %d bytes of JSON was expected",
+           refuse_value(r, FAULT_TOO_LONG, "a %s of at most %d bytes of JSON was expected",
                         event_kind_name(e->kind), MAPPING_NATIVE_MAX);
 }
 
@@ -621,6 +629,7 @@ static void tell_malformed(struct reading *r)
     memcpy(e->malformed.id, id, sizeof id);
     (void)snprintf(e->malformed.what, sizeof e->malformed.what, "%s", event_kind_name(kind));
     memcpy(e->malformed.detail, r->detail, sizeof r->detail);
+    e->malformed.fault = r->fault;
 }
 
 static void take_row(struct reading *r, event_emit *emit, void *context)

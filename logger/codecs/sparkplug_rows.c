@@ -171,7 +171,7 @@ static void tell_row(const struct codec_pair *pair, struct reading *r,
     }
     if (!write_message(r, text)) {
         codec_malformed(pair, &message, r->said->side, event_kind_name(r->row->kind), ear,
-                        "metrics of at most %d bytes were expected", TEXT_MAX);
+                        FAULT_TOO_LONG, "metrics of at most %d bytes were expected", TEXT_MAX);
         return;
     }
     message.payload = text;

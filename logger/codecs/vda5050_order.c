@@ -311,7 +311,7 @@ static bool read_step(const struct vda_run *run, struct json_scan *list, const c
         return false;
     }
     return (step->at >= 0 && step->released >= 0) ||
-           vda_fail(run, "%s: sequenceId and released were expected", what);
+           vda_fail(run, FAULT_MISSING_KEY, "%s: sequenceId and released were expected", what);
 }
 
 /* Every step of the list is one; the last sequence id that is released, -1: none. */
@@ -445,7 +445,7 @@ void vda_hear_order(const struct vda_run *run, struct json_scan *s)
         return;
     }
     if (!o.id.at || o.update < 0) {
-        (void)vda_fail(run, "orderId and orderUpdateId were expected");
+        (void)vda_fail(run, FAULT_MISSING_KEY, "orderId and orderUpdateId were expected");
         return;
     }
     const bool same = v->ordered && v->order == vda_hash(&o.id);
@@ -457,7 +457,7 @@ void vda_hear_order(const struct vda_run *run, struct json_scan *s)
         return;
     }
     if (base < 0) {
-        (void)vda_fail(run, "nodes: the first one is to be released");
+        (void)vda_fail(run, FAULT_UNEXPECTED_VALUE, "nodes: the first one is to be released");
         return;
     }
     if (!same) {
@@ -494,7 +494,7 @@ void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s)
     }
     struct json_scan list = i.actions.begin ? i.actions : i.old;
     if (!list.begin) {
-        (void)vda_fail(run, "'actions', or 'instantActions', is missing");
+        (void)vda_fail(run, FAULT_MISSING_KEY, "'actions', or 'instantActions', is missing");
         return;
     }
     for (bool any = vda_enter(&list); any && vda_next(&list);) {

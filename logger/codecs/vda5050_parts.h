@@ -175,7 +175,8 @@ bool vda_enter(struct json_scan *list);
 bool vda_next(struct json_scan *list);
 
 /* EVENT_MALFORMED, once a message; returns false. */
-bool vda_fail(const struct vda_run *run, const char *format, ...) PRINTF_LIKE(2, 3);
+bool vda_fail(const struct vda_run *run, enum fault fault, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 
 uint64_t vda_hash(const struct json_text *text); /* 0 of none */
 void vda_copy(const struct json_text *text, char *out, size_t size);

@@ -78,7 +78,8 @@ static bool read_state(const struct vda_run *run, struct json_scan *s, struct st
     }
     st->stamp_us = vda_stamp(&st->timestamp);
     if (st->timestamp.at && st->stamp_us == LAB_TIME_NONE) {
-        return vda_fail(run, "timestamp: an ISO 8601 time with Z or an offset was expected");
+        return vda_fail(run, FAULT_TIME_EXPECTED,
+                        "timestamp: an ISO 8601 time with Z or an offset was expected");
     }
     st->placed = false;
     st->speed_mps = nan("");
@@ -702,7 +703,7 @@ void vda_hear_state(const struct vda_run *run, struct json_scan *s)
     }
     if (!st.order.at || !st.last_node.at || st.last_at < 0 || st.driving < 0 ||
         st.stamp_us == LAB_TIME_NONE) {
-        (void)vda_fail(run,
+        (void)vda_fail(run, FAULT_MISSING_KEY,
                        "orderId, lastNodeId, lastNodeSequenceId, driving and timestamp were "
                        "expected");
         return;

@@ -28,11 +28,12 @@ static bool read_request(const struct vda_run *run, struct json_scan *list,
         return false;
     }
     if (!q->id.at || !q->zone.at) {
-        return vda_fail(run, "zoneRequests: requestId and zoneId were expected");
+        return vda_fail(run, FAULT_MISSING_KEY,
+                        "zoneRequests: requestId and zoneId were expected");
     }
     return (json_text_copy(&q->id, text, sizeof text, false) < sizeof text &&
             json_text_copy(&q->zone, text, EVENT_TEAM_NAME_MAX, false) < EVENT_TEAM_NAME_MAX) ||
-           vda_fail(run,
+           vda_fail(run, FAULT_TOO_LONG,
                     "zoneRequests: a requestId of at most %d bytes and a zoneId of at "
                     "most %d were expected",
                     VDA_REQUEST_MAX - 1, EVENT_TEAM_NAME_MAX - 1);
@@ -49,7 +50,8 @@ static bool check_requests(const struct vda_run *run, struct json_scan list)
         }
     }
     return count <= VDA_ZONES_MAX ||
-           vda_fail(run, "zoneRequests: at most %d were expected", VDA_ZONES_MAX);
+           vda_fail(run, FAULT_TOO_MANY, "zoneRequests: at most %d were expected",
+                    VDA_ZONES_MAX);
 }
 
 /* ---- what is asked of the team ---- */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/lab_time.h"
 #include "base/names.h"
 
@@ -337,6 +338,7 @@ struct event_malformed {
     char
         id[EVENT_ID_MAX]; /* of a command or reply, where it stands before the fault; else "" */
     char detail[160];     /* where and what would be right */
+    enum fault fault;     /* what kind of fault it is */
 };
 
 struct event {

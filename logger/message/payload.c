@@ -301,8 +301,8 @@ void payload_begin(struct event *e, const struct message *m, enum event_kind kin
 }
 
 static void emit_malformed(const struct payload_kind *kind, const struct message *m,
-                           size_t column, const char *expected, struct event *e,
-                           event_emit *emit, void *context)
+                           size_t column, enum fault fault, const char *expected,
+                           struct event *e, event_emit *emit, void *context)
 {
     char place[32] = "";
     char id[EVENT_ID_MAX] = "";
@@ -315,6 +315,7 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
     }
     payload_begin(e, m, EVENT_MALFORMED, e->side);
     memcpy(e->malformed.id, id, sizeof id);
+    e->malformed.fault = fault;
     if (column > 0) {
         (void)snprintf(place, sizeof place, ", column %zu", column);
     }
@@ -383,8 +384,8 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
     }
     if (m->payload_bytes > m->kept_bytes) {
         payload_clear(e, kind);
-        emit_malformed(kind, m, 0, "a payload of at most 65536 bytes was expected", e, emit,
-                       context);
+        emit_malformed(kind, m, 0, FAULT_TOO_LONG,
+                       "a payload of at most 65536 bytes was expected", e, emit, context);
         return 1;
     }
     const bool delivered = kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY;
@@ -400,7 +401,7 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
         count = 1;
     }
     if (s.error) {
-        emit_malformed(kind, m, json_scan_column(&s), s.error, e, emit, context);
+        emit_malformed(kind, m, json_scan_column(&s), s.fault, s.error, e, emit, context);
         count++;
     }
     return count;

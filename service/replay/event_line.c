@@ -125,6 +125,7 @@ static void write_part(struct json_writer *w, const struct event *e)
         write_told(w, "status", e->note.status);
     } else if (e->kind == EVENT_MALFORMED) {
         json_write_text(w, "what", e->malformed.what);
+        json_write_text(w, "code", fault_name(e->malformed.fault));
         json_write_text(w, "detail", e->malformed.detail);
     }
 }

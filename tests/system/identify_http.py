@@ -106,18 +106,18 @@ def check_results(rig):
 
 def check_faults(rig):
     rows = [
-        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,fast,0,0\n", 2, 9, "column 'u': 'fast' is not a number"),
-        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,0,0,0\n1,2\n", 3, None, "2 fields"),
-        (b"a,b\n1,2\n", 1, None, "there is no column"),
-        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,0,0,0\n", None, None, "1 rows"),
-        (b"\x00\xff\xfe" * 1000, 1, None, ""),
+        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,fast,0,0\n", 2, 9, "not_a_number"),
+        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,0,0,0\n1,2\n", 3, None, "wrong_count"),
+        (b"a,b\n1,2\n", 1, None, "missing_column"),
+        (b"t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,0,0,0\n", None, None, "too_few"),
+        (b"\x00\xff\xfe" * 1000, 1, None, "bad_encoding"),
     ]
-    for body, line, column, words in rows:
+    for body, line, column, code in rows:
         location, _ = upload(rig, "model=usv3&name=trial.csv", body)
         text, state = wait(rig, location, ended)
         error = state["error"]
         assert state["state"] == "failed" and state["result"] is None, text
-        assert error.get("line") == line and words in error["text"], text
+        assert error.get("line") == line and error["code"] == code, text
         assert column is None or error["column"] == column, text
         assert line is None or error["where"] == "trial.csv", text
     for query, parameter in (("model=usv3&method=best", "method"), ("model=usv3&columns=u", "columns"),

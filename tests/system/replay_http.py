@@ -102,6 +102,7 @@ def check_refusals(rig):
     request(rig, "DELETE", "/api/v1/replay/1", want=404)
     job = json.loads(wait(rig, upload(rig, b"{}\n{", "?name=what.jsonl")))
     assert job["state"] == "failed" and job["error"]["where"] == "what.jsonl" and job["error"]["line"] == 1, job
+    assert job["error"]["code"] == "missing_key", job
 
 
 def check_cancel(rig):

@@ -442,7 +442,7 @@ static void test_wrong_currents(void)
     raw = draw_joints(3);
     scale_numbers(columns[0], ROWS, 1e3);
     CHECK_INT("ms", fit_joints(&raw, &err), STATUS_E_PARSE);
-    CHECK("ms", strstr(err.text, "times must be in seconds"));
+    CHECK_TEXT("ms", fault_name(err.fault), "wrong_unit");
     raw = draw_joints(3);
     for (size_t k = 0; k < ROWS; k += 50) {
         columns[9][k] = (double)NAN;

@@ -115,34 +115,33 @@ static void test_faults(void)
     static const struct {
         const char *row, *text;
         unsigned line, column;
-        const char *says;
+        const char *code;
     } rows[] = {
-        {"empty", "", 1, 0, "no header line"},
-        {"blank", "\n\n", 3, 0, "no header line"},
-        {"remarks only", "# a,b\n", 2, 0, "no header line"},
-        {"too many", "x,y\n1,2\n1,2,3\n", 3, 5, "3 fields, the header names 2 columns"},
-        {"too few", "x,y\n1\n", 2, 0, "1 fields, the header names 2 columns"},
-        {"bare decimal comma", "y,x\n1,0,05\n", 2, 5, "a decimal comma? write a point"},
-        {"decimal comma", "y,x\n1,\"0,05\"\n", 2, 3,
-         "column 'x': '0,05' is not a number; a decimal comma?"},
-        {"semicolons", "x;y\n1;2\n", 1, 1, "separated by ';'"},
-        {"tabs", "x\ty\n1\t2\n", 1, 1, "separated by tabs"},
-        {"nan", "y,x\n1,2\n1,nan\n", 3, 3, "'nan' is not a finite number"},
-        {"inf", "x\n-inf\n", 2, 1, "'-inf' is not a finite number"},
-        {"too large", "x\n1e999\n", 2, 1, "'1e999' is not a finite number"},
-        {"hexadecimal", "x\n0x10\n", 2, 1, "'0x10' is not a number"},
-        {"text", "x\nabc\n", 2, 1, "'abc' is not a number, as 0.05"},
-        {"trailing text", "x\n1.5s\n", 2, 1, "'1.5s' is not a number"},
-        {"two points", "y,x\n1,1.2.3\n", 2, 3, "'1.2.3' is not a number"},
-        {"sign alone", "y,x\n1,-\n", 2, 3, "'-' is not a number"},
-        {"empty number", "y,x\n1,\n", 2, 3, "column 'x': is empty"},
-        {"missing column", "y,z\n1,2\n", 2, 0, "there is no column 'x', the columns are: y, z"},
-        {"same name", "x,x\n1,2\n", 1, 3, "two columns are called 'x'"},
-        {"no header", "1,2\n3,4\n", 1, 1, "a row of numbers before any header"},
-        {"open quote", "x\n\"1\n2\n", 2, 0, "a quote is opened in this line and not closed"},
-        {"text after a quote", "x\n\"1\" 2\n", 2, 1, "text after the closing quote"},
-        {"after a long record", "y,x\n\"a\nb\nc\",1\n1,z\n", 5, 3, "'z' is not a number"},
-        {"remark header too short", "# x\n1,2\n", 2, 3, "2 fields, the header names 1 columns"},
+        {"empty", "", 1, 0, "missing_header"},
+        {"blank", "\n\n", 3, 0, "missing_header"},
+        {"remarks only", "# a,b\n", 2, 0, "missing_header"},
+        {"too many", "x,y\n1,2\n1,2,3\n", 3, 5, "wrong_count"},
+        {"too few", "x,y\n1\n", 2, 0, "wrong_count"},
+        {"bare decimal comma", "y,x\n1,0,05\n", 2, 5, "wrong_count"},
+        {"decimal comma", "y,x\n1,\"0,05\"\n", 2, 3, "not_a_number"},
+        {"semicolons", "x;y\n1;2\n", 1, 1, "bad_syntax"},
+        {"tabs", "x\ty\n1\t2\n", 1, 1, "bad_syntax"},
+        {"nan", "y,x\n1,2\n1,nan\n", 3, 3, "not_a_number"},
+        {"inf", "x\n-inf\n", 2, 1, "not_a_number"},
+        {"too large", "x\n1e999\n", 2, 1, "not_a_number"},
+        {"hexadecimal", "x\n0x10\n", 2, 1, "not_a_number"},
+        {"text", "x\nabc\n", 2, 1, "not_a_number"},
+        {"trailing text", "x\n1.5s\n", 2, 1, "not_a_number"},
+        {"two points", "y,x\n1,1.2.3\n", 2, 3, "not_a_number"},
+        {"sign alone", "y,x\n1,-\n", 2, 3, "not_a_number"},
+        {"empty number", "y,x\n1,\n", 2, 3, "not_a_number"},
+        {"missing column", "y,z\n1,2\n", 2, 0, "missing_column"},
+        {"same name", "x,x\n1,2\n", 1, 3, "duplicate_name"},
+        {"no header", "1,2\n3,4\n", 1, 1, "missing_header"},
+        {"open quote", "x\n\"1\n2\n", 2, 0, "bad_syntax"},
+        {"text after a quote", "x\n\"1\" 2\n", 2, 1, "bad_syntax"},
+        {"after a long record", "y,x\n\"a\nb\nc\",1\n1,z\n", 5, 3, "not_a_number"},
+        {"remark header too short", "# x\n1,2\n", 2, 3, "wrong_count"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t n = strlen(rows[i].text);
@@ -154,7 +153,7 @@ static void test_faults(void)
             CHECK_TEXT(rows[i].row, err.where, "t.csv");
             CHECK_INT(rows[i].row, err.line, rows[i].line);
             CHECK_INT(rows[i].row, err.column, rows[i].column);
-            CHECK(rows[i].says, strstr(err.text, rows[i].says) != NULL);
+            CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
             /* Nothing goes on after a fault. */
             CHECK_INT(rows[i].row, csv_feed(&csv, "x\n1\n", 4, &err), STATUS_E_PARSE);
             CHECK_INT(rows[i].row, csv_finish(&csv, &err), STATUS_E_PARSE);
@@ -167,7 +166,7 @@ static void test_zero_byte(void)
     struct seen seen = {.count = 0};
     struct err err = {.code = STATUS_OK};
     CHECK_INT("zero", read_text("a\n1\0\n", 5, 2, &seen, &err), STATUS_E_PARSE);
-    CHECK("zero", strstr(err.text, "a zero byte") != NULL);
+    CHECK_TEXT("zero", fault_name(err.fault), "bad_encoding");
 }
 
 static void test_limits(void)
@@ -181,7 +180,7 @@ static void test_limits(void)
     text[0] = 'a';
     CHECK_INT("long", read_text(text, 4 + CSV_LINE_MAX, 999, &seen, &err), STATUS_E_PARSE);
     CHECK_INT("long", err.line, 2);
-    CHECK("long", strstr(err.text, "longer than 65536 bytes") != NULL);
+    CHECK_TEXT("long", fault_name(err.fault), "too_long");
 
     err = (struct err){.code = STATUS_OK};
     text[2 + CSV_LINE_MAX] = '\n';
@@ -191,7 +190,7 @@ static void test_limits(void)
     memset(text, ',', CSV_COLUMNS_MAX);
     text[CSV_COLUMNS_MAX] = '\n';
     CHECK_INT("columns", read_text(text, CSV_COLUMNS_MAX + 1, 7, &seen, &err), STATUS_E_PARSE);
-    CHECK("columns", strstr(err.text, "more than 512 columns") != NULL);
+    CHECK_TEXT("columns", fault_name(err.fault), "too_many");
     err = (struct err){.code = STATUS_OK};
     text[CSV_COLUMNS_MAX - 1] = '\n';
     CHECK_INT("columns fit", read_text(text, CSV_COLUMNS_MAX, 7, &seen, &err), STATUS_OK);
@@ -200,7 +199,7 @@ static void test_limits(void)
     memset(text, 'x', CSV_HEADER_MAX + 1);
     text[CSV_HEADER_MAX + 1] = '\n';
     CHECK_INT("header", read_text(text, CSV_HEADER_MAX + 2, 4096, &seen, &err), STATUS_E_PARSE);
-    CHECK("header", strstr(err.text, "the header is longer") != NULL);
+    CHECK_TEXT("header", fault_name(err.fault), "too_long");
 
     err = (struct err){.code = STATUS_OK};
     text[0] = 'a';

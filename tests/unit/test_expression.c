@@ -137,43 +137,36 @@ static void test_faults(void)
         const char *text;
         enum expression_type want;
         unsigned character;
-        const char *what;
+        const char *code;
     } rows[] = {
-        {"", 0, 1, "something is missing here"},
-        {"b and P >", 0, 10, "something is missing here"},
-        {"P -", 0, 4, "something is missing here"},
-        {"0 < C < 9", 0, 7, "comparisons do not chain: write a < b && b < c"},
-        {"a ≤ b b", 0, 7, "'b' was not expected"},
-        {"(a", 0, 3, "')' expected at the end"},
-        {"(a b)", 0, 4, "')' expected before 'b'"},
-        {"a * / b", 0, 5, "'/' cannot stand here"},
-        {"|x|", 0, 1, "write abs(x) for |x|"},
-        {"a ? b", 0, 3, "'?' has no meaning here"},
-        {"a \"b\"", 0, 3, "'\"' has no meaning here"},
-        {"f(x)", 0, 1, "there is no function 'f'"},
-        {"min(x)", 0, 1, "min() takes 2, not 1"},
-        {"1 + abs(x, y, z, u, v)", 0, 5, "abs() takes 1, not 5"},
-        {"abs()", 0, 5, "')' cannot stand here"},
-        {"defined(x + 1)", 0, 1, "defined() takes the name of a variable"},
-        {"I[i]", 0, 1,
-         "an index must be a whole number here; tables are not part of the language"},
-        {"I[1.5]", 0, 1,
-         "an index must be a whole number here; tables are not part of the language"},
-        {"1e999", 0, 1, "this number is too long or too large"},
-        {"5u", 0, 2, "'u' was not expected"},
-        {"a + abcdefghijklmnopqrstuvwxyz1234567", 0, 5,
-         "this name is longer than 32 characters"},
-        {"u' + 1", 0, 2, "''' has no meaning here"},
-        {"b + 1 > 2 && b", 0, 14,
-         "'b' is a number elsewhere, here it would have to be a truth value"},
-        {"!p && p > 1", 0, 7,
-         "'p' is a truth value elsewhere, here it would have to be a number"},
-        {"x + 1", EXPRESSION_TRUTH, 3, "a condition is wanted, this is a number: write x != 0"},
-        {"x > 1", EXPRESSION_NUMBER, 3,
-         "a number is wanted, this is a condition: write if(c, 1, 0)"},
-        {"(x > 1) + 1", EXPRESSION_NUMBER, 4,
-         "a number is wanted, this is a condition: write if(c, 1, 0)"},
-        {"\xff", 0, 1, "'?' has no meaning here"},
+        {"", 0, 1, "bad_syntax"},
+        {"b and P >", 0, 10, "bad_syntax"},
+        {"P -", 0, 4, "bad_syntax"},
+        {"0 < C < 9", 0, 7, "bad_syntax"},
+        {"a ≤ b b", 0, 7, "bad_syntax"},
+        {"(a", 0, 3, "bad_syntax"},
+        {"(a b)", 0, 4, "bad_syntax"},
+        {"a * / b", 0, 5, "bad_syntax"},
+        {"|x|", 0, 1, "bad_syntax"},
+        {"a ? b", 0, 3, "bad_syntax"},
+        {"a \"b\"", 0, 3, "bad_syntax"},
+        {"f(x)", 0, 1, "unknown_name"},
+        {"min(x)", 0, 1, "wrong_count"},
+        {"1 + abs(x, y, z, u, v)", 0, 5, "wrong_count"},
+        {"abs()", 0, 5, "bad_syntax"},
+        {"defined(x + 1)", 0, 1, "bad_syntax"},
+        {"I[i]", 0, 1, "bad_syntax"},
+        {"I[1.5]", 0, 1, "bad_syntax"},
+        {"1e999", 0, 1, "out_of_range"},
+        {"5u", 0, 2, "bad_syntax"},
+        {"a + abcdefghijklmnopqrstuvwxyz1234567", 0, 5, "too_long"},
+        {"u' + 1", 0, 2, "bad_syntax"},
+        {"b + 1 > 2 && b", 0, 14, "type_mismatch"},
+        {"!p && p > 1", 0, 7, "type_mismatch"},
+        {"x + 1", EXPRESSION_TRUTH, 3, "type_mismatch"},
+        {"x > 1", EXPRESSION_NUMBER, 3, "type_mismatch"},
+        {"(x > 1) + 1", EXPRESSION_NUMBER, 4, "type_mismatch"},
+        {"\xff", 0, 1, "bad_syntax"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err err = {0};
@@ -181,7 +174,7 @@ static void test_faults(void)
         start_pool(true, false);
         CHECK_INT(rows[i].text, read_text(rows[i].text, rows[i].want, &root, &err),
                   STATUS_E_PARSE);
-        CHECK_TEXT(rows[i].text, err.text, rows[i].what);
+        CHECK_TEXT(rows[i].text, fault_name(err.fault), rows[i].code);
         CHECK_INT(rows[i].text, err.column, rows[i].character);
     }
     struct err err = {0};
@@ -192,7 +185,7 @@ static void test_faults(void)
           expression_declare(&pool, "speed'", EXPRESSION_NUMBER, NULL, NULL) == STATUS_OK);
     CHECK("prime", read_text("speed' + speed", 0, &root, &err) == STATUS_OK);
     CHECK("closed", read_text("2*sped", 0, &root, &err) == STATUS_E_PARSE);
-    CHECK_TEXT("closed", err.text, "there is no sped (did you mean speed?)");
+    CHECK_TEXT("closed", fault_name(err.fault), "unknown_name");
     CHECK_TEXT("where", err.where, "2*sped");
 }
 
@@ -202,7 +195,7 @@ static void test_names(void)
     start_pool(false, false);
     CHECK("fine", expression_declare(&pool, "a.b_1", 0, NULL, NULL) == STATUS_OK);
     CHECK_INT("twice", expression_declare(&pool, "a.b_1", 0, NULL, &err), STATUS_E_PARSE);
-    CHECK_TEXT("twice", err.text, "'a.b_1' is there twice");
+    CHECK_TEXT("twice", fault_name(err.fault), "duplicate_name");
     static const char *const none[] = {"", "1a", "a b", "a.", ".a", "a.1", "a'", "ä", "a-b"};
     for (size_t i = 0; i < COUNT(none); i++) {
         CHECK_INT(none[i], expression_declare(&pool, none[i], 0, NULL, NULL), STATUS_E_PARSE);
@@ -245,12 +238,12 @@ static void test_limits(void)
     static const struct {
         const char *row, *open, *close;
         size_t fits;
-        const char *what;
+        const char *code;
     } rows[] = {
-        {"brackets", "(", ")", 63, "nested deeper than 64"},
-        {"minus", "-", "", 63, "nested deeper than 64"},
-        {"power", "2^", "", 63, "nested deeper than 64"},
-        {"sum", "", "+x", 255, "longer than 512 operations"},
+        {"brackets", "(", ")", 63, "too_deep"},
+        {"minus", "-", "", 63, "too_deep"},
+        {"power", "2^", "", 63, "too_deep"},
+        {"sum", "", "+x", 255, "too_long"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err err = {0};
@@ -263,14 +256,14 @@ static void test_limits(void)
             rows[i].row,
             read_text(repeat(rows[i].open, rows[i].close, rows[i].fits + 1), 0, &root, &err),
             STATUS_E_PARSE);
-        CHECK_TEXT(rows[i].row, err.text, rows[i].what);
+        CHECK_TEXT(rows[i].row, fault_name(err.fault), rows[i].code);
     }
     struct err err = {0};
     uint16_t root = 0;
     start_pool(true, false);
     CHECK("long",
           expression_parse(&pool, repeat(" ", "", 8192), 8193, &root, &err) == STATUS_E_PARSE);
-    CHECK_TEXT("long", err.text, "longer than 8192 bytes");
+    CHECK_TEXT("long", fault_name(err.fault), "too_long");
     /* A pool that is full says so, and holds. */
     enum status st = STATUS_OK;
     for (int i = 0; i < 200 && st == STATUS_OK; i++) {
@@ -367,10 +360,10 @@ static void test_split(void)
         {"u*(a/v) + 3", "u*(1/v)", "0", "3", NULL},
         {"-(a + u)/r", "-1/r", "0", "-u/r", NULL},
         {"u", "0", "0", "u", NULL},
-        {"a*b", NULL, NULL, NULL, "a times b: two unknowns multiplied"},
-        {"u + sin(a)", NULL, NULL, NULL, "a inside 'sin(a)': it does not enter as a factor"},
-        {"u/a", NULL, NULL, NULL, "a inside 'u/a': it does not enter as a factor"},
-        {"b^2", NULL, NULL, NULL, "b inside 'b^2': it does not enter as a factor"},
+        {"a*b", NULL, NULL, NULL, "nonlinear_term"},
+        {"u + sin(a)", NULL, NULL, NULL, "nonlinear_term"},
+        {"u/a", NULL, NULL, NULL, "nonlinear_term"},
+        {"b^2", NULL, NULL, NULL, "nonlinear_term"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err err = {0};
@@ -386,7 +379,7 @@ static void test_split(void)
         const enum status st =
             expression_split(&pool, root, unknowns, 2, "unknowns", factors, &rest, &err);
         CHECK_INT(rows[i].text, st, rows[i].fault ? STATUS_E_PARSE : STATUS_OK);
-        CHECK_TEXT(rows[i].text, err.text, rows[i].fault ? rows[i].fault : "");
+        CHECK_TEXT(rows[i].text, fault_name(err.fault), rows[i].fault ? rows[i].fault : "none");
         if (rows[i].fault) {
             continue;
         }
@@ -456,7 +449,7 @@ static void test_derivatives(void)
     start_pool(true, false);
     CHECK("2^x", read_text("2^x", EXPRESSION_NUMBER, &root, NULL) == STATUS_OK);
     CHECK_INT("2^x", expression_differentiate(&pool, root, 0, &slope, &err), STATUS_E_PARSE);
-    CHECK_TEXT("2^x", err.text, "no derivative of '2^x' by x");
+    CHECK_TEXT("2^x", fault_name(err.fault), "no_derivative");
     CHECK_INT("2^x", slope, 9);
 }
 

@@ -37,7 +37,8 @@ static void test_tame(void)
         (void)err_set(&err, STATUS_E_ARG, FAULT_BAD_NAME, rows[i].text, "%s", rows[i].text);
         CHECK_TEXT(rows[i].want, err.text, rows[i].want);
         CHECK_TEXT(rows[i].want, err.where, rows[i].want);
-        (void)err_list_add(&list, STATUS_E_ARG, FAULT_BAD_NAME, rows[i].text, 0, 0, "%s", rows[i].text);
+        (void)err_list_add(&list, STATUS_E_ARG, FAULT_BAD_NAME, rows[i].text, 0, 0, "%s",
+                           rows[i].text);
         CHECK_TEXT(rows[i].want, list.items[0].text, rows[i].want);
     }
 }
@@ -71,8 +72,7 @@ static void test_nul(void)
         CHECK_INT(rows[i].payload, codec_native.decode("p", &m, keep_event, &event), 1);
         CHECK_INT(rows[i].payload, event.kind, rows[i].kind);
         CHECK(rows[i].payload,
-              event.kind != EVENT_MALFORMED ||
-                  strstr(event.malformed.detail, "without \\u0000 was expected"));
+              event.kind != EVENT_MALFORMED || event.malformed.fault == FAULT_BAD_ENCODING);
     }
 }
 

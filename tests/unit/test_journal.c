@@ -93,7 +93,7 @@ static void one_writer(void)
     struct journal *second = NULL;
     struct err err = {0};
     CHECK_INT("locked", journal_open(&params, &second, &err), STATUS_E_IO);
-    CHECK("says so", strstr(err.text, "another process writes this journal") != NULL);
+    CHECK_TEXT("says so", fault_name(err.fault), "in_use");
     journal_close(j);
     j = open_or_die(&params);
     journal_close(j);
@@ -106,7 +106,7 @@ static void bad_params(void)
     params.directory = "/nowhere/at/all";
     struct err err = {0};
     CHECK_INT("parent missing", journal_open(&params, &j, &err), STATUS_E_IO);
-    CHECK("says why", strstr(err.text, "No such file") != NULL);
+    CHECK_TEXT("says why", fault_name(err.fault), "file_unwritable");
     params.directory = "/dev/null";
     CHECK_INT("no directory", journal_open(&params, &j, NULL), STATUS_E_IO);
     params.directory = "";
@@ -200,7 +200,7 @@ static void retention(void)
     struct journal_reader *r = NULL;
     struct err err = {0};
     CHECK_INT("gone", journal_reader_open_directory(dir, kept, &r, &err), STATUS_E_STALE);
-    CHECK("says so", strstr(err.text, "cannot be found") != NULL);
+    CHECK_TEXT("says so", fault_name(err.fault), "position_lost");
 
     /* Never the current file, however small the limit. */
     journal_close(j);
@@ -288,7 +288,8 @@ static void taken_away_for_good(void)
 
 int main(void)
 {
-    if (!mkdtemp(scratch_template(base, "test_journal")) || CU_initialize_registry() != CUE_SUCCESS) {
+    if (!mkdtemp(scratch_template(base, "test_journal")) ||
+        CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("journal", NULL, NULL);

@@ -94,7 +94,7 @@ static enum status make_table(const struct work *work, union outcome *out)
         raw.tau[a] = record.tau[a];
     }
     const enum status st = data_table_make(&raw, &out->table, &card, &err);
-    CHECK(work->row, st == STATUS_OK || strstr(err.text, "no memory"));
+    CHECK(work->row, st == STATUS_OK || err.fault == FAULT_NO_MEMORY);
     if (st == STATUS_OK) {
         data_table_free(&out->table);
     }

@@ -44,15 +44,15 @@ static void test_faults(void)
     static const struct {
         const char *row, *text;
         unsigned line, column;
-        const char *piece;
+        const char *code;
     } cases[] = {
-        {"unknown", "liner_speed_mps: 0.2\n", 1, 1, "linear_speed_mps"},
-        {"range", "kp: 1\nlinear_speed_mps: -0.2\n", 2, 19, "0.001 to 10"},
-        {"word", "controller: magic\n", 1, 13, "pid"},
-        {"no number", "track_m: wide\n", 1, 10, "track_m"},
-        {"in a side", "real:\n  kd: [1]\n", 2, 7, "real.kd"},
-        {"side in a side", "real: {virtual: {kp: 1}}\n", 1, 8, "virtual"},
-        {"no map", "- kp\n", 1, 1, ""},
+        {"unknown", "liner_speed_mps: 0.2\n", 1, 1, "unknown_key"},
+        {"range", "kp: 1\nlinear_speed_mps: -0.2\n", 2, 19, "out_of_range"},
+        {"word", "controller: magic\n", 1, 13, "unknown_value"},
+        {"no number", "track_m: wide\n", 1, 10, "not_a_number"},
+        {"in a side", "real:\n  kd: [1]\n", 2, 7, "value_expected"},
+        {"side in a side", "real: {virtual: {kp: 1}}\n", 1, 8, "unknown_key"},
+        {"no map", "- kp\n", 1, 1, "object_expected"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct err_list errors;
@@ -60,7 +60,7 @@ static void test_faults(void)
         CHECK_INT(cases[i].row, errors.count, 1);
         CHECK_INT(cases[i].row, errors.items[0].line, cases[i].line);
         CHECK_INT(cases[i].row, errors.items[0].column, cases[i].column);
-        CHECK(cases[i].row, strstr(errors.items[0].text, cases[i].piece));
+        CHECK_TEXT(cases[i].row, fault_name(errors.items[0].fault), cases[i].code);
         CHECK_NEAR(cases[i].row, value(SIDE_REAL, "kp"), 300.0, 0, 0); /* nothing written */
     }
 }

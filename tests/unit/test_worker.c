@@ -53,7 +53,8 @@ static enum status run_work(struct job *job, void *context, FILE *out, struct er
         (void)usleep(500);
     }
     if (work->fails) {
-        return err_set_at(err, STATUS_E_PARSE, FAULT_NOT_A_NUMBER, "trial.csv", 7, 3, "no number");
+        return err_set_at(err, STATUS_E_PARSE, FAULT_NOT_A_NUMBER, "trial.csv", 7, 3,
+                          "no number");
     }
     (void)fputs(work->result ? work->result : "", out);
     return STATUS_OK;
@@ -163,7 +164,7 @@ static void test_life(void)
     seen = wait_end(w, next);
     CHECK_INT("failed", seen.state, JOB_FAILED);
     CHECK_INT("line", seen.err.line, 7);
-    CHECK_TEXT("why", seen.err.text, "no number");
+    CHECK_TEXT("why", fault_name(seen.err.fault), "not_a_number");
     CHECK_INT("too late", worker_cancel(w, id), STATUS_E_STALE);
     CHECK_INT("unknown", worker_cancel(w, 99), STATUS_E_EMPTY);
     CHECK_INT("no number", worker_read(w, 0, look, &seen), STATUS_E_EMPTY);
