@@ -1,4 +1,18 @@
 #!/bin/sh
 # Every sentence with its code is in tests/golden/messages, and the check itself can fail.
 set -eu
-exec python3 "$SOURCE/tests/arch/messages.py" "$SOURCE"
+python3 "$SOURCE/tests/arch/messages.py" "$SOURCE"
+bad=$(mktemp -d)
+trap 'rm -rf "$bad"' EXIT
+cd "$SOURCE"
+tar -cf - base config identification logger service twin web docs/http.md tests/golden/messages | tar -xf - -C "$bad"
+sed -i "s/is a word of the language, take another name/is reserved/; s/FAULT_TOO_MANY/FAULT_NONE/" \
+    "$bad/base/expression/expression.c"
+sed -i 's/"too_deep"/"deep"/' "$bad/base/fault.def"
+echo 'FAULT(FAULT_IDLE, "idle", "Nobody uses it.")' >>"$bad/base/fault.def"
+out=$(python3 "$SOURCE/tests/arch/messages.py" "$bad" || true)
+for want in 'faults.txt: + reserved_name: '"'%s'"' is reserved' 'faults.txt: - reserved_name: '"'%s'"' is a word of' \
+    'err_set() without a code: FAULT_NONE' 'faults.txt: + deep: nested too deep' 'idle is used nowhere' \
+    'http.md: + | `deep` |'; do
+    case $out in *"$want"*) ;; *) echo "the check overlooks $want"; exit 1 ;; esac
+done

@@ -4,6 +4,7 @@ text ("1 -90 50") are observed and driven in link mode: verdicts, calibration, t
 import json
 import math
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,11 @@ def codec_try(lab, messages, *options):
     return subprocess.run([TANDEM, "codec", "try", "-c", str(lab), *options, "-"], input=messages, capture_output=True, text=True)
 
 
+def without_sentences(lines):
+    """What is malformed is known by its code; its sentence may change."""
+    return re.sub(r', "detail": "(?:[^"\\\\]|\\\\.)*"\}$', "}", lines, flags=re.M) if '"malformed"' in lines else lines
+
+
 def recorded_cases(folder):
     lab = folder / "try.yaml"
     (folder / "table.yaml").write_bytes((GOLDEN / "table.yaml").read_bytes())
@@ -32,16 +38,17 @@ def recorded_cases(folder):
     messages = (GOLDEN / "input.jsonl").read_text()
     done = codec_try(lab, messages)
     expected = (GOLDEN / "events.jsonl").read_text()
-    assert done.stdout == expected and done.returncode == 0, (done.stdout, done.stderr)
+    said = "".join(map(without_sentences, done.stdout.splitlines(keepends=True)))
+    assert said == expected and done.returncode == 0, (done.stdout, done.stderr)
     assert expected.count('"malformed"') == 15
     # Of one pair; as a journal and mosquitto_sub -F %j have it; what is no message is told with its line.
     ours = codec_try(lab, messages, "--pair", "r4").stdout.splitlines()
-    assert [line for line in ours if '"r4"' in line] == [line for line in expected.splitlines() if '"r4"' in line]
+    assert [without_sentences(line) for line in ours if '"r4"' in line] == [line for line in expected.splitlines() if '"r4"' in line]
     assert len(ours) == 25 and ours.count('{"event": null, "detail": "no mapping has this topic"}') == 22, ours
     as_journal = "".join(json.dumps({"tst": "2026-11-20T05:55:55.599953Z", "topic": m["topic"], "qos": 1, "retain": 0,
                                      "payloadlen": len(m["payload"]), "payload": m["payload"]}) + "\n"
                          for m in map(json.loads, messages.splitlines()))
-    assert codec_try(lab, as_journal).stdout == expected
+    assert codec_try(lab, as_journal).stdout == done.stdout
     wrong = codec_try(lab, '{"topic":"csv/r5","payload":"1;2;3"}\nrubbish\n')
     assert wrong.returncode == 1 and wrong.stdout.count("telemetry") == 1 and "-:2: " in wrong.stderr, wrong
 
@@ -57,7 +64,7 @@ def refused(folder):
         (folder / "lab_wrong.yaml").write_text("pairs: {r1: {codec: mapping, mapping: wrong.yaml}}\n")
         done = codec_try(folder / "lab_wrong.yaml", "")
         text = line.removeprefix("refused: ")
-        assert done.returncode == 2 and f"wrong.yaml:1:" in done.stderr and text + "\n" in done.stderr, (text, done.stderr)
+        assert done.returncode == 2 and f"wrong.yaml:1:" in done.stderr and text + ": " in done.stderr, (text, done.stderr)
 
 
 def shipped(folder):

@@ -41,7 +41,7 @@ static void test_faults(void)
         {"circle without radius", "obstacles:\n  a: {x_m: 1, y_m: 2}\n", {"2:6: missing_key"}},
         {"radius of a wall",
          "obstacles:\n  a: {shape: wall, radius_m: 1, points_m: [[0, 0], [1, 1]]}\n",
-         {"2:30: list_expected"}},
+         {"2:30: not_applicable"}},
         {"two corners",
          "obstacles:\n  a: {shape: polygon, points_m: [[0, 0], [1, 1]]}\n",
          {"2:33: wrong_count"}},
