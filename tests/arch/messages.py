@@ -119,7 +119,7 @@ def literals(argument):
 
 def sentence_of(text):
     """Is there more than conversions and a name?"""
-    return re.search(r"[A-Za-z]{2}", re.sub(r"%[-.*0-9]*l*[a-z]", "", text))
+    return re.search(r"[A-Za-z]{2}", re.sub(r"%[-.*0-9]*(?:ll?|z)?[a-zA-Z]", "", text))
 
 
 def read_calls(found, output, codes):

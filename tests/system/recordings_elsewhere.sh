@@ -105,22 +105,22 @@ grep -q '"t":1795149890.5,.*"verdict":"BEHIND"' "$work/table.json" || fail "repl
 # What is wrong.
 bag="$work/bag.csv"
 printf 't=%%time:ns\nw=x\n' >"$work/role.columns"
-refuse 2 "$work/role.columns:2: unknown role 'w', usv3 has t tau_u" --model usv3 --columns "@$work/role.columns" "$bag"
+refuse 2 "[unknown_name] $work/role.columns:2: " --model usv3 --columns "@$work/role.columns" "$bag"
 printf 't=%%time:ns\n\n# u\nu\n' >"$work/word.columns"
-refuse 2 "$work/word.columns:4: columns cannot be read at 'u', write role=name" --model usv3 --columns "@$work/word.columns" "$bag"
+refuse 2 "[bad_format] $work/word.columns:4: " --model usv3 --columns "@$work/word.columns" "$bag"
 printf 't=a\nt=b\n' >"$work/twice.columns"
-refuse 2 "$work/twice.columns:2: role 't' is given twice" --model usv3 --columns "@$work/twice.columns" "$bag"
-refuse 1 "$work/none.columns: cannot be read: No such file" --model usv3 --columns "@$work/none.columns" "$bag"
-refuse 1 "bag.csv:1: '%time:deg': one of the units s, ms, us, ns, iso8601 was expected, not 'deg'" --model usv3 --columns t=%time:deg "$bag"
-refuse 1 "bag.csv:1: there is no column '%time:minutes' and no unit 'minutes', the columns are: %time" --model usv3 --columns t=%time:minutes "$bag"
-refuse 1 "'twist.yaw:mm': one of the units rad, deg, turn was expected, not 'mm'" --model usv3 --columns \
+refuse 2 "[duplicate_name] $work/twice.columns:2: " --model usv3 --columns "@$work/twice.columns" "$bag"
+refuse 1 "[file_unreadable] $work/none.columns: " --model usv3 --columns "@$work/none.columns" "$bag"
+refuse 1 "[unknown_unit] bag.csv:1: '%time:deg': " --model usv3 --columns t=%time:deg "$bag"
+refuse 1 "[missing_column] '%time:minutes'" --model usv3 --columns t=%time:minutes "$bag"
+refuse 1 "[unknown_unit] 'twist.yaw:mm': " --model usv3 --columns \
     't=%time:iso8601,tau_u=field.force.x,tau_v=field.force.y,tau_r=field.torque.z,u=twist.y,v=twist.y,r=twist.yaw:mm' "$bag"
-refuse 1 "'field.force.x:mm': no unit of time, length or angle was expected, not 'mm'" --model usv3 --columns \
+refuse 1 "[unknown_unit] 'field.force.x:mm': " --model usv3 --columns \
     't=%time:iso8601,tau_u=field.force.x:mm,tau_v=field.force.y,tau_r=field.torque.z,u=twist.y,v=twist.y,r=twist.yaw' "$bag"
 printf 'when,tau_u_n,tau_v_n,tau_r_nm,u_mps,v_mps,r_radps\n2026-11-20T04:44:40Z,0,0,0,0,0,0\nyesterday,0,0,0,0,0,0\n' >"$work/day.csv"
-refuse 1 "day.csv:3:1: column 'when': an ISO 8601 time was expected" --model usv3 --columns t=when:iso8601 "$work/day.csv"
-refuse 1 "an ISO 8601 time is a column of its own" --model usv3 --columns 't=2*when:iso8601' "$work/day.csv"
+refuse 1 "[time_expected] day.csv:3:1: column 'when': " --model usv3 --columns t=when:iso8601 "$work/day.csv"
+refuse 1 "[not_applicable] '2*when:iso8601'" --model usv3 --columns 't=2*when:iso8601' "$work/day.csv"
 if "$TANDEM" replay -c "$work/lab.yaml" --columns lap=robot "$work/elsewhere.csv" 2>"$work/err"; then fail 'replay: a role that there is none'; fi
-grep -q "unknown role 'lap', a table of moves has t pair" "$work/err" || fail "replay: $(cat "$work/err")"
+says_fault '[unknown_name' "$work/err" replay && grep -q "'lap'" "$work/err" || fail "replay: $(cat "$work/err")"
 if "$TANDEM" replay -c "$work/lab.yaml" --columns real_lap_s=robot:iso8601,rotation_rad=turned "$work/elsewhere.csv" 2>"$work/err"; then fail 'a lap at noon'; fi
-grep -q "elsewhere.csv:1: 'robot:iso8601': one of the units s, ms, us, ns was expected" "$work/err" || fail "replay: $(cat "$work/err")"
+says_fault '[unknown_unit' "$work/err" replay && grep -q "elsewhere.csv:1: 'robot:iso8601': " "$work/err" || fail "replay: $(cat "$work/err")"

@@ -363,7 +363,8 @@ static void test_link_malformed(void)
         s.params[0].mode = link ? PAIR_LINK : PAIR_OBSERVE;
         script_open(&s);
         struct event e = script_event("r1", AT(0), EVENT_MALFORMED, SIDE_COUNT);
-        e.malformed = (struct event_malformed){"command", "m", "did you mean \x01?"};
+        e.malformed = (struct event_malformed){"command", "m", "did you mean \x01?",
+                                               FAULT_UNEXPECTED_VALUE};
         memset(e.malformed.id + 1, '"', sizeof e.malformed.id - 2); /* all escaped */
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("alarm", script_count(&s, EFFECT_ALARM), 1);

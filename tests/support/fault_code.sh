@@ -1,0 +1,4 @@
+# says_fault [CODE FILE WHAT...: FILE says a fault of this code, or the test fails.
+says_fault() {
+    python3 "$SOURCE/tests/support/fault_code.py" "${1#?}" "$2" || fail "no fault ${1#?} from '$3': $(cat "$2")"
+}
