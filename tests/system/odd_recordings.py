@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/support")
+from fault_code import says  # noqa: E402
 from rig import TANDEM, Rig  # noqa: E402
 
 MARK = b"\xef\xbb\xbf"
@@ -47,39 +48,38 @@ def write(rig, name, data):
 
 
 def no_recordings(rig):
-    expected = "mosquitto_sub -F %J"
     odd = {
-        "empty.jsonl": (b"", {"replay": "nothing is in it: what " + expected, "play": "nothing is in it", "identify": "in 0 lines"}),
-        "blank.jsonl": (b"\n \n", {"replay": "nothing is in it", "play": "nothing is in it", "identify": "no telemetry"}),
-        "mark.jsonl": (MARK, {"replay": "nothing is in it", "play": "nothing is in it", "identify": "no telemetry"}),
-        "binary.bin": (bytes(range(256)) * 8, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
-        "zeros.bin": (b"\0" * 9000, {"replay": "not one line of it is a message", "play": "not one line", "identify": "no telemetry"}),
-        "table.txt": (b"lap_s,rotation_rad\n1,2\n", {"replay": "not one line of it is a message", "play": "not one line",
-                                                     "identify": "no telemetry"}),
-        "wide.jsonl": (moves("r1").decode().encode("utf-16"), dict.fromkeys(commands(rig), "is UTF-16: make it UTF-8 first, e.g. `iconv")),
-        "wide_be.jsonl": (b"\xfe\xff" + moves("r1").decode().encode("utf-16-be"), dict.fromkeys(commands(rig), "is UTF-16")),
+        "empty.jsonl": (b"", {"replay": "no_data", "play": "nothing is in it", "identify": "no_data"}),
+        "blank.jsonl": (b"\n \n", {"replay": "no_data", "play": "nothing is in it", "identify": "no_data"}),
+        "mark.jsonl": (MARK, {"replay": "no_data", "play": "nothing is in it", "identify": "no_data"}),
+        "binary.bin": (bytes(range(256)) * 8, {"replay": "no_data", "play": "not one line", "identify": "no_data"}),
+        "zeros.bin": (b"\0" * 9000, {"replay": "no_data", "play": "not one line", "identify": "no_data"}),
+        "table.txt": (b"lap_s,rotation_rad\n1,2\n", {"replay": "no_data", "play": "not one line",
+                                                     "identify": "no_data"}),
+        "wide.jsonl": (moves("r1").decode().encode("utf-16"), dict.fromkeys(commands(rig), "compressed_file")),
+        "wide_be.jsonl": (b"\xfe\xff" + moves("r1").decode().encode("utf-16-be"), dict.fromkeys(commands(rig), "compressed_file")),
     }
     for name, (data, words) in odd.items():
         path = write(rig, name, data)
         for command, options in commands(rig).items():
             for operand, stdin in ((path, b""), ("-", data)):
                 _, said = run(rig, *options, operand, stdin=stdin, status=1)
-                assert words[command] in said, (command, name, said)
+                assert words[command] in said or says(words[command], said), (command, name, said)
                 assert "tandem: " in said, (command, name, said)
     # What is called .csv is a table of moves to replay.
     _, said = run(rig, "replay", "-c", rig.lab, write(rig, "table.csv", odd["table.txt"][0]), status=1)
-    assert "table.csv:1: there is no column 'real_lap_s'" in said, said
+    assert says("missing_column", said) and "table.csv:1: " in said and "'real_lap_s'" in said, said
 
 
 def other_labs(rig):
     path = write(rig, "other.jsonl", moves("boat") + moves("b2"))
     _, said = run(rig, "replay", "-c", rig.lab, path, status=1)
-    assert f"{path}: no message is for a pair of the lab file; those in the recording: boat, b2" in said, said
+    assert says("no_data", said) and f"{path}: " in said and "boat, b2" in said, said
     _, said = run(rig, "replay", "-c", rig.lab, "--json", path, status=1)
     assert '"unknown_pair":18' in said and "boat, b2" in said, said
     path = write(rig, "prefix.jsonl", moves("r1", prefix="elsewhere"))
     _, said = run(rig, "replay", "-c", rig.lab, path, status=1)
-    assert "no message is below 'tandem/v1/', which the lab file reads; the first is on 'elsewhere/r1/command'" in said, said
+    assert says("no_data", said) and "'tandem/v1/'" in said and "'elsewhere/r1/command'" in said, said
     # One pair of the lab suffices, and so does a daemon that heard nothing.
     run(rig, "replay", "-c", rig.lab, write(rig, "both.jsonl", moves("boat") + moves("r1")), status=0)
     run(rig, "replay", "-c", rig.lab, write(rig, "quiet.jsonl", line(1, "tandem/v1/$lab/start", {"version": "1"})), status=0)
@@ -91,13 +91,11 @@ def which_model(rig):
         path.write_bytes(data)
         for model in ("travel_time", "odometry"):
             _, said = run(rig, "identify", "--model", model, path, status=1)
-            for words in ("is a journal: a line of JSON for each message", model + " reads a table", "tandem replay -c LAB.yaml fits travel times",
-                          "models of motion (usv3, "):
-                assert words in said, said
+            assert says("wrong_file", said) and model in said and "tandem replay -c LAB.yaml" in said and "(usv3, " in said, said
     _, said = run(rig, "identify", "--model", "usv3", "--pair", "nope", path, status=1)
-    assert "no telemetry of nope's real side" in said and "; there is boat real, b2 real" in said, said
+    assert says("no_data", said) and "nope" in said and "boat real, b2 real" in said, said
     _, said = run(rig, "identify", "--model", "usv3", "--pair", "boat", "--side", "virtual", path, status=1)
-    assert "; there is boat real, b2 real" in said, said
+    assert says("no_data", said) and "boat real, b2 real" in said, said
     run(rig, "identify", "--model", "usv3", "--pair", "boat", path, status=0)
 
 
@@ -120,7 +118,7 @@ def long_lines(rig):
     for file in (path, end):
         for command, options in commands(rig).items():
             _, said = run(rig, *options, file, status=1)
-            assert f"{file}:2:1: a line of more than 394240 bytes" in said, (command, said)
+            assert says("too_long", said) and f"{file}:2:1: " in said, (command, said)
     _, said = run(rig, "replay", "-c", rig.lab, "--json", path)
     assert '"lines":3,' in said and '"overlong":1' in said and '"malformed":1' in said, said
 
@@ -134,7 +132,7 @@ def no_files(rig):
     for path in (fifo, folder, "/dev/zero", "/dev/null"):
         for command, options in commands(rig).items():
             _, said = run(rig, *options, path, status=2 if command == "identify" else 1)
-            assert "is a pipe, socket or device, no file: hand it over as standard input, '-'" in said, (command, said)
+            assert says("not_a_file", said) and "'-'" in said, (command, said)
     # What the shell has opened is fine.
     script = f'"$TANDEM" replay -c {rig.lab} <(cat {rig.folder}/plain.jsonl)'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
@@ -143,7 +141,7 @@ def no_files(rig):
     lab = rig.folder / "fifo.yaml"
     lab.write_text(rig.lab.read_text().replace(f"{rig.folder}/journal", str(folder)))
     _, said = run(rig, "serve", "-c", lab, status=1)
-    assert "pipe, socket or device" in said, said
+    assert says("not_a_file", said), said
 
 
 def terminal(rig):

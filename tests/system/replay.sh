@@ -89,13 +89,15 @@ if [ -w /dev/full ]; then
     done
 fi
 
-# refuse STATUS TEXT ARGUMENT...
+. "$SOURCE/tests/support/fault_code.sh"
+# refuse STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
 refuse() {
     want=$1 text=$2
     shift 2
     code=0
     "$TANDEM" replay "$@" >out 2>err || code=$?
     [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
+    case $text in "["*) says_fault "${text%%]*}" err "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" err || fail "no '$text' from '$*': $(cat err)"
     grep -q '^tandem: ' err || fail "no 'tandem: ' from '$*'"
 }
@@ -105,6 +107,6 @@ refuse 2 "unknown option '--jsn'" -c lab.yaml --jsn odd.jsonl
 refuse 2 'a number within' -c lab.yaml --speed -1 odd.jsonl
 refuse 2 'a number within' -c lab.yaml --pause-max -1 odd.jsonl
 refuse 2 'within 1 .. 64' -c lab.yaml --jobs 0 odd.jsonl
-refuse 2 'none.yaml: cannot open' -c none.yaml odd.jsonl
-refuse 1 'none.jsonl: cannot read' -c lab.yaml none.jsonl
-refuse 1 'cannot be made' -c lab.yaml --csv /proc/none odd.jsonl
+refuse 2 '[file_unreadable] none.yaml: ' -c none.yaml odd.jsonl
+refuse 1 '[file_unreadable] none.jsonl: ' -c lab.yaml none.jsonl
+refuse 1 '[file_unwritable] /proc/none: ' -c lab.yaml --csv /proc/none odd.jsonl

@@ -104,25 +104,27 @@ grep -q 'R1: travel times .* 50 moves' page || fail "page of what was learnt: $(
 grep -q 'R1: no moves' page && fail "moves"
 
 # What is wrong is said, all of it.
-says() { # STATUS TEXT ARGUMENT...
+. "$SOURCE/tests/support/fault_code.sh"
+says() { # STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
     want=$1; text=$2; shift 2
     got=0; simulate "$@" >out 2>err || got=$?
     [ "$got" = "$want" ] || fail "$*: exit $got: $(cat err)"
+    case $text in "["*) says_fault "${text%%]*}" err "$*"; text=${text#*] } ;; esac
     grep -qF -- "$text" err || fail "$*: $(cat err)"
 }
-says 1 'R2: nothing tells how long Move OB takes' cell.yaml
+says 1 '[no_data] R2: ' cell.yaml
 [ "$(grep -c 'nothing tells' err)" = 8 ] || fail "eight laps are not known: $(cat err)"
-says 2 "no robot and no resource of team team is called 'R7'" nominal.yaml --set R7.speed=+1% --set IB.capacity=0
-grep -q 'IB.capacity=0: a whole number within 1 .. 64' err || fail "only the first: $(cat err)"
-says 2 "of IB can be set: capacity" nominal.yaml --set IB.speed=+1%
+says 2 "[unknown_name] 'R7'" nominal.yaml --set R7.speed=+1% --set IB.capacity=0
+grep -q 'IB.capacity=0: ' err || fail "only the first: $(cat err)"
+says 2 "[unknown_name] IB.speed" nominal.yaml --set IB.speed=+1%
 says 2 "R1.speed=5" nominal.yaml --set R1.speed=5
 says 2 "R1.at=XY" nominal.yaml --set R1.at=XY
 says 2 "exclude each other" nominal.yaml --nominal --from moves.jsonl
 says 2 "one file at a time" nominal.yaml cell.yaml
 : >empty.jsonl
-says 2 "nothing is in it" cell.yaml --from empty.jsonl
+says 2 "[no_data] empty.jsonl" cell.yaml --from empty.jsonl
 sed 's/r1/r8/g; s/r2/r9/g' moves.jsonl >others.jsonl
-says 2 "no message is for a pair" cell.yaml --from others.jsonl
+says 2 "[no_data] others.jsonl" cell.yaml --from others.jsonl
 says 2 "nothere.jsonl" cell.yaml --from nothere.jsonl
 says 2 "nothere.yaml" nothere.yaml
 says 2 "--team is one of team" nominal.yaml --team cell
