@@ -10,7 +10,7 @@ sed -i "s/is a word of the language, take another name/is reserved/; s/FAULT_TOO
     "$bad/base/expression/expression.c"
 sed -i 's/"too_deep"/"deep"/' "$bad/base/fault.def"
 echo 'FAULT(FAULT_IDLE, "idle", "Nobody uses it.")' >>"$bad/base/fault.def"
-out=$(python3 "$SOURCE/tests/arch/messages.py" "$bad" || true)
+out=$(python3 "$SOURCE/tests/arch/messages.py" "$bad" 2>&1 || true)
 for want in 'faults.txt: + reserved_name: '"'%s'"' is reserved' 'faults.txt: - reserved_name: '"'%s'"' is a word of' \
     'err_set() without a code: FAULT_NONE' 'faults.txt: + deep: nested too deep' 'idle is used nowhere' \
     'http.md: + | `deep` |'; do
