@@ -95,12 +95,12 @@ class Controller:
 
     def serve(self, client, listener):
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client.settimeout(0.001)
         buffer, version, names, running, due = b"", 1, [], False, 0.0
         with self.lock:
             self.clients += 1
         try:
             while self.alive and listener is self.listener:
+                client.settimeout(max(0.001, due - self.clock()) if running and not self.mute else 0.05)
                 try:
                     part = client.recv(4096)
                     if not part:

@@ -442,6 +442,20 @@ static void start(char **command)
     (void)signal(SIGHUP, forward_signal);
 }
 
+/* Linux 6.12 and later let a thread ask for short turns: those of a test then get a CPU soon after
+ * they wake, though no larger share of it. On a busy machine the time moves faster. */
+static void ask_for_short_turns(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t turn_ns, deadline_ns, period_ns;
+    } how = {.size = 48, .nice = getpriority(PRIO_PROCESS, 0), .turn_ns = 100000};
+    (void)syscall(SYS_sched_setattr, 0, &how, 0);
+}
+
 /* Files for two looks at each thread, more than a process may open by default. */
 static void allow_files(void)
 {
@@ -461,6 +475,7 @@ int main(int argc, char **argv)
                               "loadavg, net/softnet_stat and self/schedstat\n");
         return 125;
     }
+    ask_for_short_turns();
     start(argv + 1);
     allow_files();
     (void)prctl(PR_SET_TIMERSLACK, 1UL);
