@@ -66,7 +66,7 @@ static size_t time_entries(int port, pid_t flood, const char *pair, double ms[SA
     while (n < SAMPLES_MAX && waitpid(flood, NULL, WNOHANG) == 0) {
         ms[n] = entry_ms(fd, pair, (int64_t)n);
         n += ms[n] >= 0.0;
-        broker_sleep_ms(ASK_MS);
+        pass_time_ms(ASK_MS);
     }
     (void)close(fd);
     return n;
@@ -110,13 +110,13 @@ static void bench_lab(const struct broker *broker, long pairs, struct load *load
         bench_fail("the daemon did not start");
     }
     free(lab);
-    broker_sleep_ms(SETTLE_MS);
+    pass_time_ms(SETTLE_MS);
     const double idle_kib = read_status_kib(d.pid, "VmRSS:");
     (void)snprintf(load->port, sizeof load->port, "%d", broker->port);
     (void)snprintf(pair, sizeof pair, "r%ld", pairs + 1);
     const size_t n = time_entries(broker->port, start_flood(load), pair, ms);
     const double p50 = n > 0 ? bench_median(ms, n) : -1.0; /* sorts them */
-    broker_sleep_ms(SETTLE_MS);
+    pass_time_ms(SETTLE_MS);
     (void)printf(
         "{\"bench\":\"big_lab\",\"pairs\":%ld,\"messages_per_s\":%s,\"moves_percent\":%s,"
         "\"idle_kib_per_pair\":%.1f,\"loaded_kib_per_pair\":%.1f,\"peak_kib_per_pair\":%.1f,"

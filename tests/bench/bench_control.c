@@ -21,7 +21,7 @@ static void *ask(void *context)
     char *body = malloc(1 << 20);
     for (size_t i = 0; body && !atomic_load(&stop); i++) {
         atomic_fetch_add(&answers, daemon_get(d, paths[i % 5], body, 1 << 20) == 200);
-        daemon_sleep_ms(PAUSE_MS);
+        pass_time_ms(PAUSE_MS);
     }
     free(body);
     return NULL;

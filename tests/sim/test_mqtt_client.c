@@ -34,7 +34,7 @@ static void keep_message(void *context, const char *topic, const void *payload, 
     (void)retained;
     (void)dup;
     (void)packet_id;
-    broker_sleep_ms(atomic_load(&in->slow_ms));
+    pass_time_ms(atomic_load(&in->slow_ms));
     (void)pthread_mutex_lock(&in->mutex);
     in->count++;
     (void)snprintf(in->last, sizeof in->last, "%.*s", (int)bytes, (const char *)payload);
@@ -75,7 +75,7 @@ static const char *inbox_last(struct inbox *in)
 static bool inbox_wait(struct inbox *in, size_t count, int timeout_ms)
 {
     for (int waited = 0; waited < timeout_ms && inbox_count(in) < count; waited += 5) {
-        broker_sleep_ms(5);
+        pass_time_ms(5);
     }
     return inbox_count(in) >= count;
 }
@@ -124,7 +124,7 @@ static bool wait_error(struct mqtt_client *client, const char *part,
         if (strstr(state->error, part)) {
             return true;
         }
-        broker_sleep_ms(10);
+        pass_time_ms(10);
     }
     (void)fprintf(stderr, "error is \"%s\", want \"%s\"\n", state->error, part);
     return false;
@@ -219,7 +219,7 @@ static void test_once(void)
     (void)kill(b.pid, SIGSTOP); /* it may have what it does not acknowledge */
     CHECK_INT("in doubt", mqtt_client_publish_once(client, "t/x", "7", 1), STATUS_OK);
     CHECK_INT("in doubt", say(client, "t/x", "8"), STATUS_OK);
-    broker_sleep_ms(3000);
+    pass_time_ms(3000);
     broker_stop(&b, SIGKILL);
     CHECK("again", broker_start(&b) && mqtt_client_wait_subscribed(client, UP_MS));
     CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
@@ -252,7 +252,7 @@ static void test_many_a_second(void)
                          : (int)mqtt_client_publish_once(client, "t/x", text, strlen(text)),
                   STATUS_OK);
         if (n % 64 == 0) {
-            broker_sleep_ms(1);
+            pass_time_ms(1);
         }
     }
     CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
@@ -304,7 +304,7 @@ static void restart_round(const char *row, const char *protocol, int signal_numb
         broker_stop(&b, signal_number);
         mqtt_client_read_state(client, &state);
         for (int i = 0; i < 250 && state.connected; i++) {
-            broker_sleep_ms(20);
+            pass_time_ms(20);
             mqtt_client_read_state(client, &state);
         }
         CHECK(row, !state.connected && !state.subscribed);
@@ -358,13 +358,13 @@ static void test_publisher_survives_restart(void)
             CHECK("again", broker_start(&b));
         }
         if (i % 10 == 0) {
-            broker_sleep_ms(2);
+            pass_time_ms(2);
         }
     }
     CHECK("all sent", mqtt_client_wait_sent(speaker, UP_MS));
     CHECK("listens again", mqtt_client_wait_subscribed(listener, UP_MS));
     CHECK("all came", inbox_wait(&in, N, UP_MS));
-    broker_sleep_ms(300);
+    pass_time_ms(300);
     end(speaker);
     mqtt_client_read_state(listener, &state);
     CHECK("counted", state.received >= N);
@@ -498,7 +498,7 @@ static void test_refused_connections(void)
         CHECK_INT("connections", state.connections, i);
         mqtt_client_resume(in.refuser);
         for (int k = 0; k < UP_MS && state.connections == i; k += 5) {
-            broker_sleep_ms(5);
+            pass_time_ms(5);
             mqtt_client_read_state(in.refuser, &state);
         }
     }
@@ -522,7 +522,7 @@ static int be_doomed(int port)
     options.offline = "doomed offline";
     struct mqtt_client *client = NULL;
     const bool made = mqtt_client_create(&client, &options, NULL) == STATUS_OK;
-    broker_sleep_ms(made ? 60000 : 0);
+    pass_time_ms(made ? 60000 : 0);
     mqtt_client_destroy(client);
     return EXIT_FAILURE;
 }
@@ -587,7 +587,7 @@ static void test_idle_link_is_awake(void)
     CHECK("speaks", mqtt_client_wait_subscribed(speaker, UP_MS));
     for (int i = 0; i < 10; i++) {
         char text[32];
-        broker_sleep_ms(i == 0 ? 2000 : 1010 + 37 * i);
+        pass_time_ms(i == 0 ? 2000 : 1010 + 37 * i);
         (void)snprintf(text, sizeof text, "@%lld", (long long)lab_clock_monotonic_us());
         CHECK_INT("publish", say(speaker, "t/at", text), STATUS_OK);
     }

@@ -18,10 +18,10 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/scratch.h"
+#include "tests/support/wait.h"
 
 struct broker {
     pid_t pid; /* 0: not running */
@@ -29,12 +29,6 @@ struct broker {
     char dir[64];       /* its database, log and settings; the test may add files */
     char settings[512]; /* further lines for mosquitto.conf, e.g. "cafile …\n" */
 };
-
-static inline void broker_sleep_ms(long ms)
-{
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
-}
 
 static inline bool broker_answers(int port)
 {
@@ -142,15 +136,13 @@ static inline bool broker_start(struct broker *b)
         }
         _exit(127);
     }
-    for (int i = 0; i < 500 && b->pid > 0; i++) {
+    for (int64_t end_us = 0; b->pid > 0 && wait_more(&end_us, 10000);) {
         if (broker_answers(b->port)) {
             return true;
         }
         if (waitpid(b->pid, NULL, WNOHANG) == b->pid) {
             b->pid = 0;
-            break;
         }
-        broker_sleep_ms(20);
     }
     (void)fprintf(stderr, "broker: mosquitto did not start, see %s\n", b->dir);
     return false;
@@ -168,7 +160,7 @@ static inline void broker_stop(struct broker *b, int signal_number)
         if (waitpid(b->pid, NULL, WNOHANG) == b->pid) {
             b->pid = 0;
         } else {
-            broker_sleep_ms(LOOK_MS);
+            pass_time_ms(LOOK_MS);
         }
     }
 }

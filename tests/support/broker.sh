@@ -34,7 +34,7 @@ broker_launch() {
     broker_tries=0
     until broker_up; do
         broker_tries=$((broker_tries + 1))
-        if [ "$broker_tries" -gt 500 ] || ! kill -0 "$broker_pid" 2>/dev/null; then
+        if [ "$broker_tries" -gt $((500 * ${TANDEM_PATIENCE:-1})) ] || ! kill -0 "$broker_pid" 2>/dev/null; then
             echo "mosquitto did not start:" >&2
             cat "$broker_dir/stdout" "$broker_dir/mosquitto.log" >&2
             exit 1

@@ -16,10 +16,10 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/support/scratch.h"
+#include "tests/support/wait.h"
 
 struct daemon_run {
     char dir[64];    /* lab.yaml, journal/, store.db, checkpoint, log */
@@ -28,12 +28,6 @@ struct daemon_run {
     long log_offset; /* of the last start in the log */
     int starts;
 };
-
-static inline void daemon_sleep_ms(long ms)
-{
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
-}
 
 static inline const char *daemon_path(const struct daemon_run *d, const char *name)
 {
@@ -124,15 +118,11 @@ static inline bool daemon_waited(const struct daemon_run *d, bool came, const ch
 /* Wait until it says so in its log; false after timeout_ms or when it ended. */
 static inline bool daemon_wait_log(struct daemon_run *d, const char *words, int timeout_ms)
 {
-    for (int waited = 0; waited < timeout_ms; waited += 10) {
-        if (strstr(daemon_log(d), words)) {
-            return true;
-        }
+    for (int64_t end_us = 0;
+         d->pid > 0 && !strstr(daemon_log(d), words) && wait_more(&end_us, timeout_ms);) {
         if (waitpid(d->pid, NULL, WNOHANG) == d->pid) {
             d->pid = 0;
-            break;
         }
-        daemon_sleep_ms(10);
     }
     return daemon_waited(d, strstr(daemon_log(d), words) != NULL, words);
 }
@@ -183,8 +173,6 @@ static inline int daemon_get(const struct daemon_run *d, const char *path, char 
     const struct sockaddr_in a = {.sin_family = AF_INET,
                                   .sin_port = htons((unsigned short)d->http_port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct timeval patience = {5, 0};
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     size_t n = 0;
     if (connect(fd, (const struct sockaddr *)&a, sizeof a) == 0) {
         char request[256];
@@ -193,7 +181,7 @@ static inline int daemon_get(const struct daemon_run *d, const char *path, char 
                      "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
         ssize_t got = send(fd, request, (size_t)length, MSG_NOSIGNAL);
         while (got > 0 && n + 1 < size) {
-            got = recv(fd, body + n, size - 1 - n, 0);
+            got = wait_input(fd, 5000) ? recv(fd, body + n, size - 1 - n, 0) : 0;
             n += got > 0 ? (size_t)got : 0;
         }
     }
@@ -225,14 +213,13 @@ static inline bool daemon_wait_ready(const struct daemon_run *d, int code, int t
 {
     char body[8192];
     char what[64];
-    for (int waited = 0; waited < timeout_ms; waited += 20) {
-        if (daemon_get(d, "/readyz", body, sizeof body) == code) {
-            return true;
-        }
-        daemon_sleep_ms(20);
+    bool is_ready = false;
+    for (int64_t end_us = 0;
+         !(is_ready = daemon_get(d, "/readyz", body, sizeof body) == code) &&
+         wait_more(&end_us, timeout_ms);) {
     }
     (void)snprintf(what, sizeof what, "/readyz to answer %d", code);
-    return daemon_waited(d, false, what);
+    return daemon_waited(d, is_ready, what);
 }
 
 #endif

@@ -3,6 +3,7 @@ import json
 import subprocess
 
 from rig import SOURCE, TANDEM
+from waiting import limit_s
 
 ROBOT = SOURCE / "examples/robot"
 DEBIAN_PYTHON = "/usr/bin/python3"  # Debian's packages are its own, whatever else is on the path
@@ -15,7 +16,7 @@ def python_has(module):
 def check_robot(rig, pair, side, missing=(), *options):
     """`tandem robot --check` finds nothing wrong, and nothing missing but these."""
     run = subprocess.run([TANDEM, "robot", "--port", str(rig.broker_port), "--check", f"{pair}/{side}", "--json", *options],
-                         stdout=subprocess.PIPE, text=True, timeout=120)
+                         stdout=subprocess.PIPE, text=True, timeout=limit_s(120))
     found = {f["what"]: f for f in json.loads(run.stdout)["findings"] if f["state"] != "right"}
     assert run.returncode == 0 and set(found) == set(missing), json.dumps(found, indent=1)
 
@@ -26,7 +27,7 @@ def drive(rig, pair, moves, seed=1):
     had = rig.get(f"/api/v1/pairs/{pair}")["entries"]
     driver = rig.start("drive", "--pair", pair, "--count", moves, "--interval", 0.05, "--turn-max", 1.5, "--drive-max", 0.5,
                        "--seed", seed, "--timeout", 30)
-    assert driver.wait(60 + 15 * moves) == 0
+    assert driver.wait(limit_s(60 + 15 * moves)) == 0
     rig.wait(lambda: rig.get(f"/api/v1/pairs/{pair}")["entries"] >= had + moves, "entries", 30)
     rig.wait_stored(pair)
     return [json.loads(text) for text in rig.records(pair, "entries")][had:]

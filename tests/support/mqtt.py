@@ -12,6 +12,8 @@ import struct
 import threading
 import time
 
+from waiting import limit_s
+
 CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PINGREQ, DISCONNECT = 1, 2, 3, 4, 8, 9, 12, 14
 
 
@@ -105,7 +107,7 @@ class Client:
                 time.sleep(0.1)
 
     def converse(self):
-        s = socket.create_connection(("127.0.0.1", self.port), 5)
+        s = socket.create_connection(("127.0.0.1", self.port), limit_s(5))
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self.greet(s)

@@ -2,6 +2,8 @@
 import json
 import socket
 
+from waiting import limit_s
+
 
 class Answer:
     """All that came over a connection, taken apart; status 0: nothing."""
@@ -19,8 +21,8 @@ class Answer:
 
 
 def connect(rig, source="127.0.0.1"):
-    s = socket.create_connection(("127.0.0.1", rig.http_port), 20, (source, 0))
-    s.settimeout(20)
+    s = socket.create_connection(("127.0.0.1", rig.http_port), limit_s(20), (source, 0))
+    s.settimeout(limit_s(20))
     return s
 
 

@@ -8,6 +8,7 @@
 Everything listens on free loopback ports, lives in a temporary folder and is ended by its process id.
 Environment: TANDEM (the program), SOURCE (the source tree).
 """
+import itertools
 import json
 import os
 import pathlib
@@ -18,9 +19,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
+
+from waiting import limit_s, wait_until
 
 TANDEM = os.environ["TANDEM"]
 SOURCE = pathlib.Path(os.environ["SOURCE"])
@@ -45,6 +47,7 @@ class Rig:
     def __init__(self, pairs="r1: {}", extra="", broker="", shipped="mosquitto.conf"):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-test-"))
         self.processes = []
+        self.markers = itertools.count()
         self.daemon = None
         self.broker = None
         self.shipped = shipped
@@ -74,7 +77,7 @@ class Rig:
                 process.terminate()
         for process in self.processes:
             try:
-                process.wait(10)
+                process.wait(limit_s(10))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -107,7 +110,7 @@ class Rig:
 
     def broker_answers(self):
         with socket.socket() as s:
-            s.settimeout(1)
+            s.settimeout(limit_s(1))
             return s.connect_ex(("127.0.0.1", self.broker_port)) == 0
 
     def start_daemon(self, seconds=20):
@@ -136,7 +139,7 @@ class Rig:
 
     def stop_daemon(self):
         self.daemon.send_signal(signal.SIGTERM)
-        assert self.daemon.wait(20) == 0, self.daemon_log.read_text()
+        assert self.daemon.wait(limit_s(20)) == 0, self.daemon_log.read_text()
 
     def start(self, *arguments, **options):
         """A subcommand that talks to the broker."""
@@ -150,12 +153,29 @@ class Rig:
                         payload if isinstance(payload, str) else json.dumps(payload), *options],
                        check=True)
 
+    def listen(self, name, topic="tandem/v1/#"):
+        """All messages of the topic from now on, in the file that is returned, one a line as JSON."""
+        heard = self.folder / name
+        self.run(["mosquitto_sub", "-p", self.broker_port, "-i", name, "-c", "-q", "1", "-t", topic, "-t", "marker/#", "-F", "%j"],
+                 stdout=open(heard, "w"))
+        self.catch_up(heard)
+        return heard
+
+    def catch_up(self, heard):
+        """Until all that the broker had before now is in the file: it comes in order, so a marker comes behind it."""
+        marker = f"marker/{next(self.markers)}"
+
+        def came():
+            self.publish(marker, "")
+            return f'"{marker}"' in heard.read_text()
+        self.wait(came, "the listener has caught up", 20)
+
     def fetch(self, path, method="GET", body=None, token=None, kind=None):
         headers = {"Authorization": "Bearer " + token} if token else {}
         headers.update({"Content-Type": kind} if kind else {})
         request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}{path}", method=method,
                                          data=body, headers=headers)
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=limit_s(60)) as answer:
             return answer.read().decode()
 
     def get(self, path):
@@ -172,11 +192,7 @@ class Rig:
         return texts
 
     def wait(self, condition, what, seconds=10):
-        end = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {what}")
-            time.sleep(0.05)
+        return wait_until(condition, what, seconds)
 
 
 def member(text, name):

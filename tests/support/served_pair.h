@@ -50,9 +50,8 @@ static inline void say_commands(unsigned count)
         say("real/reply", "\"status\":\"done\"");
         say("virtual/reply", "\"status\":\"done\"");
         commands++;
-        broker_sleep_ms(5);
     }
-    CHECK("acknowledged", mqtt_client_wait_sent(client, 10000));
+    CHECK("acknowledged", mqtt_client_wait_sent(client, wait_limit_ms(10000)));
 }
 
 static inline bool count_row(void *context, const struct store_row *row)
@@ -83,8 +82,7 @@ static inline unsigned stored_entries(void)
 
 static inline bool wait_for(unsigned (*what)(void), unsigned count)
 {
-    for (int i = 0; i < 300 && what() < count; i++) {
-        broker_sleep_ms(50);
+    for (int64_t end_us = 0; what() < count && wait_more(&end_us, 15000);) {
     }
     char words[64];
     CHECK_INT("count", what(), count);
@@ -109,7 +107,7 @@ static inline void start(void)
                                                 .topic_count = 1,
                                                 .message = count_message};
     CU_ASSERT_FATAL(mqtt_client_create(&client, &options, NULL) == STATUS_OK);
-    CHECK("subscribed", mqtt_client_wait_subscribed(client, 10000));
+    CHECK("subscribed", mqtt_client_wait_subscribed(client, wait_limit_ms(10000)));
     CU_ASSERT_FATAL(daemon_start_run(&served));
     CHECK("ready", daemon_wait_ready(&served, 200, 10000));
 }
@@ -118,15 +116,15 @@ static inline void start(void)
 static inline bool wait_body(const char *text)
 {
     char body[8192];
-    for (int i = 0; i < 1000; i++) {
+    bool is_there = false;
+    for (int64_t end_us = 0; !is_there && wait_more(&end_us, 20000);) {
         (void)daemon_get(&served, "/readyz", body, sizeof body);
-        if (strstr(body, text)) {
-            return true;
-        }
-        broker_sleep_ms(20);
+        is_there = strstr(body, text) != NULL;
     }
-    (void)fprintf(stderr, "/readyz: %s\n", body);
-    return daemon_waited(&served, false, text);
+    if (!is_there) {
+        (void)fprintf(stderr, "/readyz: %s\n", body);
+    }
+    return daemon_waited(&served, is_there, text);
 }
 
 static inline void end(void)

@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 from mqtt import Client  # noqa: E402
 from rig import Rig, free_port  # noqa: E402
 from ur_controller import PERIOD, Controller, frame  # noqa: E402
+from waiting import pass_time  # noqa: E402
 
 PAIRS = "arm: {timeout_s: 30}\n  lab: {timeout_s: 30}\n  old: {timeout_s: 30}\n  twin: {timeout_s: 30}"
 
@@ -122,7 +123,7 @@ def test_slider(rig, lab, controller):
 def test_protective_stop(rig, lab, controller):
     n = len(lab.said("arm/real/reply"))
     controller.begin([1.5, 0, 0, 0, 0, 0])
-    time.sleep(0.8)
+    pass_time(0.8)
     controller.stop(3)
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "offline", "offline")
     rig.wait(lambda: len(lab.said("arm/real/reply")) == n + 1, "the blocked move", 20)
@@ -137,7 +138,7 @@ def test_protective_stop(rig, lab, controller):
 def test_away(rig, lab, controller):
     controller.kill()
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "offline", "offline")
-    time.sleep(1.0)
+    pass_time(1.0)
     controller.open()
     rig.wait(lambda: count(rig, "arm", "real", "connection") == "online", "back", 20)
     assert not alarms(rig, "arm", "reboot"), "it was not restarted"
@@ -161,7 +162,7 @@ def test_heard(rig, lab, controller):
     rig.wait(lambda: count(rig, "lab", "real", "connection") == "online", "online")
     controller.move([0.1] * 6)
     lab.client.publish("tandem/v1/lab/command", json.dumps({"id": "mine", "op": "movej", "q_rad": [0.5] * 6, "rotation_rad": 0.4}))
-    time.sleep(0.2)
+    pass_time(0.2)
     move = controller.move([0.5] * 6)
     rig.wait(lambda: lab.said("lab/real/reply"), "the reply")
     (reply,) = lab.said("lab/real/reply")
@@ -244,7 +245,7 @@ def test_arm6(rig, lab):
         assert entry["virtual_status"] == "done", entry
         near(entry["real_motion_s"], entry["virtual_motion_s"], 0.01, "motion")
     slider = set_slider(port, 0.5)
-    time.sleep(0.2)
+    pass_time(0.2)
     command("slow", op="movej", q_rad=moves[0])
     rig.wait(lambda: len(lab.said("twin/real/reply")) == len(truth) + 1, "the slow move", 30)
     slow = lab.said("twin/real/reply")[-1]

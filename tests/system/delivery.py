@@ -9,6 +9,7 @@ import time
 
 from network import Network
 from rig import Rig
+from waiting import pass_time
 
 GO = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5}
 DONE = {"status": "done"}
@@ -45,7 +46,7 @@ class Cut(Rig):
     def wait_entries(self, pair, count):
         self.wait(lambda: len(self.entries(pair)) >= count,
                   f"{count} entries of {pair}, there are {len(self.entries(pair))}", 15)
-        time.sleep(0.3)  # no more come
+        pass_time(0.3)  # no more come
         return self.entries(pair)
 
     def kill_daemon(self):
@@ -61,7 +62,7 @@ class Cut(Rig):
         before = database.stat().st_mtime_ns if database.exists() else 0
         self.broker.send_signal(signal.SIGUSR1)
         self.wait(lambda: database.exists() and database.stat().st_mtime_ns != before, "the broker saves")
-        time.sleep(0.2)
+        pass_time(0.2)
 
 
 def check_sure(lab, pair, count):
@@ -76,7 +77,7 @@ def lose_messages(lab):
     """Equal messages that are lost with the connection are no repetitions of those before it."""
     for _ in range(3):
         lab.round("r1")
-        time.sleep(0.25)
+        pass_time(0.25)
     check_sure(lab, "r1", 3)
     lab.network.swallow = {"down"}
     for _ in range(9):
@@ -135,23 +136,23 @@ def lose_a_reply(lab):
     lab.wait(lambda: lab.get("/readyz")["ready"], "the daemon is back")
     command(1)
     lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": "c1"})  # the real one's is lost
-    time.sleep(0.2)
+    pass_time(0.2)
     for n in range(2, 8):
         command(n)
         answer(n)
-        time.sleep(0.5)
+        pass_time(0.5)
     entries = lab.wait_entries("r2", 8)
     shifted = [e for e in entries if e["id"] in {f"c{n}" for n in range(1, 7)}]
     assert all(e.get("ambiguous") == "real" and e["verdict"] == "UNRESOLVED" for e in shifted), entries
     assert "reply_order_ambiguous" in lab.alarms("r2"), lab.alarms("r2")
     assert moves(lab, "r2") == 0, moves(lab, "r2")  # nor on the first one, which came with the daemon
     # Once everything has come, it is sure again.
-    time.sleep(3)
+    pass_time(3)
     count = len(lab.entries("r2"))
     for n in range(8, 11):
         command(n)
         answer(n)
-        time.sleep(0.3)
+        pass_time(0.3)
     entries = lab.wait_entries("r2", count + 3)[-3:]
     assert all("ambiguous" not in e for e in entries), entries
     assert moves(lab, "r2") == 3, moves(lab, "r2")
@@ -180,11 +181,11 @@ def restore_the_broker(lab):
     assert len(lab.wait_entries("r3", 1)) == 1
     assert len(lab.wait_entries("r4", 1)) == 1
     lab.wait(lambda: "/reply" in heard.read_text(), "L1 is answered")
-    time.sleep(float(os.environ.get("TANDEM_RESTORED_AFTER_S", "31")))
+    pass_time(float(os.environ.get("TANDEM_RESTORED_AFTER_S", "31")))
     lab.kill_broker()
     lab.start_broker()
     lab.wait(lambda: heard.read_text().count("sent again") == 1, "L1 is told what became of it", 20)
-    time.sleep(1)
+    pass_time(1)
     lines = heard.read_text().splitlines()
     assert sum("/command" in line for line in lines) == 2, lines
     told = json.loads([line for line in lines if "sent again" in line][0].split(" ", 1)[1])

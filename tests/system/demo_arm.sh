@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # tandem demo --kind arm6: two arms are driven and calibrated, the simulated one gets the real one's times, and the gap
 # between their tools, before and after, is printed. Then its journal replays.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # tandem demo --team: two simulated robots share a place; ends by itself and in its time, tells what a simulation makes of the
 # work, leaves nobody behind, and its journal replays.
 set -eu

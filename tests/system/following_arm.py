@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, "tests/support")
 from message_schemas import check_messages, load  # noqa: E402
 from rig import SOURCE, TANDEM, Rig  # noqa: E402
+from waiting import pass_time  # noqa: E402
 
 TOKEN = "secret-of-the-test"
 CLOCK_S, LAG_S, KNOWN_S, RATE_HZ, WINDOW_S = 0.8, 0.005, 0.02, 50, 10
@@ -101,7 +102,7 @@ def follows(rig, heard, name):
     began = time.time()
     drive(rig, heard, name)
     told = rig.get("/api/v1/pairs/a1/fidelity")
-    time.sleep(0.5)  # what was said last
+    pass_time(0.5)  # what was said last
     rms = tools_apart(heard, began)
     late_s, shown = foretold(rig, heard, began)
     print(f"{name}: {1e3 * rms:.1f} mm apart, telemetry {1e3 * late_s:.0f} ms late, foretold",

@@ -6,10 +6,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 import urllib.request
 
 from rig import TANDEM, free_port, member, replay
+from waiting import pass_time
 
 FOR_S = 36  # open for 12 s, windows of 9 s
 TIMES_LESS = 20
@@ -42,7 +42,7 @@ class Demo:
                 after.append((following["state"], fidelity))
             elif following and not following["active"] and fidelity:
                 before = fidelity
-            time.sleep(0.2)
+            pass_time(0.2)
         assert self.process.returncode == 0, self.out.read_text()
         return before, after
 

@@ -12,6 +12,7 @@ import time
 
 from relay import Relay, Writer
 from rig import Rig, member, replay
+from waiting import pass_time
 
 STEM = "tandem/v1/r1"
 TOKEN = "secret-of-the-test"
@@ -56,7 +57,7 @@ class Pilot:
             self.real.say(json.dumps({"tau": tau}))
             if self.both:
                 self.virtual.say(json.dumps({"tau": tau, "by": "pilot"}))
-            time.sleep(0.05)
+            pass_time(0.05)
 
 
 class Lab:
@@ -109,7 +110,7 @@ class Lab:
     def wait_follows(self, what, seconds=90):
         """As truly as it shall, and over a window that began now."""
         began = time.monotonic()
-        time.sleep(WINDOW_S + 0.1)
+        pass_time(WINDOW_S + 0.1)
         try:
             self.rig.wait(self.follows, what, seconds)
         except AssertionError as e:
@@ -125,15 +126,15 @@ class Lab:
     def stay_silent(self, seconds):
         """No effort made meanwhile may go out, not even later."""
         began = time.time()
-        time.sleep(seconds)
+        pass_time(seconds)
         self.silences.append((began + 0.05, time.time() - 0.05))
 
     def open_loop(self):
         """The gap when both get the same efforts, over some windows."""
-        time.sleep(3)
+        pass_time(3)
         squares = [0, 0, 0]
         for _ in range(4):
-            time.sleep(WINDOW_S)
+            pass_time(WINDOW_S)
             squares = [s + r * r / 4 for s, r in zip(squares, self.rmse())]
         self.before = [math.sqrt(s) for s in squares]
         assert self.get("following")["sent"] == 0
@@ -149,12 +150,12 @@ def no_robot(lab):
 
 def bad_network(lab):
     lab.network(late_s=0.15)
-    time.sleep(2)
+    pass_time(2)
     assert lab.state_is("TRACKING"), lab.get("following")
     lab.network(late_s=0.0)
     lab.wait_follows("150 ms late for 2 s")
     lab.network(twice=True, swap=True)
-    time.sleep(2)
+    pass_time(2)
     assert lab.state_is("TRACKING"), lab.get("following")
     gates = lab.get("following")["telemetry"]["real"]
     assert gates["duplicate"] > 20 and gates["old"] > 20, gates
@@ -180,7 +181,7 @@ def frozen_daemon(lab):
 def robot_clock(lab):
     for clock_s in (3600, 0):
         lab.network(clock_s=clock_s)
-        time.sleep(1)
+        pass_time(1)
         lab.wait_follows(f"the robot's clock is set {clock_s} s ahead")
 
 
@@ -221,7 +222,7 @@ def same_again(lab):
     lab.stop_robot("real")
     lab.stop_robot("virtual")
     lab.wait_state("LOST")
-    time.sleep(0.5)
+    pass_time(0.5)
     live = {what: lab.rig.fetch(f"/api/v1/pairs/r1/{what}").strip() for what in ("following", "fidelity")}
     lab.rig.stop_daemon()
     pair = member(member(replay(lab.rig.lab, lab.rig.folder / "journal"), "pairs"), "r1")

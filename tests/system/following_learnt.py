@@ -9,6 +9,7 @@ import time
 from relay import Writer
 from rig import Rig
 from wheels import NAMES, Wheels
+from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
 WINDOW_S = 4
@@ -84,7 +85,7 @@ class Boats:
             for (_, side), writer in self.writers.items():
                 if side == "real" or self.both:
                     writer.say(json.dumps({"tau": tau}))
-            time.sleep(0.05)
+            pass_time(0.05)
 
 
 class Lab:
@@ -121,7 +122,7 @@ class Lab:
                     for a, b, late, well in zip(learnt, told, LATE[pair], WELL)))
 
     def check(self, what):
-        time.sleep(WINDOW_S + 2)
+        pass_time(WINDOW_S + 2)
         for pair in ("boat", "car"):
             try:
                 self.rig.wait(lambda pair=pair: self.alike(pair), what, 90)

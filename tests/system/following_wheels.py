@@ -7,6 +7,7 @@ import time
 
 from relay import Writer
 from rig import Rig
+from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
 LAG_S = {"real": 0.2, "virtual": 0.12}
@@ -42,7 +43,7 @@ class Pilot:
             for (_, side), writer in self.writers.items():
                 if side == "real" or self.both:
                     writer.say(json.dumps({"tau": tau}))
-            time.sleep(0.05)
+            pass_time(0.05)
 
 
 def follows(rig, pair):
@@ -69,14 +70,14 @@ def main():
         pilot.both = False
         for pair in ("told", "learnt"):
             rig.fetch(f"/api/v1/pairs/{pair}/following", "PUT", b'{"active":true}', TOKEN)
-            time.sleep(5)
+            pass_time(5)
             try:
                 rig.wait(lambda pair=pair: follows(rig, pair), "follows", 60)
             except AssertionError as e:
                 raise AssertionError(follows.last) from e
             print(follows.last)
             rig.fetch(f"/api/v1/pairs/{pair}/following", "PUT", b'{"active":false}', TOKEN)
-        time.sleep(1)  # the last effort no longer counts
+        pass_time(1)  # the last effort no longer counts
         rig.publish("tandem/v1/told/command", {"id": "c1", "op": "go", "rotation_rad": 1, "displacement_m": 0.2})
         before = rig.get("/api/v1/pairs/told/trajectory")["virtual"][-1]
         rig.wait(lambda: rig.records("told", "entries"), "the entry", 30)

@@ -5,6 +5,7 @@ import time
 
 from raw_http import ask, connect, send
 from rig import Rig
+from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
 OTHER = "127.0.0.2"  # another address of this machine
@@ -60,7 +61,7 @@ def slow_heads(rig):
         if len(open_ones) < len(held) and first_s is None:
             first_s = time.monotonic() - began
         held = open_ones
-        time.sleep(0.3)
+        pass_time(0.3)
     took_s = time.monotonic() - began
     assert not held, f"{len(held)} are open after {took_s:.1f} s"
     assert first_s > 9, f"the first one was hung up on after {first_s:.1f} s"
@@ -92,7 +93,7 @@ def crowd(rig):
         for _ in range(3):
             assert ask_soon(rig, "/healthz").status == 200
             assert ask_soon(rig, "/api/v1/status", OTHER).status == 200
-            time.sleep(0.3)
+            pass_time(0.3)
         for s in held:
             s.close()
         rig.wait(lambda: ask(rig, "/api/v1/status").status == 200, "there is room again")

@@ -9,6 +9,7 @@ import time
 import urllib.error
 
 from rig import Rig, SOURCE, TANDEM
+from waiting import wait_until
 
 TOKEN = "secret-of-the-test"
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
@@ -46,15 +47,15 @@ def job(rig, location):
 
 def wait(rig, location, until, seconds=120):
     progress = 0.0
-    end = time.monotonic() + seconds
-    while True:
+
+    def look():
+        nonlocal progress
         text, state = job(rig, location)
         assert state["progress"] >= progress, text
         progress = state["progress"]
-        if until(state):
-            return text, state
-        assert time.monotonic() < end and state["ended_t"] is None, text
-        time.sleep(0.02)
+        assert until(state) or state["ended_t"] is None, text
+        return (text, state) if until(state) else None
+    return wait_until(look, location, seconds, 0.02)
 
 
 def ended(state):

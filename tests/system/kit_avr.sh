@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The C client on an ATmega328P: how large it is, and the lab's L0 in simavr, in JSON lines and in positional text.
 command -v mosquitto_sub >/dev/null || { echo "no mosquitto-clients"; exit 77; }
 for need in avr-gcc avr-size cc; do

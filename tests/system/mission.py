@@ -9,6 +9,7 @@ import time
 
 sys.path.insert(0, "tests/support")
 from rig import SOURCE, TANDEM, Rig  # noqa: E402
+from waiting import pass_time  # noqa: E402
 
 MISSIONS = SOURCE / "config/missions"
 ROBOTS = (("real", 2.0), ("virtual", 2.4))
@@ -97,7 +98,7 @@ def broker_restart(rig):
     path = write(rig, "long.yaml", "pair: r1\npose: reckoned\nstart: {x_m: 0}\n"
                                    "steps: [{path_m: [[4, 0], [4, 4], [0, 4]]}]\n")
     process, _ = start_mission(rig, path)
-    time.sleep(0.5)  # both robots have it: what the broker had not taken is sent to no robot again
+    pass_time(0.5)  # both robots have it: what the broker had not taken is sent to no robot again
     rig.broker.terminate()
     rig.broker.wait(10)
     rig.start_broker()

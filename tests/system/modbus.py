@@ -8,13 +8,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 
 from pymodbus.client import ModbusTcpClient
 
 from arm_controller import to_angles, to_words
 from npm import NPM, npm_has
 from rig import free_port, Rig, SOURCE, TANDEM
+from waiting import pass_time, wait_until
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = [0.0, -math.pi / 2, -math.pi / 2, -math.pi / 2, math.pi / 2, 0.0]
@@ -49,10 +49,7 @@ class Arm:
         return (what, why) if taken == self.counter else (None, None)
 
     def wait(self, what, why=0, seconds=20):
-        end = time.monotonic() + seconds
-        while self.state() != (what, why):
-            assert time.monotonic() < end, f"{self.state()} instead of {(what, why)}"
-            time.sleep(0.01)
+        wait_until(lambda: self.state() == (what, why), lambda: f"{self.state()} instead of {(what, why)}", seconds, 0.01)
 
     def angles(self):
         return to_angles(self.read(172, 12))
@@ -93,7 +90,7 @@ def check_commands(arm):
     arm.wait(REFUSED, 1)
     assert apart(arm.angles(), before) < 1e-4, "a refused move moved the arm"
     arm.command(MOVEJ, [1.5] + WORK[1:], time_ms=5000)
-    time.sleep(0.3)
+    pass_time(0.3)
     assert arm.state() == (MOVING, 0) and 0 < arm.read(147)[0] < 500
     first = arm.counter
     arm.command(HALT)
@@ -112,16 +109,16 @@ def check_stream(arm):
     for k in range(125):
         target[0] = begin[0] + 0.2 * k / 125
         arm.write(160, *to_words(target))
-        time.sleep(0.008)
+        pass_time(0.008)
     # Alive by the watchdog alone, then not.
     for k in range(40):
         arm.write(151, k + 1)
-        time.sleep(0.02)
+        pass_time(0.02)
     assert apart(arm.angles(), target) < 2e-3, (arm.angles(), target)
-    time.sleep(0.7)
+    pass_time(0.7)
     assert max(arm.read(280, 6)) == 0, "it does not stand"
     arm.write(160, *to_words([7.0] + begin[1:]))
-    time.sleep(0.2)
+    pass_time(0.2)
     assert arm.read(261) == [1] and apart(arm.angles(), target) < 2e-3, "set points beyond the joint's range were taken"
     arm.command(MOVEJ, begin)
     arm.wait(REFUSED, 7)

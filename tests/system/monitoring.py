@@ -4,7 +4,6 @@ Each metric, label and fixed label value that dashboard or alerts name must be o
 """
 import json
 import re
-import time
 import urllib.parse
 import urllib.request
 
@@ -110,8 +109,7 @@ def contradict(rig, count):
         rig.publish("tandem/v1/hand/command", {"id": f"h{n}", "op": "go"})
         for side, status in (("real", "done"), ("virtual", "blocked")):
             rig.publish(f"tandem/v1/hand/{side}/reply", {"id": f"h{n}", "status": status})
-        time.sleep(0.5)
-    rig.wait(lambda: len(rig.records("hand", "entries")) == count, "contradictions", 20)
+        rig.wait(lambda: len(rig.records("hand", "entries")) == n + 1, "a contradiction", 20)
 
 
 def main():

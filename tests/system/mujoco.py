@@ -13,6 +13,7 @@ import time
 from npm import NPM, npm_has
 from relay import Writer
 from rig import Rig, SOURCE, TANDEM
+from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
 LONG = "long" in sys.argv[1:]
@@ -89,7 +90,7 @@ class Pilot:
             for (pair, side), writer in self.writers.items():
                 if side == "real" or self.both:
                     writer.say(smooth if pair == "body" else json.dumps({"tau": steps}))
-            time.sleep(0.03)
+            pass_time(0.03)
 
 
 class Lab:
@@ -174,7 +175,7 @@ def check_ways(lab, ways):
 
 def gap(lab):
     """Root mean square of the differences of velocity over a window that begins now."""
-    time.sleep(WINDOW_S + 1)
+    pass_time(WINDOW_S + 1)
     states = lab.get("body", "fidelity")["states"]
     return {name: states[name]["rmse"] for name in ("v", "w", "x", "y")}
 

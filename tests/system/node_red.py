@@ -5,11 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 
 from npm import NPM, npm_has
 from rig import free_port, Rig, SOURCE
+from waiting import pass_time
 
 FLOW = SOURCE / "packaging/node-red-flow.json"
 BY_HAND = SOURCE / "examples/node-red/move.json"
@@ -60,7 +60,7 @@ def answer(rig, command, *sides):
     for side in sides:
         status = "blocked" if (command, side) == ("b", "virtual") else "done"
         rig.publish(f"tandem/v1/hand/{side}/reply", {"id": command, "status": status})
-        time.sleep(0.2)
+        pass_time(0.2)
 
 
 def collect(rig):

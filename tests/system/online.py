@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import threading
-import time
 
 from rig import Rig, cut_records, member, replay
 
@@ -123,7 +122,9 @@ def main():
         pilot.stop()
         robots.terminate()
         robots.wait(10)
-        time.sleep(1)  # what is on its way arrives; then nothing begins any more
+        # They say so behind all that they have measured: nothing begins any more.
+        rig.wait(lambda: all(rig.get("/api/v1/pairs/boat")[side]["connection"] == "offline" for side in ("real", "virtual")),
+                 "both are gone", 20)
         rig.wait(lambda: idle(rig), "no fit is under way", 180)
         live = cut_records(rig.fetch("/api/v1/pairs/boat/parameters/changes?order=oldest&limit=500"), "changes")
         want = member(rig.fetch("/api/v1/pairs/boat/dynamics"), "fit")

@@ -6,9 +6,9 @@ import os
 import signal
 import statistics
 import subprocess
-import time
 
 from rig import Rig, TANDEM, cut_records, member, replay
+from waiting import pass_time
 
 LAPS = ("real_lap_s", "virtual_lap_s")
 SECONDS = float(os.environ.get("REPLAY_TEST_SECONDS", "20"))
@@ -29,7 +29,7 @@ def drive(rig):
     drivers = [rig.start("drive", "--pair", "p1", "--interval", "0.05", "--timeout", "4.5", "--for", SECONDS),
                rig.start("drive", "--pair", "p2", "--mode", "link", "--interval", "0", "--timeout", "4.5",
                          "--for", SECONDS)]
-    time.sleep(SECONDS / 3)
+    pass_time(SECONDS / 3)
     rig.publish("tandem/v1/p1/command", "this is no command")
     rig.publish("tandem/v1/p1/real/reply", {"id": "nobody", "status": "done"})
     rig.publish("tandem/v1/nobody/command", {"op": "go"})

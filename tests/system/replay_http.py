@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 
 from rig import Rig, member, replay
+from waiting import wait_until
 
 TOKEN = "secret-of-the-test"
 
@@ -30,13 +31,10 @@ def upload(rig, body, query="", media="application/x-ndjson"):
 
 
 def wait(rig, location, seconds=60):
-    end = time.monotonic() + seconds
-    while True:
+    def ended():
         text = rig.fetch(location)
-        if json.loads(text)["ended_t"] is not None:
-            return text
-        assert time.monotonic() < end, text
-        time.sleep(0.05)
+        return text if json.loads(text)["ended_t"] is not None else None
+    return wait_until(ended, f"{location} has ended", seconds)
 
 
 def drive(rig):

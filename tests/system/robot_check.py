@@ -9,6 +9,7 @@ import time
 
 from mqtt import Client
 from rig import Rig, SOURCE, TANDEM
+from waiting import pass_time
 
 PERIOD_S = 0.02
 SET = {"t0_s": 0.0, "angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
@@ -72,7 +73,7 @@ class Robot:
 
     def take_probe(self, body, received):
         if self.flaw == "late echo":
-            time.sleep(0.8)
+            pass_time(0.8)
         if self.flaw != "no echo":
             self.say("echo", {"probe": body["probe"], "t_received": received, "t": self.clock()})
 
@@ -118,7 +119,7 @@ class Robot:
     def live(self):
         beat = 0
         while not self.ended:
-            time.sleep(PERIOD_S)
+            pass_time(PERIOD_S)
             with self.lock:
                 self.step()
                 beat += 1
@@ -265,7 +266,7 @@ def check_own(rig, document):
     for n, (kind, side, mode, expected) in enumerate(rows):
         robot = rig.start("robot", "--kind", kind, "--pair", f"o{n}", "--side", side, "--mode", mode, "--telemetry-rate", "20",
                           "--clock-offset", "-3600")
-        time.sleep(1)
+        pass_time(1)
         code, page = check(rig, f"o{n}", side, "--mode", mode, "--timeout", "15")
         robot.terminate()
         robot.wait(10)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The lab's robots over a real broker: every command answered once, parameters applied and
 # acknowledged, machines published, restarts, a slow simulator, many robots in one process.
 set -eu
@@ -55,7 +55,7 @@ wait_seen 2 '"status":"data","values":{"angle_rad":0,"range_m":'
 pub r1/command '{"id":"e","op":"resume"}'
 wait_seen 2 '{"id":"e","t_start"'
 pub r1/command '{"id":"f","op":"go","displacement_m":0.5}'
-sleep 0.3
+pass_time 0.3
 pub r1/command '{"id":"g","op":"halt"}'
 wait_seen 2 '{"id":"g","t_start"'
 [ "$(seen '"status":"halted"')" = 2 ] || fail "halted"

@@ -11,6 +11,7 @@ import time
 
 from raw_http import Answer, ask, connect, receive
 from rig import Rig
+from waiting import pass_time
 
 TOKEN = "secret-of-the-test"
 COMMAND = b'{"op":"go","displacement_m":0.1}'
@@ -119,7 +120,7 @@ def slow(rig):
                 pass
             except OSError:
                 ended[i] = True
-        time.sleep(0.5)
+        pass_time(0.5)
     assert all(ended), ended
     for s in slow_ones:
         s.close()
@@ -232,7 +233,7 @@ def limits():
         assert len(answers) >= 25 and {a.status for a in answers} == {200}, [a.status for a in answers]
         assert refused.problem() == "too-many-requests" and int(refused.headers["retry-after"]) >= 1, refused.raw
         assert ask(rig, "/healthz").status == 200, "whoever watches over it sees that it lives"
-        time.sleep(1.5)
+        pass_time(1.5)
         assert ask(rig, "/api/v1/status").status == 200
         held = []
 
@@ -398,9 +399,9 @@ with Rig() as rig:
     rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 0, "))
     rig.start_daemon()
     tokens(rig)
-    time.sleep(1.1)  # the log says so much in a second, and then what it left out
+    pass_time(1.1)  # the log says so much in a second, and then what it left out
     hosts(rig)
-    time.sleep(1.1)
+    pass_time(1.1)
     other_sites(rig)
     log_tells(rig)
     path_traversal(rig)

@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 from rig import Rig, SOURCE, TANDEM, replay
 
@@ -39,17 +38,14 @@ def start_robots(rig, *options):
     rig.wait_online("r1", "r2")
 
 
-def listen(rig, name):
-    heard = rig.folder / name
-    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-i", name, "-c", "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(heard, "w"))
-    time.sleep(0.3)
-    return heard
+def count_lines(heard):
+    return heard.read_bytes().count(b"\n")
 
 
 def read_heard(heard):
     for line in heard.read_text().splitlines():
         message = json.loads(line)
-        if "heartbeat" not in message["topic"] and message["payload"]:
+        if message["topic"].startswith("tandem/") and "heartbeat" not in message["topic"] and message["payload"]:
             yield message["topic"].removeprefix("tandem/v1/"), json.loads(message["payload"])
 
 
@@ -72,7 +68,7 @@ def run_class3():
         make_lab(rig, "ababa")
         rig.start_daemon()
         start_robots(rig)
-        heard = listen(rig, "heard")
+        heard = rig.listen("heard")
         run = subprocess.run([TANDEM, "team", "run", "-c", str(rig.lab), "--timeout", "60", "cell"], stdout=subprocess.PIPE, text=True)
         assert run.returncode == 0, run.stdout
         assert re.search(r"cell: ended after [\d.]+ s, 0 alarms, 0 activities failed\n$", run.stdout), run.stdout
@@ -82,7 +78,8 @@ def run_class3():
         team = rig.get("/api/v1/teams/cell")
         assert team["finished"] and team["fence"] == 5 and team["alarms"] == 0, team
         assert team["counts"]["activities"] == 25, team["counts"]
-        time.sleep(0.5)
+        rig.wait(lambda: '"tandem/v1/cell/result"' in heard.read_text(), "the result is heard")
+        rig.catch_up(heard)
         messages = list(read_heard(heard))
         events = [payload for topic, payload in messages if topic == "cell/event"]
         assert check_exclusion(events) == 5
@@ -141,10 +138,11 @@ def run_killed(rounds):
         make_lab(rig, parts)
         rig.start_daemon()
         start_robots(rig)
-        heard = listen(rig, "heard")
+        heard = rig.listen("heard")
         assert post(rig, "/start") is None
         for _ in range(rounds):
-            time.sleep(rng.uniform(0.1, 1.0))
+            until = count_lines(heard) + rng.randrange(1, 30)
+            rig.wait(lambda until=until: count_lines(heard) >= until, "more messages", 20)
             rig.daemon.send_signal(signal.SIGKILL)
             rig.daemon.wait()
             rig.start_daemon()
@@ -154,7 +152,7 @@ def run_killed(rounds):
         team = rig.get("/api/v1/teams/cell")
         assert team["fence"] == len(parts), team
         assert team["alarms"] == 0, team["alarm_counts"]
-        time.sleep(0.5)
+        rig.catch_up(heard)
         messages = list(read_heard(heard))
         count = check_work(messages)
         fences = [(payload["fence"], payload["robot"]) for topic, payload in messages

@@ -1,5 +1,7 @@
 #!/bin/sh
-# A team of two simulated robots over a real broker; the daemon is killed again and again.
+# needs: real time
+# A team of two simulated robots over a real broker; the daemon is killed again and again, at
+# any moment: on virtual time it would always be found asleep.
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 export PYTHONPATH=tests/support
 exec python3 tests/system/team.py

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Two robots whose own controllers ask for a tool over a broker, in the words of VDA 5050 3.0.
 command -v python3 >/dev/null && command -v mosquitto_pub >/dev/null || exit 77
 export PYTHONPATH=tests/support

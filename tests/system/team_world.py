@@ -14,6 +14,7 @@ import time
 
 from mqtt import Client
 from rig import Rig
+from waiting import pass_time
 
 HAND_OVERS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "40"))
 BEHIND_S = 0.08  # robots that had to wait for the processor tell times that are past: they do not count
@@ -106,9 +107,9 @@ def share_place(wanted, leave):
         end = time.monotonic() + 60 + 4 * wanted
         while world.hand_overs() < wanted:
             assert time.monotonic() < end, f"{world.hand_overs()} hand-overs only"
-            time.sleep(0.5)
+            pass_time(0.5)
             resets += help_robots(rig, list(world.in_error))
-        time.sleep(0.5)
+        pass_time(0.5)
         client.ended = True
     inside = [(pair, t, world.find_owner(t)) for pair, times in world.inside.items() for t in times]
     foreign = [one for one in inside if one[0] != one[2]]

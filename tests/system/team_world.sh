@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Two simulated robots share a place over a real broker, by where they truly stand.
 command -v python3 >/dev/null && command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || exit 77
 export PYTHONPATH=tests/support

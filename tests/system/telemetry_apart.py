@@ -7,6 +7,7 @@ import time
 
 from network import Network
 from rig import Rig, replay
+from waiting import pass_time
 
 FLOOD = 20000  # messages, more than sockets hold
 WAIT_S = 1.0  # from a reply to its entry, on a busy machine
@@ -70,7 +71,7 @@ def held_up():
         held = lab.samples()
         took_s = [lab.move() for _ in range(5)]
         assert sorted(took_s)[2] < WAIT_S, took_s
-        time.sleep(2.5)  # longer than a second of silence
+        pass_time(2.5)  # longer than a second of silence
         assert lab.samples() == held, "it was held"
         lab.network.hold = False
         took_s = [lab.move() for _ in range(5)]
@@ -94,7 +95,7 @@ def refused():
         lab.wait(lambda: lab.metric("tandem_telemetry_failed_connections_total") > 0, "tried again")
         lab.wait(lambda: "telemetry: " in json.dumps(health(lab)), "named")
         lab.wait(lambda: lab.connections().count("tandem") == 2, "the other one is back")
-        time.sleep(2.5)  # what comes soon after a connection may have waited
+        pass_time(2.5)  # what comes soon after a connection may have waited
         lab.move()
         assert lab.metric("tandem_broker_connected") == 0
         assert "telemetry_down" in lab.daemon_log.read_text()

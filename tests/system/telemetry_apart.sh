@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Telemetry comes over a connection of its own: what becomes of it holds up no verdict, and is told.
 set -eu
 command -v mosquitto_pub >/dev/null || { echo "no mosquitto clients"; exit 77; }

@@ -3,6 +3,9 @@
  * broker restarted and killed, a daemon frozen. Every command whose publisher got its
  * acknowledgement has exactly one entry. Uses threads.
  *
+ * It runs in real time: a daemon that is killed when the virtual time moves is always found
+ * asleep.
+ *
  * TANDEM_KILLS (20), TANDEM_RESTARTS (3) of the broker, TANDEM_FREEZES (1): rounds. */
 #include "tests/support/check.h"
 
@@ -51,7 +54,7 @@ static void say(unsigned n, const char *what, const char *rest)
     /* The buffer of the client holds what comes while the broker is away; when it is full the
      * command counts as not said. */
     while (mqtt_client_publish(client, topic, payload, (size_t)bytes, 1, false) != STATUS_OK) {
-        broker_sleep_ms(5);
+        pass_time_ms(5);
     }
 }
 
@@ -68,7 +71,7 @@ static void note_acknowledged(unsigned from, unsigned to)
 {
     struct mqtt_client_state s;
     mqtt_client_read_state(client, &s);
-    if (mqtt_client_wait_sent(client, 60000)) {
+    if (mqtt_client_wait_sent(client, wait_limit_ms(60000))) {
         for (unsigned n = from; n < to; n++) {
             state[n] = ACKNOWLEDGED;
         }
@@ -81,7 +84,7 @@ static void *publish_on(void *context)
     int64_t next_us = lab_clock_monotonic_us();
     while (!atomic_load(&load_end)) {
         if (!atomic_load(&load_on) || atomic_load(&commands) + BATCH > COMMANDS_MAX) {
-            broker_sleep_ms(2);
+            pass_time_ms(2);
             next_us = lab_clock_monotonic_us();
             continue;
         }
@@ -93,7 +96,7 @@ static void *publish_on(void *context)
         atomic_store(&commands, first + BATCH);
         next_us += BATCH * INT64_C(1000000) / rounds("TANDEM_RATE", COMMANDS_PER_S);
         if (next_us > lab_clock_monotonic_us()) {
-            lab_clock_sleep_until_us(next_us);
+            pass_time_ms((long)((next_us - lab_clock_monotonic_us()) / 1000));
         }
     }
     return NULL;
@@ -143,12 +146,11 @@ static bool wait_entries(unsigned count, int idle_ms)
 {
     char words[64];
     unsigned have = count_entries();
-    for (int idle = 0; idle < idle_ms && have < count; idle += 100) {
+    for (int64_t end_us = 0; have < count && wait_more(&end_us, idle_ms);) {
         const unsigned before = have;
-        broker_sleep_ms(100);
         have = count_entries();
         if (have > before) {
-            idle = 0;
+            end_us = 0;
         }
     }
     (void)snprintf(words, sizeof words, "%u entries, there are %u", count, have);
@@ -184,7 +186,7 @@ static void settle(const char *row, unsigned from)
     atomic_store(&load_on, false);
     for (unsigned before = ~0U; before != atomic_load(&commands);) {
         before = atomic_load(&commands);
-        broker_sleep_ms(300);
+        pass_time_ms(300);
     }
     CHECK("all entries come", wait_entries(atomic_load(&commands), 20000));
     check_entries(row, from);
@@ -221,11 +223,11 @@ static void test_kills(void)
     atomic_store(&load_on, true);
     for (long i = 0; i < kills; i++) {
         /* Sometimes in the middle of the restart. */
-        broker_sleep_ms(i % 5 == 4 ? 20 + next_random(300) : 300 + next_random(700));
+        pass_time_ms(i % 5 == 4 ? 20 + next_random(300) : 300 + next_random(700));
         CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
         CHECK("starts again", daemon_start_run(&served));
     }
-    broker_sleep_ms(1000);
+    pass_time_ms(1000);
     settle("killed daemon", 0);
     (void)printf("    %ld kills, %.0f messages delivered again\n", kills,
                  daemon_metric(&served, "tandem_redelivered_total"));
@@ -236,13 +238,13 @@ static void test_broker_restarts(void)
     const unsigned from = atomic_load(&commands);
     atomic_store(&load_on, true);
     for (long i = rounds("TANDEM_RESTARTS", 3); i > 0; i--) {
-        broker_sleep_ms(700);
+        pass_time_ms(700);
         broker_stop(&broker, SIGTERM);
-        broker_sleep_ms(200);
+        pass_time_ms(200);
         CHECK("broker starts again", broker_start(&broker));
         CHECK("daemon is back", daemon_wait_ready(&served, 200, 15000));
     }
-    broker_sleep_ms(500);
+    pass_time_ms(500);
     settle("restarted broker", from);
 }
 
@@ -251,11 +253,11 @@ static void test_frozen(void)
     const unsigned from = atomic_load(&commands);
     atomic_store(&load_on, true);
     for (long i = rounds("TANDEM_FREEZES", 1); i > 0; i--) {
-        broker_sleep_ms(500);
+        pass_time_ms(500);
         CHECK("freeze", kill(served.pid, SIGSTOP) == 0);
-        broker_sleep_ms(5000);
+        pass_time_ms(5000);
         CHECK("thaw", kill(served.pid, SIGCONT) == 0);
-        broker_sleep_ms(500);
+        pass_time_ms(500);
     }
     settle("frozen daemon", from);
 }
@@ -265,18 +267,18 @@ static void test_orderly_restart(void)
     const unsigned from = atomic_load(&commands);
     atomic_store(&load_on, true);
     for (int i = 0; i < 3; i++) {
-        broker_sleep_ms(500);
+        pass_time_ms(500);
         CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
         CHECK("starts again", daemon_start_run(&served));
     }
-    broker_sleep_ms(500);
+    pass_time_ms(500);
     settle("orderly restart", from);
 }
 
 static void test_broker_killed(void)
 {
     atomic_store(&load_on, true);
-    broker_sleep_ms(700);
+    pass_time_ms(700);
     broker_stop(&broker, SIGKILL);
     CHECK("notices", daemon_wait_ready(&served, 503, 10000));
     const int64_t began_us = lab_clock_monotonic_us();
@@ -285,11 +287,11 @@ static void test_broker_killed(void)
     (void)printf("    back %.1f s after the broker\n",
                  (double)(lab_clock_monotonic_us() - began_us) * 1e-6);
     /* What was said meanwhile may be lost with the broker; what is said from now on not. */
-    CHECK("what waited is sent", mqtt_client_wait_sent(client, 20000));
+    CHECK("what waited is sent", mqtt_client_wait_sent(client, wait_limit_ms(20000)));
     const unsigned from = atomic_load(&commands) + BATCH;
-    broker_sleep_ms(1500);
+    pass_time_ms(1500);
     atomic_store(&load_on, false);
-    broker_sleep_ms(4000); /* beyond the timeout */
+    pass_time_ms(4000); /* beyond the timeout */
     (void)count_entries();
     check_entries("after a killed broker", from);
 }

@@ -39,10 +39,9 @@ static void start_with_commands(void)
 static void wait_checkpoint(void)
 {
     const double before = daemon_metric(&served, "tandem_checkpoints_total");
-    for (int i = 0; i < 100 && daemon_metric(&served, "tandem_checkpoints_total") <= before;
-         i++) {
+    for (int64_t end_us = 0; daemon_metric(&served, "tandem_checkpoints_total") <= before &&
+                             wait_more(&end_us, 5000);) {
         say_commands(1);
-        broker_sleep_ms(50);
     }
     CHECK("stored", wait_for(stored_entries, commands));
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The closed loop: what is learnt about the real robot makes the simulated one move like it, and is
 # taken back when asked.
 set -eu

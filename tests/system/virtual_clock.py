@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 
-CLOCK = os.environ["TANDEM_VIRTUAL_CLOCK"]
+CLOCK = os.environ["BUILD"] + "/tests/virtual_clock"
 TURNS = 500        # of each of two players
 BUSY_LOOPS = 20
 BUSY_LOOPS_S = 120  # then they end by themselves

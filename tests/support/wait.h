@@ -1,0 +1,69 @@
+/* tests/support/wait.h - waits of tests: for an event, with a limit that only a test that fails
+ * reaches.
+ *
+ *     int64_t end_us = 0;
+ *     while (!has_come() && wait_more(&end_us, 10000)) {
+ *     }
+ */
+#ifndef TESTS_SUPPORT_WAIT_H
+#define TESTS_SUPPORT_WAIT_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ./test sets by how much all limits are multiplied: a busy machine takes longer. */
+static inline double wait_patience(void)
+{
+    const char *text = getenv("TANDEM_PATIENCE");
+    const double patience = text ? strtod(text, NULL) : 1.0;
+    return patience > 1.0 ? patience : 1.0;
+}
+
+/* A limit for waits of the program under test or of a client library. */
+static inline int wait_limit_ms(int limit_ms)
+{
+    return (int)(limit_ms * wait_patience());
+}
+
+/* Whether the test runs on virtual time: only there computing takes no time, and a time may be
+ * held to a limit. */
+static inline bool wait_is_virtual(void)
+{
+    return getenv("TANDEM_CLOCK") != NULL;
+}
+
+/* Let the time pass. Tests on virtual time call it freely; others wait for events. */
+static inline void pass_time_ms(long ms)
+{
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* Whether the wait goes on: false once the limit is over. `end_us` is 0 before the first call.
+ */
+static inline bool wait_more(int64_t *end_us, long limit_ms)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    const int64_t now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    if (*end_us == 0) {
+        *end_us = now_us + (int64_t)((double)limit_ms * wait_patience() * 1e3);
+    }
+    if (now_us >= *end_us) {
+        return false;
+    }
+    pass_time_ms(10);
+    return true;
+}
+
+/* Whether there is something to be read from fd within the limit. */
+static inline bool wait_input(int fd, int limit_ms)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    return poll(&p, 1, wait_limit_ms(limit_ms)) > 0;
+}
+
+#endif
