@@ -126,6 +126,7 @@ def lose_a_reply(lab):
         lab.publish("tandem/v1/r2/command", GO | {"id": f"c{n}"})
 
     def answer(n):
+        pass_time(0.05)  # nobody calibrates on a move that takes no time
         lab.publish("tandem/v1/r2/virtual/reply", DONE | {"id": f"c{n}"})
         lab.publish("tandem/v1/r2/real/reply", DONE)
 

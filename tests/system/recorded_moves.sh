@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # Moves of real robots (MRCLAM data set), made into a recording: through a broker and the daemon, and
 # offline, they give the same entries and the same calibration.
 set -eu
