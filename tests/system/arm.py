@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, "tests/support")
 from message_schemas import check_messages, load  # noqa: E402
 from rig import SOURCE, Rig  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 HALF_PI = math.pi / 2
 WORK = [0, -HALF_PI, -HALF_PI, -HALF_PI, HALF_PI, 0]
@@ -105,7 +106,7 @@ def interrupts(lab):
     assert first["status"] == "halted" and second["status"] == "done", (first, second)
     assert first["t"] <= second["t_start"] + 1e-6 and abs(second["values"]["q1_rad"]) < 1e-3, (first, second)
     robot.terminate()
-    said = robot.communicate(timeout=10)[0]
+    said = robot.communicate(timeout=limit_s(10))[0]
     assert "2 commands, 2 replies" in said, said
 
 
@@ -142,7 +143,7 @@ def main():
         check_messages(load(SOURCE), "tandem/v1", [(f"tandem/v1/{t}", m) for t, m in lab.messages()
                                                    if not t.startswith("probe") and '"id": "r5"' not in json.dumps(m)])
         robots.terminate()
-        said = robots.communicate(timeout=10)[0]
+        said = robots.communicate(timeout=limit_s(10))[0]
         assert " 0 dropped, 0 malformed" in said, said
     print("arm: fine")
 

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, "tests/support")
 from rig import TANDEM, Rig  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 NOISE_M, NOISE_RAD = 5e-5, 1e-4
 WORK = [0, -1.57, -1.57, -1.57, 1.57, 0]
@@ -102,7 +103,7 @@ def main():
         files = [rig.folder / name for name in ("poses.csv", "others.csv")]
         before = record(lab, draw_places(40, 1), files[0]) + record(lab, draw_places(10, 2), files[1])
         nominal.terminate()
-        assert nominal.wait(10) == 0
+        assert nominal.wait(limit_s(10)) == 0
         links = rig.folder / "links.json"
         with open(links, "w") as out:
             subprocess.run([TANDEM, "identify", "--model", "arm_kinematics", "--json", "--validate", files[1],

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
 from mqtt import Client  # noqa: E402
 from rig import Rig, free_port  # noqa: E402
 from ur_controller import PERIOD, Controller, frame  # noqa: E402
-from waiting import pass_time  # noqa: E402
+from waiting import limit_s, pass_time  # noqa: E402
 
 PAIRS = "arm: {timeout_s: 30}\n  lab: {timeout_s: 30}\n  old: {timeout_s: 30}\n  twin: {timeout_s: 30}"
 
@@ -23,7 +23,7 @@ class Lab:
     def __init__(self, port):
         self.messages, self.lock = [], threading.Lock()
         self.client = Client(port, "lab", clean=True, topics=["tandem/v1/#"], take=self.take)
-        assert self.client.subscribed.wait(10)
+        assert self.client.subscribed.wait(limit_s(10))
 
     def take(self, topic, payload):
         with self.lock:
@@ -170,7 +170,7 @@ def test_heard(rig, lab, controller):
     near(reply["t"], move.end, PERIOD, "end")
     assert [c["id"] for c in lab.said("lab/command")] == ["mine"]
     bridge.terminate()
-    assert bridge.wait(10) == 0
+    assert bridge.wait(limit_s(10)) == 0
 
 
 def test_old(rig, lab):
@@ -184,7 +184,7 @@ def test_old(rig, lab):
     check_move(move, lab.said("old/command")[0], lab.said("old/real/reply")[0])
     assert all("tau" in m and "tau_dot" not in m for m in lab.said("old/real/telemetry"))
     bridge.terminate()
-    bridge.wait(10)
+    bridge.wait(limit_s(10))
 
 
 def set_slider(port, fraction):
@@ -254,7 +254,7 @@ def test_arm6(rig, lab):
     assert slow["t"] - slow["t_start"] > 1.5 * fast, slow
     slider.close()
     real.terminate()
-    assert real.wait(10) == 0
+    assert real.wait(limit_s(10)) == 0
     rig.wait(lambda: count(rig, "twin", "real", "connection") == "offline", "offline")
     start_real()
     rig.wait(lambda: count(rig, "twin", "real", "connection") == "online", "back", 20)
@@ -262,7 +262,7 @@ def test_arm6(rig, lab):
     command("again", op="movej", q_rad=moves[0])
     rig.wait(lambda: len(lab.said("twin/real/reply")) == len(truth) + 2, "a move of the new arm", 30)
     bridge.terminate()
-    assert bridge.wait(10) == 0
+    assert bridge.wait(limit_s(10)) == 0
 
 
 def main():
@@ -286,7 +286,7 @@ def main():
             print(*lab.messages[-15:], sep="\n", file=sys.stderr)
             raise
         bridge.terminate()
-        assert bridge.wait(10) == 0
+        assert bridge.wait(limit_s(10)) == 0
     print("bridge: fine")
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 
 from rig import Rig, SOURCE, TANDEM
+from waiting import limit_s
 
 PAIRS = ("r1", "r2")
 ROLES = ("real", "virtual", "l1")
@@ -109,7 +110,7 @@ def check_matrix(lab):
         heard = hear_all(lab, listeners)
         lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in heard["reader"].read_text(), "the reader listens")
         with concurrent.futures.ThreadPoolExecutor(len(speakers)) as pool:
-            list(pool.map(lambda user: [lab.say(user, topic, f"from {user}").wait(20) for topic in table], speakers))
+            list(pool.map(lambda user: [lab.say(user, topic, f"from {user}").wait(limit_s(20)) for topic in table], speakers))
         assert says(lab, "tandem", f"{PREFIX}/end")
         lab.wait(lambda: f"{PREFIX}/end" in heard["reader"].read_text(), "the reader hears the end")
         got = {user: set(re.findall(r"^(\S+) from (?!nobody)(\S+)$", path.read_text(), re.M)) for user, path in heard.items()}
@@ -129,27 +130,27 @@ def check_matrix(lab):
 
 
 def says(lab, user, topic):
-    return lab.say(user, topic, "from nobody").wait(20) is not None
+    return lab.say(user, topic, "from nobody").wait(limit_s(20)) is not None
 
 
 def end_clients(lab):
     for process in lab.processes:
         if process not in (lab.broker, lab.daemon) and process.poll() is None:
             process.terminate()
-            process.wait(10)
+            process.wait(limit_s(10))
 
 
 def check_strangers(lab):
     """No name, a wrong password, a will on another's topic: not let in."""
     for login in ([], ["-u", "r1-real"], ["-u", "r1-real", "-P", "wrong"], ["-u", "nobody", "-P", "wrong"]):
         client = lab.client("mosquitto_pub", "-p", lab.broker_port, *login, "-t", f"{PREFIX}/r1/real/reply", "-m", "x")
-        assert client.wait(20) != 0, login
+        assert client.wait(limit_s(20)) != 0, login
     heard = hear_all(lab, ["reader"])["reader"]
     lab.wait(lambda: says(lab, "tandem", f"{PREFIX}/begin") and "begin" in heard.read_text(), "the reader listens")
     will = lab.run(["mosquitto_sub", *lab.login("r2-real"), "-t", "x", "--will-topic", f"{PREFIX}/r1/real/reply",
                     "--will-payload", "will", "-W", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     will.send_signal(signal.SIGKILL) if will.poll() is None else None
-    assert will.wait(10) != 0
+    assert will.wait(limit_s(10)) != 0
     assert says(lab, "tandem", f"{PREFIX}/end")
     lab.wait(lambda: f"{PREFIX}/end" in heard.read_text(), "the reader hears the end")
     assert "will" not in heard.read_text(), "a will on another robot's topic"
@@ -169,17 +170,17 @@ def check_lab(lab):
     lab.wait_online(*PAIRS)
     for pair, mode in (("r1", "observe"), ("r2", "link")):
         driver = lab.program(f"{pair}-l1", "drive", "--pair", pair, "--mode", mode, "--count", MOVES, "--interval", 0)
-        assert driver.wait(60) == 0
+        assert driver.wait(limit_s(60)) == 0
     # An answer by another, and a command: neither is heard.
     before = lab.get("/api/v1/pairs/r1")
     for user, topic in (("r2-real", "r1/real/reply"), ("r1-virtual", "r1/real/reply"), ("r1-real", "r1/command")):
         pause = [p for p in lab.processes if p.poll() is None and user in map(str, p.args)]
         for process in pause:
             process.terminate()
-            process.wait(10)
-        assert lab.say(user, f"{PREFIX}/{topic}", '{"id":"x","op":"go","status":"done","displacement_m":1}').wait(20) is not None
+            process.wait(limit_s(10))
+        assert lab.say(user, f"{PREFIX}/{topic}", '{"id":"x","op":"go","status":"done","displacement_m":1}').wait(limit_s(20)) is not None
     intruder = lab.client("mosquitto_sub", "-i", "tandem", *lab.login("r2-real"), "-t", f"{PREFIX}/#", "-W", "1")
-    intruder.wait(20)
+    intruder.wait(limit_s(20))
     lab.wait_stored(*PAIRS)
     for pair in PAIRS:
         entries = lab.get(f"/api/v1/pairs/{pair}/entries?limit=50")["entries"]
@@ -188,7 +189,7 @@ def check_lab(lab):
     assert after["alarm_counts"]["out_of_context"] == before["alarm_counts"]["out_of_context"] == 0, after
     assert broker_log.read_text().count(" as tandem ") == had + 1, "somebody took the daemon's place"
     assert broker_log.read_text().count(" as tandem-telemetry ") == 1
-    assert lab.say("r1-real", f"{PREFIX}/r1/real/telemetry", '{"t":1763617674.2,"seq":1}').wait(20) is not None
+    assert lab.say("r1-real", f"{PREFIX}/r1/real/telemetry", '{"t":1763617674.2,"seq":1}').wait(limit_s(20)) is not None
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["real"]["telemetry"] == 1, "telemetry comes")
     lab.wait(lambda: heard.read_text().count(f"{PREFIX}/r1/entry ") == MOVES, "the reader hears the entries")
     lab.stop_daemon()
@@ -204,7 +205,7 @@ def check_again(lab):
     assert all(before[user] == password for user, password in lab.passwords.items() if user in before)
     lab.broker.send_signal(signal.SIGHUP)
     lab.passwords["r2-real"] = before["r2-real"]
-    lab.wait(lambda: lab.say("ben b", f"{PREFIX}/x", "x").wait(20) == 0 and lab.say("r2-real", f"{PREFIX}/x", "x").wait(20) != 0,
+    lab.wait(lambda: lab.say("ben b", f"{PREFIX}/x", "x").wait(limit_s(20)) == 0 and lab.say("r2-real", f"{PREFIX}/x", "x").wait(limit_s(20)) != 0,
              "the broker knows the new users only")
 
 

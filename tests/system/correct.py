@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, "tests/support")
 from message_schemas import check_messages, load  # noqa: E402
 from rig import SOURCE, TANDEM, Rig, replay  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 MISSIONS = SOURCE / "config/missions"
 NEAR_DEG = 1.0
@@ -59,7 +60,7 @@ def fly(rig, heard, pair):
                        "--gain-mismatch", "0.03")
     rig.wait_online(pair)
     done = subprocess.run([TANDEM, "mission", "-c", rig.lab, "--pair", pair, "--json", MISSIONS / "goal.yaml"],
-                          capture_output=True, text=True, timeout=180)
+                          capture_output=True, text=True, timeout=limit_s(180))
     assert done.returncode == 0 and json.loads(done.stdout)["verdict"] == "done", (done.stdout[-2000:], done.stderr)
     rig.wait(lambda: rig.get(f"/api/v1/pairs/{pair}")["outstanding"] == 0, "all is closed")
     rig.wait_stored(pair)

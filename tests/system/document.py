@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# needs: real time
+# needs: virtual time
 """document.py FILE.md: what a document says to type works, in its order, from a fresh checkout.
 
 Every block fenced as sh runs, as written, in one shell that begins in a copy of the source tree and ends at the first command
@@ -22,6 +22,9 @@ import sys
 import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from waiting import limit_s  # noqa: E402
+
 NOT_COPIED = ("build", ".git", ".cache", "__pycache__")
 LIMIT_S = 600
 WORD = re.compile(r"[A-Za-z_]{3,}")
@@ -84,7 +87,7 @@ def run_blocks(blocks, scratch):
         shell = subprocess.Popen(["bash", "-c", script], cwd=checkout, env=environment, stdin=subprocess.DEVNULL,
                                  stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            status = shell.wait(LIMIT_S)
+            status = shell.wait(limit_s(LIMIT_S))
         except subprocess.TimeoutExpired:
             status = f"not ended after {LIMIT_S} s"
         finally:

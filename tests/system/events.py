@@ -6,6 +6,7 @@ import time
 import urllib.request
 
 from rig import Rig
+from waiting import limit_s
 
 
 class Listener(threading.Thread):
@@ -15,7 +16,7 @@ class Listener(threading.Thread):
         super().__init__(daemon=True)
         headers = {"Last-Event-ID": last_id} if last_id else {}
         request = urllib.request.Request(f"http://127.0.0.1:{rig.http_port}/api/v1/events{query}", headers=headers)
-        self.answer = urllib.request.urlopen(request, timeout=60)
+        self.answer = urllib.request.urlopen(request, timeout=limit_s(60))
         self.events = []
         self.last_id = last_id
         self.start()
@@ -73,7 +74,7 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     move(rig, "r1", 3)
     rig.wait(lambda: len(everything.of("entry")) == 7, "the seventh")
     rig.daemon.send_signal(signal.SIGKILL)
-    rig.daemon.wait(10)
+    rig.daemon.wait(limit_s(10))
     everything.join(10)
     rig.start_daemon()
     again = Listener(rig, last_id=everything.last_id)

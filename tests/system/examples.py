@@ -8,6 +8,7 @@ import subprocess
 import threading
 
 from rig import Rig, SOURCE
+from waiting import limit_s
 
 MOVES = 12
 EXAMPLES = SOURCE / "docs/examples"
@@ -15,7 +16,7 @@ EXAMPLES = SOURCE / "docs/examples"
 
 def drive(rig, total):
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5, "--seed", total)
-    assert driver.wait(60) == 0
+    assert driver.wait(limit_s(60)) == 0
     # Longer than the pair's timeout_s: a robot that hung for as long as the broker waits for it has missed a command.
     rig.wait(lambda: rig.get("/api/v1/pairs/r1")["entries"] == total, f"{total} verdicts", 60)
     rig.wait_stored("r1")
@@ -47,7 +48,7 @@ def watch(rig):
     rig.stop_daemon()
     rig.start_daemon()
     drive(rig, 2 * MOVES)
-    out, err = watcher.communicate(timeout=60)
+    out, err = watcher.communicate(timeout=limit_s(60))
     assert watcher.returncode == 0, err
     check_lines(out.splitlines(), [json.loads(text) for text in rig.records("r1", "entries")])
     return out.splitlines()[-1]
@@ -75,7 +76,7 @@ def come_back():
     with http.server.HTTPServer(("127.0.0.1", 0), Interrupted) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{server.server_port}", "--count", "2"],
-                              check=True, capture_output=True, text=True, timeout=60)
+                              check=True, capture_output=True, text=True, timeout=limit_s(60))
         server.shutdown()
     assert Interrupted.places == [None, "1.1"], Interrupted.places
     assert done.stdout == "00:00:00 r1 c1: together, within 0.001 s\n00:00:00 r1 c2: together, within 0.001 s\n", done.stdout
@@ -83,7 +84,7 @@ def come_back():
 
 def refuse(rig):
     done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{rig.http_port}", "--pair", "r9"],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=limit_s(60), check=False)
     assert done.returncode == 1 and "the lab has no pair of this id" in done.stderr, done
 
 

@@ -5,7 +5,7 @@ import time
 
 from mqtt import Client
 from rig import Rig
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 ROBOTS = 500
 SLOT_S = 0.02
@@ -22,7 +22,7 @@ def spread():
 
     with Rig() as rig:
         listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"], take=take)
-        assert listener.subscribed.wait(10)
+        assert listener.subscribed.wait(limit_s(10))
         fleet = rig.start("robot", "--kind", "kinematic", "--count", ROBOTS, "--telemetry-rate", 1)
         rig.wait(lambda: len(heard) == 2 * ROBOTS, "all robots", 60)
         pass_time(1)
@@ -44,10 +44,10 @@ def most():
     heard = set()
     with Rig() as rig:
         refused = rig.start("robot", "--count", 10001)
-        assert refused.wait(20) == 2, "10001 robots"
+        assert refused.wait(limit_s(20)) == 2, "10001 robots"
         listener = Client(rig.broker_port, "listener", clean=True, topics=["tandem/v1/+/+/telemetry"],
                           take=lambda topic, _payload: heard.add(topic))
-        assert listener.subscribed.wait(10)
+        assert listener.subscribed.wait(limit_s(10))
         rig.start("robot", "--kind", "kinematic", "--count", 10000, "--telemetry-rate", 0.1)
         rig.wait(lambda: len(heard) == 20000, "all robots", 120)
         listener.ended = True

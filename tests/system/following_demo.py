@@ -9,7 +9,7 @@ import tempfile
 import urllib.request
 
 from rig import TANDEM, free_port, member, replay
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 FOR_S = 36  # open for 12 s, windows of 9 s
 TIMES_LESS = 20
@@ -29,7 +29,7 @@ class Demo:
         """None while, or as soon as, the daemon does not answer."""
         try:
             url = f"http://127.0.0.1:{self.port}/api/v1/pairs/r1/{what}"
-            return json.loads(urllib.request.urlopen(url, timeout=10).read())
+            return json.loads(urllib.request.urlopen(url, timeout=limit_s(10)).read())
         except OSError:
             return None
 

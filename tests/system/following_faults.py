@@ -12,7 +12,7 @@ import time
 
 from relay import Relay, Writer
 from rig import Rig, member, replay
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 STEM = "tandem/v1/r1"
 TOKEN = "secret-of-the-test"
@@ -84,7 +84,7 @@ class Lab:
 
     def stop_robot(self, side):
         self.robots[side].terminate()
-        assert self.robots[side].wait(10) == 0
+        assert self.robots[side].wait(limit_s(10)) == 0
 
     def get(self, what):
         return self.rig.get(f"/api/v1/pairs/r1/{what}")
@@ -165,7 +165,7 @@ def bad_network(lab):
 
 def no_broker(lab):
     lab.rig.broker.terminate()
-    lab.rig.broker.wait(10)
+    lab.rig.broker.wait(limit_s(10))
     lab.stay_silent(1.5)
     lab.rig.start_broker()
     lab.wait_follows("no broker for 1.5 s")

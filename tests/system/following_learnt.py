@@ -9,7 +9,7 @@ import time
 from relay import Writer
 from rig import Rig
 from wheels import NAMES, Wheels
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 TOKEN = "secret-of-the-test"
 WINDOW_S = 4
@@ -73,7 +73,7 @@ class Boats:
     def boot(self):
         for pair, side in self.robots:
             self.robots[pair, side].terminate()
-            assert self.robots[pair, side].wait(10) == 0
+            assert self.robots[pair, side].wait(limit_s(10)) == 0
             self.start(pair, side)
 
     def steer(self):

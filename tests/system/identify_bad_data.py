@@ -7,6 +7,9 @@ import json, math, os, random, re, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 PROGRAM, SOURCE = sys.argv[1:3]
+sys.path.insert(0, f"{SOURCE}/tests/support")
+from waiting import limit_s  # noqa: E402
+
 ROWS = 240
 
 
@@ -199,7 +202,7 @@ def refuse_constant(word):
 
 def look(model, what, want, path, good):
     """What is wrong with how the program takes a file, or None; and its document."""
-    run = subprocess.run([PROGRAM, "identify", "--model", model, "--json", path], capture_output=True, timeout=120)
+    run = subprocess.run([PROGRAM, "identify", "--model", model, "--json", path], capture_output=True, timeout=limit_s(120))
     out, err = run.stdout.decode(errors="replace"), run.stderr.decode(errors="replace")
     if run.returncode not in (0, 1, 2):
         return f"exit status {run.returncode}: {err[-2000:]}", None

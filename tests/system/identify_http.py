@@ -9,7 +9,7 @@ import time
 import urllib.error
 
 from rig import Rig, SOURCE, TANDEM
-from waiting import wait_until
+from waiting import limit_s, wait_until
 
 TOKEN = "secret-of-the-test"
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
@@ -21,7 +21,7 @@ golden = SOURCE / "tests/golden"
 
 
 def request(rig, method, path, body=None, token=TOKEN, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", rig.http_port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", rig.http_port, timeout=limit_s(60))
     if token:
         headers["Authorization"] = "Bearer " + token
     headers = {name.replace("_", "-"): value for name, value in headers.items()}

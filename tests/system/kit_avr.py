@@ -6,6 +6,7 @@ import sys
 
 from kit import check_robot, check_speeds, drive, fit, python_has, ROBOT
 from rig import Rig, SOURCE
+from waiting import limit_s
 
 FLAGS = ["-mmcu=atmega328p", "-Os", "-std=c99", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections,--relax",
          "-flto", "-I", ROBOT / "c"]
@@ -72,7 +73,7 @@ def check_positional(folder, simulator):
         rig.wait_online("p1")
         driver = rig.start("drive", "--pair", "p1", "--mode", "link", "--count", MOVES, "--interval", 0.05, "--turn-max", 1.5,
                            "--drive-max", 0.5, "--timeout", 30)
-        assert driver.wait(600) == 0
+        assert driver.wait(limit_s(600)) == 0
         rig.wait(lambda: rig.get("/api/v1/pairs/p1")["entries"] >= MOVES, "entries", 30)
         check_speeds(rig, "p1", "real", angular_speed_radps=2.0, linear_speed_mps=0.25)
         print("positional:", fit(rig, "p1", "real")["values"])

@@ -11,6 +11,7 @@ import sys
 
 from kit import check_robot, check_speeds, DEBIAN_PYTHON, drive, python_has, ROBOT
 from rig import Rig, SOURCE
+from waiting import limit_s
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 MOVES = 24
@@ -48,7 +49,7 @@ def check_controller(rig):
     start_python(rig, ROBOT / "python/robot.py", "twin", "virtual", "127.0.0.1", rig.broker_port)
     rig.wait_online("twin")
     out = subprocess.run([DEBIAN_PYTHON, ROBOT / "python/controller.py", "twin", str(2 * MOVES), "127.0.0.1", str(rig.broker_port)],
-                         stdout=subprocess.PIPE, text=True, timeout=600)
+                         stdout=subprocess.PIPE, text=True, timeout=limit_s(600))
     print(out.stdout)
     lines = re.findall(r"^[0-9a-f]+-\d+: (\w+), real - virtual ([+-]\d\.\d+) s$", out.stdout, re.M)
     assert out.returncode == 0 and len(lines) == 2 * MOVES, out.stdout
@@ -64,7 +65,7 @@ def npm_has(package):
     npm = shutil.which("npm")
     return (BUILD / "npm/node_modules" / package.split("@")[0]).exists() or (npm is not None and subprocess.run(
         [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", BUILD / "npm", package],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False).returncode == 0)
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit_s(120), check=False).returncode == 0)
 
 
 def start_robots(rig):

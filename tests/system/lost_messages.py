@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, "tests/support")
 from rig import TANDEM, Rig  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 
 def lines(*rows):
@@ -98,7 +99,7 @@ def forgetful_broker():
 
         def lose(count):
             rig.broker.kill()
-            rig.broker.wait(10)
+            rig.broker.wait(limit_s(10))
             (rig.folder / "mosquitto.db").unlink(missing_ok=True)
             rig.start_broker()
             if count is not None:
@@ -116,7 +117,7 @@ def forgetful_broker():
         # An orderly restart loses nothing, and nothing is said.
         before = rig.get("/api/v1/status")["broker"]["connections"] if "broker" in rig.get("/api/v1/status") else None
         rig.broker.terminate()
-        rig.broker.wait(10)
+        rig.broker.wait(limit_s(10))
         rig.start_broker()
         rig.wait(lambda: not before or rig.get("/api/v1/status")["broker"]["connections"] > before, "connected again")
         rig.wait_online("r1")
@@ -140,7 +141,7 @@ def rivals(protocol):
         words = "another program has the client id 'lab-one': each needs its own"
         rig.wait(lambda: words in rig.daemon_log.read_text() and words in (other / "log").read_text(), "each says what it sees", 40)
         rival.send_signal(signal.SIGTERM)
-        rival.wait(20)
+        rival.wait(limit_s(20))
         rig.wait(rig.ready, "alone again", 20)
         rig.stop_daemon()
 

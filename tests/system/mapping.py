@@ -14,6 +14,7 @@ import time
 sys.path.insert(0, "tests/support")
 from mqtt import Client  # noqa: E402
 from rig import SOURCE, TANDEM, Rig, replay  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 GOLDEN = SOURCE / "tests/golden/mapping"
 SHIPPED = SOURCE / "config/mappings"
@@ -187,12 +188,12 @@ def observed_and_driven():
                                              (random_moves.randint(-90, 90), random_moves.randint(10, 60))])
             course.publish("course/o1/cmd", f"1 {turn} {way}")
             rig.wait(lambda: rig.get("/api/v1/pairs/o1")["entries"] == n + 1, f"entry {n + 1}")
-        assert driver.wait(90) == 0
+        assert driver.wait(limit_s(90)) == 0
         check_pair(rig, "o1", MOVES)
         check_pair(rig, "l1", MOVES)
         # What robots say elsewhere than below the prefix is in a recording, too, and once.
         recorder.send_signal(signal.SIGTERM)
-        assert recorder.wait(20) == 0
+        assert recorder.wait(limit_s(20)) == 0
         again = json.loads(replay(rig.lab, recording))
         assert [len(again["pairs"][pair]["entries"]) for pair in ("o1", "l1")] == [MOVES, MOVES], again["pairs"]
         for robot in robots[2:]:

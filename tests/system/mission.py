@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, "tests/support")
 from rig import SOURCE, TANDEM, Rig  # noqa: E402
-from waiting import pass_time  # noqa: E402
+from waiting import limit_s, pass_time  # noqa: E402
 
 MISSIONS = SOURCE / "config/missions"
 ROBOTS = (("real", 2.0), ("virtual", 2.4))
@@ -17,7 +17,7 @@ ROBOTS = (("real", 2.0), ("virtual", 2.4))
 
 def mission(rig, path, *options, status=0):
     done = subprocess.run([TANDEM, "mission", "-c", str(rig.lab), str(path), *options],
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=limit_s(120))
     assert done.returncode == status, (path, done.returncode, done.stdout, done.stderr)
     return done
 
@@ -82,7 +82,7 @@ def stop_by_signal(rig):
     rig.publish("tandem/v1/r1/command", {"id": "someone", "op": "resume"})
     rig.wait(lambda: commands(rig) > before + 1, "the command of somebody else")
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=limit_s(30))
     report = json.loads(out)
     assert process.returncode == 1, process.returncode
     assert report["legs"][-1]["op"] == "halt", report
@@ -100,9 +100,9 @@ def broker_restart(rig):
     process, _ = start_mission(rig, path)
     pass_time(0.5)  # both robots have it: what the broker had not taken is sent to no robot again
     rig.broker.terminate()
-    rig.broker.wait(10)
+    rig.broker.wait(limit_s(10))
     rig.start_broker()
-    out, _ = process.communicate(timeout=100)
+    out, _ = process.communicate(timeout=limit_s(100))
     report = json.loads(out)
     assert report["verdict"] == "done", report
 
@@ -119,7 +119,7 @@ def nobody_answers(rig):
 
 def stand_in(rig, robots):
     robots["real"].terminate()
-    robots["real"].wait(10)
+    robots["real"].wait(limit_s(10))
     rig.wait(lambda: not online(rig), "the real robot is offline")
     report = json.loads(mission(rig, MISSIONS / "path.yaml", "--json").stdout)
     assert report["verdict"] == "done", report
@@ -175,7 +175,7 @@ def wrong_files(rig):
     assert "cannot open" in mission(rig, "/no/such.yaml", status=2).stderr
     other = write(rig, "other.yaml", "broker: {port: 1}\npairs: {r1: {mode: link}}\n")
     done = subprocess.run([TANDEM, "mission", "-c", str(other), str(good), "--connect-timeout",
-                           "0.5"], capture_output=True, text=True, timeout=30)
+                           "0.5"], capture_output=True, text=True, timeout=limit_s(30))
     assert done.returncode == 1 and "no broker" in done.stderr, done
     none = subprocess.run([TANDEM, "mission", str(good)], capture_output=True, text=True)
     assert none.returncode == 2 and "wanted" in none.stderr, none

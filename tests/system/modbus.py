@@ -14,7 +14,7 @@ from pymodbus.client import ModbusTcpClient
 from arm_controller import to_angles, to_words
 from npm import NPM, npm_has
 from rig import free_port, Rig, SOURCE, TANDEM
-from waiting import pass_time, wait_until
+from waiting import limit_s, pass_time, wait_until
 
 BUILD = pathlib.Path(os.environ["BUILD"])
 WORK = [0.0, -math.pi / 2, -math.pi / 2, -math.pi / 2, math.pi / 2, 0.0]
@@ -65,7 +65,7 @@ def apart(a, b):
 
 def mbpoll(port, *arguments):
     run = subprocess.run(["mbpoll", "-0", "-1", "-p", str(port), *arguments], stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, timeout=20)
+                         stderr=subprocess.STDOUT, text=True, timeout=limit_s(20))
     return run.returncode, run.stdout
 
 
@@ -165,11 +165,11 @@ def check_controllers(rig, arm, port):
         if name == "python":
             run = [sys.executable, str(SOURCE / "examples/arm_controller.py"), "--port", str(port),
                    f"--target={','.join(words)}", "--csv", str(table)]
-            told = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout
+            told = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True, timeout=limit_s(60)).stdout
         else:
             with open(table, "w") as out:
                 run = [str(BUILD / "tests/arm_controller"), "127.0.0.1", str(port), *words]
-                told = subprocess.run(run, stdout=out, stderr=subprocess.PIPE, text=True, timeout=60)
+                told = subprocess.run(run, stdout=out, stderr=subprocess.PIPE, text=True, timeout=limit_s(60))
                 assert told.returncode == 0, told.stderr
                 told = told.stderr
         assert apart(arm.angles(), target) < 1.5e-3, (name, arm.angles(), target)
@@ -209,7 +209,7 @@ def check_modbus_serial(arm, port, folder):
     script = folder / "client.js"
     script.write_text(JS)
     run = subprocess.run(["node", script, str(port)], env={**os.environ, "NODE_PATH": str(NPM / "node_modules")},
-                         timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                         timeout=limit_s(60), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert run.returncode == 0, run.stdout
     assert [int(word) for word in run.stdout.split()] == arm.read(270, 6), run.stdout
 
@@ -266,7 +266,7 @@ def check_refusals():
                           (["--kind", "arm6", "--modbus", "0.0.0.0:0"], "--without-password"),
                           (["--kind", "arm6", "--modbus", "robot.example:1"], "numeric address")):
         run = subprocess.run([TANDEM, "robot", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             timeout=20)
+                             timeout=limit_s(20))
         assert run.returncode != 0 and text in run.stderr, (options, run.returncode, run.stderr)
 
 

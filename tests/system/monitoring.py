@@ -8,6 +8,7 @@ import urllib.parse
 import urllib.request
 
 from rig import Rig, SOURCE, free_port
+from waiting import limit_s
 
 DASHBOARD = json.loads((SOURCE / "packaging/grafana-dashboard.json").read_text())
 ALERTS = SOURCE / "packaging/alerts.yaml"
@@ -78,7 +79,7 @@ class Prometheus:
 
     def get(self, path, **arguments):
         url = f"http://127.0.0.1:{self.port}/api/v1/{path}?" + urllib.parse.urlencode(arguments)
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=limit_s(10)) as answer:
             return json.loads(answer.read())["data"]
 
     def query(self, expression):
@@ -100,7 +101,7 @@ def start_lab(rig):
 
 def drive(rig, count):
     driver = rig.start("drive", "--pair", "r1", "--count", count, "--interval", 0, "--turn-max", 0.4, "--drive-max", 0.2)
-    assert driver.wait(60) == 0
+    assert driver.wait(limit_s(60)) == 0
 
 
 def contradict(rig, count):

@@ -13,7 +13,7 @@ import time
 from npm import NPM, npm_has
 from relay import Writer
 from rig import Rig, SOURCE, TANDEM
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 TOKEN = "secret-of-the-test"
 LONG = "long" in sys.argv[1:]
@@ -138,7 +138,7 @@ class Ways(threading.Thread):
 
     def drive(self, count, seed):
         driver = self.lab.rig.start("drive", "--pair", "way", "--count", count, "--interval", "0.05", "--seed", seed, *SIZES)
-        assert driver.wait(600) == 0
+        assert driver.wait(limit_s(600)) == 0
         total = self.lab.get("way", "travel-time")["real"]["n"]
         self.lab.rig.wait(lambda: len(self.lab.rig.records("way", "entries")) >= count, f"way: entries, {total} moves")
         entries = [json.loads(text) for text in self.lab.rig.records("way", "entries")[-count:]]

@@ -9,7 +9,7 @@ import urllib.request
 
 from npm import NPM, npm_has
 from rig import free_port, Rig, SOURCE
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 FLOW = SOURCE / "packaging/node-red-flow.json"
 BY_HAND = SOURCE / "examples/node-red/move.json"
@@ -71,7 +71,7 @@ def collect(rig):
     rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "5", "--linear-speed", "5", "--t0", "0.02")
     rig.wait_online("r1")
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
-    assert driver.wait(60) == 0
+    assert driver.wait(limit_s(60)) == 0
     answer(rig, "a", "virtual", "real")
     answer(rig, "b", "real", "virtual")
     answer(rig, "c")
@@ -97,7 +97,7 @@ def debug_of(entry):
 def run_flow(rig, messages):
     lines = "".join(json.dumps({"topic": topic, "payload": json.dumps(payload)}) + "\n" for topic, payload in messages)
     done = subprocess.run(["node", SOURCE / "tests/support/node_red.js", FLOW, f"http://127.0.0.1:{rig.http_port}"], input=lines,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=limit_s(60), check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -145,7 +145,7 @@ def move_by_hand(rig, nodes):
         count = len(rig.records("r1", "entries"))
         request = urllib.request.Request(f"http://127.0.0.1:{port}/inject/{buttons[name]}", method="POST", data=b"{}",
                                          headers={"Content-Type": "application/json"})
-        urllib.request.urlopen(request, timeout=20).close()
+        urllib.request.urlopen(request, timeout=limit_s(20)).close()
         rig.wait(lambda count=count: len(rig.records("r1", "entries")) > count, f"{name}: an entry", 30)
         entry = json.loads(rig.records("r1", "entries")[-1])
         assert (entry["rotation_rad"], entry["displacement_m"]) == (rotation, displacement), (name, entry)

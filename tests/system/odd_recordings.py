@@ -7,6 +7,7 @@ import sys
 sys.path.insert(0, "tests/support")
 from fault_code import says  # noqa: E402
 from rig import TANDEM, Rig  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 MARK = b"\xef\xbb\xbf"
 
@@ -30,7 +31,7 @@ def telemetry(pair, count=40):
 
 
 def run(rig, *arguments, stdin=b"", status=None):
-    done = subprocess.run([TANDEM, *map(str, arguments)], input=stdin, capture_output=True, timeout=120)
+    done = subprocess.run([TANDEM, *map(str, arguments)], input=stdin, capture_output=True, timeout=limit_s(120))
     said = (done.stdout + done.stderr).decode()
     assert status is None or done.returncode == status, (arguments, done.returncode, said)
     return done.returncode, said
@@ -135,7 +136,7 @@ def no_files(rig):
             assert says("not_a_file", said) and "'-'" in said, (command, said)
     # What the shell has opened is fine.
     script = f'"$TANDEM" replay -c {rig.lab} <(cat {rig.folder}/plain.jsonl)'
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=limit_s(60))
     assert done.returncode == 0 and "3 commands, 3 AHEAD" in done.stdout, done
     # The daemon neither hangs nor writes into it.
     lab = rig.folder / "fifo.yaml"
@@ -184,7 +185,7 @@ def record(rig):
     rig.wait(lambda: both_have("notice"), "both have the last one")
     recipe.terminate()
     recorder.terminate()
-    assert recorder.wait(10) == 0, recorder.stderr.read()
+    assert recorder.wait(limit_s(10)) == 0, recorder.stderr.read()
 
     def read(file):
         rows = [json.loads(line) for line in file.read_text().splitlines()]

@@ -7,6 +7,7 @@ import subprocess
 import threading
 
 from rig import Rig, cut_records, member, replay
+from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 PACE, RATE_HZ, HOLD_S = 10, 100, 0.2
@@ -40,7 +41,7 @@ class Pilot(threading.Thread):
         self.join()
         for pipe in self.pipes:
             pipe.stdin.close()
-            pipe.wait(10)
+            pipe.wait(limit_s(10))
 
 
 def start_robots(rig):
@@ -93,7 +94,7 @@ def follow(rig, side, tolerance, seconds):
 
 def kill(rig):
     rig.daemon.send_signal(signal.SIGKILL)
-    rig.daemon.wait(60)
+    rig.daemon.wait(limit_s(60))
     rig.start_daemon()
 
 
@@ -121,7 +122,7 @@ def main():
         virtual = follow(rig, "virtual", 0.15, 90)
         pilot.stop()
         robots.terminate()
-        robots.wait(10)
+        robots.wait(limit_s(10))
         # They say so behind all that they have measured: nothing begins any more.
         rig.wait(lambda: all(rig.get("/api/v1/pairs/boat")[side]["connection"] == "offline" for side in ("real", "virtual")),
                  "both are gone", 20)

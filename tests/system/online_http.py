@@ -5,6 +5,7 @@ import urllib.request
 
 from pilot import Pilot
 from rig import Rig, member, replay
+from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 PAIRS = ("boat: {kind: usv3, dynamics: {model: usv3, sides: real, method: weak_iv, window: 800, window_s: 80, refit_s: 0}}\n"
@@ -16,7 +17,7 @@ def ask(rig, path, body=b""):
     request = urllib.request.Request(f"http://127.0.0.1:{rig.http_port}{path}", method="POST", data=body,
                                      headers={"Authorization": "Bearer " + TOKEN, "Content-Type": "text/csv"})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=limit_s(30)) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
@@ -72,7 +73,7 @@ def main():
         assert any(entry["id"] == job["id"] for entry in rig.get("/api/v1/identify")["jobs"])
         pilot.stop()
         robot.terminate()
-        robot.wait(10)
+        robot.wait(limit_s(10))
         rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
         upload_journal(rig)
         last = rig.fetch("/api/v1/pairs/boat/dynamics").strip()

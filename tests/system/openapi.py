@@ -18,6 +18,7 @@ from contract import Answer, Contract
 from message_schemas import check_messages, load
 from pilot import Pilot
 from rig import Rig, SOURCE
+from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
@@ -87,7 +88,7 @@ class Lab:
         self.by_id = {operation.id: operation for operation in self.contract.operations}
 
     def raw(self, method, path, body=None, headers=None, host="127.0.0.1"):
-        connection = http.client.HTTPConnection(host, self.rig.http_port, timeout=30, source_address=(host, 0))
+        connection = http.client.HTTPConnection(host, self.rig.http_port, timeout=limit_s(30), source_address=(host, 0))
         try:
             if "Expect" in (headers or {}):
                 connection.request(method, path, headers={"Content-Length": str(len(body)), **headers})  # and waits
@@ -146,7 +147,7 @@ def fill(lab):
     rig.publish("tandem/v1/cell/request", {"id": "q1", "op": "lock", "robot": "R9", "resources": ["IB"]})
     rig.publish("tandem/v1/cell/job", {"id": "q2", "part": "a", "seq": "nothing"})
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
-    assert driver.wait(120) == 0
+    assert driver.wait(limit_s(120)) == 0
     rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries", 30)
     rig.wait(lambda: rig.get("/api/v1/pairs/boat/dynamics")["real"]["counts"]["done"] >= 1, "the first fit", 60)
     return pilot
@@ -386,7 +387,7 @@ def crowd(lab):
     try:
         while lab.send(lab.by_id["getEvents"], want=(200, 503)).status == 200:
             assert len(listeners) < 2 * LISTENERS, "too many are let in"
-            listeners.append(http.client.HTTPConnection("127.0.0.1", lab.rig.http_port, timeout=30))
+            listeners.append(http.client.HTTPConnection("127.0.0.1", lab.rig.http_port, timeout=limit_s(30)))
             listeners[-1].request("GET", lab.by_id["getEvents"].path)
             listeners[-1].getresponse()
     finally:
@@ -396,7 +397,7 @@ def crowd(lab):
 
 def without_broker(lab):
     lab.rig.broker.terminate()
-    lab.rig.broker.wait(10)
+    lab.rig.broker.wait(limit_s(10))
     lab.rig.wait(lambda: lab.send(lab.by_id["getReadyz"]).status == 503, "not ready without a broker", 20)
     lab.send(lab.by_id["postCommand"], media="application/json", body='{"op": "halt"}', want=(503,))
     lab.rig.start_broker()
@@ -480,7 +481,7 @@ def main():
         pilot.stop()
         for robot in rig.robots:
             robot.terminate()
-            robot.wait(10)
+            robot.wait(limit_s(10))
         messages = check_heard(heard)
         check_jobs(lab)
         crowd(lab)

@@ -6,6 +6,7 @@ import statistics
 
 from mover import Mover
 from rig import Rig, cut_records, member, replay
+from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 MOVES = 30
@@ -36,7 +37,7 @@ class Loop:
         self.count += 1
         drivers = [self.rig.start("drive", "--pair", pair, "--count", MOVES, "--interval", "0.02", "--seed", self.count,
                                   "--turn-max", "2", "--timeout", "5") for pair in PAIRS]
-        assert all(driver.wait(180) == 0 for driver in drivers)
+        assert all(driver.wait(limit_s(180)) == 0 for driver in drivers)
         lags = {pair: self.lags(pair) for pair in PAIRS}
         means = {pair: round(statistics.fmean(abs(lag) for lag in some), 4) for pair, some in lags.items()}
         print(self.count, means)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from rig import Rig, SOURCE, TANDEM
+from waiting import limit_s
 
 TEXT = (SOURCE / "docs/operations.md").read_text()
 MOVES = 30
@@ -59,7 +60,7 @@ def drive(lab, moves):
     had = lab.get("/api/v1/pairs/r1")["entries"]
     driver = lab.start("drive", *lab.login("r1-l1"), "--pair", "r1", "--count", moves, "--interval", 0, "--turn-max", 0.4,
                        "--drive-max", 0.2)
-    assert driver.wait(120) == 0
+    assert driver.wait(limit_s(120)) == 0
     lab.wait(lambda: lab.get("/api/v1/pairs/r1")["entries"] == had + moves, f"{moves} more verdicts", 30)
     lab.wait_stored("r1")
 

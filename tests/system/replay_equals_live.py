@@ -8,7 +8,7 @@ import statistics
 import subprocess
 
 from rig import Rig, TANDEM, cut_records, member, replay
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 LAPS = ("real_lap_s", "virtual_lap_s")
 SECONDS = float(os.environ.get("REPLAY_TEST_SECONDS", "20"))
@@ -93,7 +93,7 @@ def main():
         live = read_live(rig)
         rig.stop_daemon()
         recorder.send_signal(signal.SIGTERM)
-        recorder.wait(5)
+        recorder.wait(limit_s(5))
         journal = rig.folder / "journal"
         document = replay(rig.lab, journal)
         compare(rig, document, live)

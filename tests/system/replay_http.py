@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 from rig import Rig, member, replay
-from waiting import wait_until
+from waiting import limit_s, wait_until
 
 TOKEN = "secret-of-the-test"
 
@@ -16,7 +16,7 @@ def request(rig, method, path, body=None, media=None, want=200):
     headers = {"Authorization": "Bearer " + TOKEN, **({"Content-Type": media} if media else {})}
     url = f"http://127.0.0.1:{rig.http_port}{path}"
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, method=method, data=body, headers=headers), timeout=60) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, method=method, data=body, headers=headers), timeout=limit_s(60)) as answer:
             status, headers, text = answer.status, answer.headers, answer.read().decode()
     except urllib.error.HTTPError as error:
         status, headers, text = error.code, error.headers, error.read().decode()

@@ -9,7 +9,7 @@ import time
 
 from mqtt import Client
 from rig import Rig, SOURCE, TANDEM
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 PERIOD_S = 0.02
 SET = {"t0_s": 0.0, "angular_speed_radps": 1.0, "linear_speed_mps": 0.5}
@@ -27,7 +27,7 @@ class Robot:
         hello = None if flaw == "no connection" else (will[0], json.dumps({"state": "online", **self.boot()}))
         topics = [f"{self.stem}/command", *(f"{self.stem}/{side}/{word}" for word in ("probe", "parameters"))]
         self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, take=self.take, will=will, hello=hello)
-        self.client.subscribed.wait(10)
+        self.client.subscribed.wait(limit_s(10))
         self.thread = threading.Thread(target=self.live, daemon=True)
         self.thread.start()
 
@@ -217,7 +217,7 @@ FLAWS = {
 
 def check(rig, pair, side, *options):
     run = subprocess.run([TANDEM, "robot", "--port", str(rig.broker_port), "--check", f"{pair}/{side}", "--json",
-                          "--timeout", "3", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+                          "--timeout", "3", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit_s(120))
     assert run.returncode in (0, 3), (run.returncode, run.stderr)
     return run.returncode, json.loads(run.stdout)
 
@@ -269,7 +269,7 @@ def check_own(rig, document):
         pass_time(1)
         code, page = check(rig, f"o{n}", side, "--mode", mode, "--timeout", "15")
         robot.terminate()
-        robot.wait(10)
+        robot.wait(limit_s(10))
         check_rules(page, document)
         found = {what: state for what, state in odd(page).items() if state != "untried"}
         assert found == expected and code == 0, f"{kind}: {json.dumps(page, indent=1)}"

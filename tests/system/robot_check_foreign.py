@@ -11,6 +11,7 @@ import time
 
 from mqtt import Client
 from rig import Rig, SOURCE, TANDEM
+from waiting import limit_s
 from robot_check import MISSING, PERIOD_S, Robot, WRONG, check_rules, odd
 
 SHOP = """mappings:
@@ -37,7 +38,7 @@ class Border(Robot):
         hello = None if flaw == "no connection" else hello
         self.client = Client(port, f"{pair}-{side}", clean=True, topics=topics, take=self.take, will=will, hello=hello,
                              raw=isinstance(self, Device))
-        self.client.subscribed.wait(10)
+        self.client.subscribed.wait(limit_s(10))
         self.thread = threading.Thread(target=self.live, daemon=True)
         self.thread.start()
 
@@ -300,7 +301,7 @@ def lab_of(rig, pair, kind, changes):
 
 def run_check(lab, pair, side, *options):
     run = subprocess.run([TANDEM, "robot", "--check", f"{pair}/{side}", "-c", lab, "--json", "--timeout", "4", *options],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=150)
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=limit_s(150))
     assert run.returncode in (0, 3), (run.returncode, run.stderr)
     return run.returncode, json.loads(run.stdout)
 

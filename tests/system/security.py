@@ -11,7 +11,7 @@ import time
 
 from raw_http import Answer, ask, connect, receive
 from rig import Rig
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 TOKEN = "secret-of-the-test"
 COMMAND = b'{"op":"go","displacement_m":0.1}'
@@ -325,10 +325,10 @@ def tls():
                                         ("a.pem", "no.key", "no.key: http.tls_key cannot be read"),
                                         ("token", "a.key", "are not usable")):
             lab(certificate, key)
-            done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=limit_s(60))
             assert done.returncode == 2 and words in done.stderr, (done.returncode, done.stderr)
         rig.lab.write_text(plain.replace("http: {", f"http: {{tls_key: {rig.folder}/a.key, "))
-        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=limit_s(60))
         assert done.returncode == 2 and "http.tls_key needs http.tls_certificate" in done.stderr, done.stderr
 
         lab("a.pem", "a.key")
@@ -390,7 +390,7 @@ def beyond_loopback():
     with Rig() as rig:
         text = rig.lab.read_text().replace(f", token_file: {rig.folder}/token", ", bind: 0.0.0.0")
         rig.lab.write_text(text)
-        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=limit_s(60))
         assert done.returncode == 2 and "0.0.0.0 is not a loopback address" in done.stderr, done.stderr
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from rig import Rig, TANDEM
+from waiting import limit_s
 
 NPM = pathlib.Path(os.environ["BUILD"]) / "npm_sparkplug"
 ROW = 'topic: "spBv1.0/lab/DDATA/cell1/{side}", sides: {arm-real: real, arm-sim: virtual}, format: sparkplug'
@@ -37,7 +38,7 @@ def npm_has(*packages):
     try:
         return npm is not None and subprocess.run(
             [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM, *packages],
-            timeout=240, check=False).returncode == 0
+            timeout=limit_s(240), check=False).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 

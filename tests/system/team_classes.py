@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 from rig import Rig, SOURCE, TANDEM, replay
+from waiting import limit_s
 
 CLASSES = ("class0", "class1", "class2", "class3", "class4", "class5", "class6_join", "class6_tool")
 SPEED = ("--linear-speed", "20", "--angular-speed", "50", "--t0", "0.02")
@@ -56,7 +57,7 @@ class Live:
 
     def leave(self, robot, pair):
         robot.terminate()
-        robot.wait(10)
+        robot.wait(limit_s(10))
         self.rig.wait(lambda: self.rig.get(f"/api/v1/pairs/{pair}")["real"]["connection"] == "offline", f"{pair} is gone")
 
     def team(self):

@@ -10,7 +10,7 @@ import queue
 
 from mqtt import Client
 from rig import Rig
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 LEASE_S, DELAY_S = 1.5, 0.3
 TOKEN = "secret-of-the-test"
@@ -45,7 +45,7 @@ class Controllers:
         self.heard, self.count = queue.Queue(), 0
         self.client = Client(rig.broker_port, "controllers", clean=True, topics=["tandem/v1/cell/response"],
                              take=lambda topic, payload: self.take(json.loads(payload)))
-        assert self.client.subscribed.wait(10)
+        assert self.client.subscribed.wait(limit_s(10))
 
     def take(self, answer):
         """Those of a person's wish over HTTP stand on this topic, too."""
@@ -61,7 +61,7 @@ class Controllers:
 
     def hear(self, name, robot, grant):
         """The next answer, which must be this one; None: an unlock that was done."""
-        answer = self.heard.get(timeout=10)
+        answer = self.heard.get(timeout=limit_s(10))
         assert (answer["id"], answer["robot"], answer.get("grant")) == (name, robot, grant), (answer, name, robot, grant)
         if grant:
             as_vda(answer)
@@ -84,7 +84,7 @@ def hand_over(c):
     refused = c.say("R1", "unlock", resources=["Place"], fence=99)
     assert "fence" in c.hear(refused, "R1", "REJECTED")["detail"]
     freed = c.say("R1", "unlock", resources=["Place"], fence=1)
-    answers = [c.heard.get(timeout=10), c.heard.get(timeout=10)]
+    answers = [c.heard.get(timeout=limit_s(10)), c.heard.get(timeout=limit_s(10))]
     assert {answer["id"]: answer for answer in answers}[freed]["released"] == {"Place": 1}, answers
     granted = {answer["id"]: answer for answer in answers}[second]
     assert as_vda(granted)["grantType"] == "GRANTED" and granted["fences"] == {"Place": 2}, granted
@@ -126,7 +126,7 @@ def let_lease_end(c):
     late = c.say("R1", "unlock", resources=["Tool"], fence=held["fences"]["Tool"])
     c.hear(late, "R1", "REJECTED")
     c.say("R2", "unlock", resources=["Tool"], fence=granted["fences"]["Tool"])
-    assert c.heard.get(timeout=10)["released"] == granted["fences"]
+    assert c.heard.get(timeout=limit_s(10))["released"] == granted["fences"]
 
 
 def main():

@@ -14,7 +14,7 @@ import time
 
 from mqtt import Client
 from rig import Rig
-from waiting import pass_time
+from waiting import limit_s, pass_time
 
 HAND_OVERS = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TANDEM_RUNS", "40"))
 BEHIND_S = 0.08  # robots that had to wait for the processor tell times that are past: they do not count
@@ -102,7 +102,7 @@ def share_place(wanted, leave):
         rig.wait_online("r1", "r2")
         topics = ["tandem/v1/+/real/telemetry", "tandem/v1/cell/event", "tandem/v1/cell/state"]
         client = Client(rig.broker_port, "truth", clean=True, topics=topics, take=world.take)
-        assert client.subscribed.wait(10)
+        assert client.subscribed.wait(limit_s(10))
         rig.fetch("/api/v1/teams/cell/start", "POST", b"", TOKEN)
         end = time.monotonic() + 60 + 4 * wanted
         while world.hand_overs() < wanted:

@@ -4,6 +4,7 @@ import json
 import statistics
 
 from rig import Rig, cut_records, member, replay
+from waiting import limit_s
 
 TOKEN = "secret-of-the-test"
 MOVES = 30
@@ -12,7 +13,7 @@ MOVES = 30
 def drive(rig, seed):
     driver = rig.start("drive", "--pair", "p1", "--count", MOVES, "--interval", "0.02", "--seed", seed,
                        "--turn-max", "2", "--timeout", "5")
-    assert driver.wait(120) == 0
+    assert driver.wait(limit_s(120)) == 0
 
 
 def usual_lag(rig, since):

@@ -12,6 +12,7 @@ import sys
 
 from mqtt import Client
 from rig import Rig, replay
+from waiting import limit_s
 
 NPM = pathlib.Path(os.environ["BUILD"]) / "npm"
 PACKAGE = "vda-5050-lib@1.4.0"
@@ -30,7 +31,7 @@ def npm_has_it():
     try:
         return npm is not None and subprocess.run(
             [npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM, PACKAGE],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300).returncode == 0
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=limit_s(300)).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
@@ -146,7 +147,7 @@ def main():
         check_link(rig)
         ear.end()
         fleet.stdin.close()
-        fleet.wait(20)
+        fleet.wait(limit_s(20))
         live = {p: rig.records(p, "entries") for p in ("r1", "m", "l")}
         rig.stop_daemon()
         journal = sorted((rig.folder / "journal").glob("*.jsonl"))

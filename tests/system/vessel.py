@@ -5,6 +5,7 @@ import sys
 
 sys.path.insert(0, "tests/support")
 from rig import Rig  # noqa: E402
+from waiting import limit_s  # noqa: E402
 
 STEM = "tandem/v1/boat/virtual"
 
@@ -70,7 +71,7 @@ def main():
         parameters(rig, listener)
         halt(rig, listener)
         robot.terminate()
-        assert robot.wait(10) == 0, robot.stderr.read()
+        assert robot.wait(limit_s(10)) == 0, robot.stderr.read()
     print("vessel: fine")
 
 

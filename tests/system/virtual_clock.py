@@ -5,6 +5,7 @@ import os
 import pathlib
 import queue
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -152,6 +153,18 @@ def killed():
     assert sleepers[1].wait(1) == 0
 
 
+def leak():
+    """A sanitizer finds what it finds without the clock."""
+    if not shutil.which("cc"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["cc", "-g", "-fsanitize=address,undefined", "-x", "c", "-", "-o", f"{folder}/leak"], check=True,
+                       input=b"#include <stdlib.h>\n#include <unistd.h>\nstatic char *volatile p;\n"
+                             b"int main(void) { p = malloc(77); p = NULL; usleep(1000); return 0; }\n")
+        done = subprocess.run([f"{folder}/leak"], stderr=subprocess.PIPE, check=False)
+    assert done.returncode != 0 and b"77 byte(s) leaked" in done.stderr, done
+
+
 # The test, in real time.
 
 def run(*part):
@@ -163,7 +176,7 @@ def run(*part):
 
 
 def main():
-    for part in ("waits", "busy", "starting", "killed"):
+    for part in ("waits", "busy", "starting", "killed", "leak"):
         run(part)
     quiet, quiet_s = run("play")
     turns = [("a", turn) for turn in range(2, 2 * TURNS + 1, 2)] + [("b", turn) for turn in range(1, 2 * TURNS, 2)]
