@@ -1,30 +1,17 @@
-/* tests/support/virtual_clock.c - runs a test on a clock that stands while anybody computes.
+/* virtual_clock COMMAND [ARGUMENT]...: run a test on a clock that moves only while everybody
+ * waits.
  *
- *   virtual_clock COMMAND [ARGUMENT]...
+ * virtual_clock_preload.c answers clock reads of the command and of all that it starts, and
+ * writes the limits of their waits to a shared page (virtual_clock.h). While a thread computes,
+ * the time stands. When every thread sleeps, the time jumps to the earliest limit and a signal
+ * ends that wait. So computing takes no time, however busy the machine, and waiting is free.
  *
- * The command and all that it starts see a time that starts at the real one and moves only
- * while every thread of theirs sleeps in the kernel: it then jumps to the earliest limit of a
- * wait, and that wait ends. Computing takes no time, however slow or busy the machine is;
- * waiting costs nothing. virtual_clock_preload.c says how a process takes part.
- *
- * How "every thread sleeps" is known. virtual_clock reads the CPU time of each process, then
- * the state of each thread, then the CPU times again. A thread that is found asleep while the
- * CPU time of its process stays the same slept from the first reading on: to fall asleep later
- * it would have had to run. So there is a moment, between the first CPU times and the states,
- * at which all of them slept. What they sent before is delivered by then:
- *  - pipe, futex, eventfd, signal, Unix socket and TCP over loopback wake the receiver within
- * the sender's own system call, and who is woken is runnable (R) even while it waits for a CPU;
- *  - the kernel may put a TCP segment aside for ksoftirqd: its backlog must be empty
- *    (/proc/net/softnet_stat);
- *  - a sender may keep a short segment until the last one is acknowledged (Nagle's algorithm),
- *    which takes up to 40 ms: virtual_clock_preload.c turns that off;
- *  - who waits for a disk is in state D, which is not asleep.
- * A thread that is created in between is found by its number: the kernel gives them in order
- * (/proc/loadavg has the last), and the numbers given since the last moment of rest are looked
- * at in that moment. Descendants are known by their parents; those whose parent died come to
- * virtual_clock, which is their reaper.
- *
- * A stopped process (T) sleeps. If nothing comes to rest for STUCK_S, whoever runs is named.
+ * Every thread slept at one moment if, in this order, CPU times of processes are read, each
+ * thread's state is "asleep", and the CPU times have not changed. Nothing is under way then:
+ * who is woken by a pipe, futex or socket is runnable at once; segments that ksoftirqd still
+ * has are seen in /proc/net/softnet_stat; TCP_NODELAY is set, so senders hold nothing back.
+ * New threads are found by their numbers, which the kernel gives in order (/proc/loadavg).
+ * Orphans become children of virtual_clock (PR_SET_CHILD_SUBREAPER). A stopped process sleeps.
  */
 #include "tests/support/virtual_clock.h"
 
@@ -442,8 +429,8 @@ static void start(char **command)
     (void)signal(SIGHUP, forward_signal);
 }
 
-/* Linux 6.12 and later let a thread ask for short turns: those of a test then get a CPU soon after
- * they wake, though no larger share of it. On a busy machine the time moves faster. */
+/* Linux 6.12 and later let a thread ask for short turns: those of a test then get a CPU soon
+ * after they wake, though no larger share of it. On a busy machine the time moves faster. */
 static void ask_for_short_turns(void)
 {
     struct {

@@ -1,0 +1,29 @@
+#!/bin/sh
+# A system test does not sleep: it waits for an event, or lets virtual time pass. And this check itself can fail.
+set -eu
+
+# What is wrong in the folder $1. virtual_clock.py tests sleeps; test_nothing_lost.c says why it passes real time.
+find_sleeps() {
+    cd "$1"
+    for file in *.py *.sh *.c; do
+        [ -f "$file" ] || continue
+        case $file in virtual_clock.py | test_nothing_lost.c) continue ;; esac
+        if grep -qE '(^|[^a-z_])(u|nano)?sleep(\(| +[0-9$"])|sleep_until' "$file"; then
+            echo "$file: sleeps"
+        fi
+        head=$file
+        [ ! -f "${file%.py}.sh" ] || head=${file%.py}.sh
+        if grep -q 'pass_time' "$file" && ! grep -qE '^[ /*#]*needs: .*virtual time' "$head"; then
+            echo "$file: passes time that is real"
+        fi
+    done
+}
+
+out=$(find_sleeps "$SOURCE/tests/system")
+[ -z "$out" ] || { echo "$out"; exit 1; }
+bad=$(mktemp -d)
+trap 'rm -rf "$bad"' EXIT
+echo 'time.sleep(1)' >"$bad/a.py"
+echo 'sleep 1' >"$bad/b.sh"
+printf '/* needs: threads, real time */\npass_time_ms(1);\n' >"$bad/c.c"
+[ "$(find_sleeps "$bad" | wc -l)" = 3 ] || { echo "the check overlooks: $(find_sleeps "$bad")"; exit 1; }
