@@ -34,7 +34,8 @@
 #include <unistd.h>
 
 enum {
-    TASKS = 2048,         /* threads at once */
+    TASKS = 2048, /* threads at once */
+    STEP_NS = 1000000,
     NUMBERS_LOOKED = 500, /* more new thread numbers than these: /proc is read whole */
     NAP_NS_MIN = 20000,
     NAP_NS_MAX = 1000000,
@@ -309,14 +310,21 @@ static int64_t find_limit(size_t *used)
     return limit;
 }
 
-/* Move the time to the earliest limit and end the waits that have reached it. */
+static int64_t floor_ns(int64_t ns)
+{
+    return ns - ns % STEP_NS;
+}
+
+/* Move the time to the earliest limit, or up to a step behind it, for steps of many waits meet;
+ * and end the waits whose limit is reached. */
 static bool move_time(void)
 {
     size_t used = 0;
-    const int64_t limit = find_limit(&used);
-    if (limit == VIRTUAL_CLOCK_NEVER) {
+    const int64_t earliest = find_limit(&used);
+    if (earliest == VIRTUAL_CLOCK_NEVER) {
         return false;
     }
+    const int64_t limit = floor_ns(earliest + STEP_NS - 1);
     v.page->now_ns = limit;
     for (size_t i = 0; i < used; i++) {
         struct virtual_wait *w = &v.page->wait[i];
@@ -404,8 +412,8 @@ static void start(char **command)
     if (v.page == MAP_FAILED) {
         give_up("mmap");
     }
-    v.page->now_ns = real_ns(CLOCK_MONOTONIC);
-    v.page->wall_ns = real_ns(CLOCK_REALTIME) - v.page->now_ns;
+    v.page->now_ns = floor_ns(real_ns(CLOCK_MONOTONIC));
+    v.page->wall_ns = floor_ns(real_ns(CLOCK_REALTIME)) - v.page->now_ns;
     for (size_t i = 0; i < VIRTUAL_CLOCK_WAITS; i++) {
         v.page->wait[i].until_ns = VIRTUAL_CLOCK_NEVER;
     }

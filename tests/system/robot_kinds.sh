@@ -111,9 +111,7 @@ done
 wait "$many" || fail "exit status of many"
 cat "$work/many.log"
 grep -q '^200 robots: 200 commands, 200 replies, ' "$work/many.log" || fail "200 replies"
-# Only a machine with nothing else to do can promise none; here few, and more where many others want the cores.
-busy=$(awk -v cores="$(nproc)" '{ ratio = $1 / cores; print (ratio > 2 ? int(ratio) : 1) }' /proc/loadavg)
-awk -v most=$((40 * busy)) '/overruns/ { exit !($8 <= most) }' "$work/many.log" || fail "overruns"
+grep -q ' 0 overruns, ' "$work/many.log" || fail "overruns"
 
 # --- wrong usage ----------------------------------------------------------------------------------
 printf 'kp: x\nreal:\n  colour: 1\n' >"$work/bad.yaml"
