@@ -35,11 +35,16 @@ static inline bool wait_is_virtual(void)
     return getenv("TANDEM_CLOCK") != NULL;
 }
 
+static inline void pass_time_us(int64_t us)
+{
+    const struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    (void)nanosleep(&t, NULL);
+}
+
 /* Let the time pass. Tests on virtual time call it freely; others wait for events. */
 static inline void pass_time_ms(long ms)
 {
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    (void)nanosleep(&t, NULL);
+    pass_time_us(INT64_C(1000) * ms);
 }
 
 /* Whether the wait goes on: false once the limit is over. `end_us` is 0 before the first call.
@@ -49,13 +54,16 @@ static inline bool wait_more(int64_t *end_us, long limit_ms)
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    const int64_t limit_us = (int64_t)((double)limit_ms * wait_patience() * 1e3);
     if (*end_us == 0) {
-        *end_us = now_us + (int64_t)((double)limit_ms * wait_patience() * 1e3);
+        *end_us = now_us + limit_us;
     }
     if (now_us >= *end_us) {
         return false;
     }
-    pass_time_ms(10);
+    /* Look often at first, and never much later than the event came. */
+    const int64_t nap_us = (limit_us - (*end_us - now_us)) / 8;
+    pass_time_us(nap_us < 200 ? 200 : nap_us < 20000 ? nap_us : 20000);
     return true;
 }
 

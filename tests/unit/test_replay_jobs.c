@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "service/jobs/upload_jobs.h"
+#include "tests/support/wait.h"
 
 static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {probe_interval_s: 10}\n";
 
@@ -56,8 +57,7 @@ static struct outcome replay(const char *text, size_t bytes, const char *pair)
     memcpy(copy, text, bytes);
     CU_ASSERT_FATAL(worker_claim(worker));
     CU_ASSERT_FATAL(replay_jobs_submit(worker, &what, copy, bytes, &job, &err) == STATUS_OK);
-    for (int i = 0; i < 12000 && !o.ended; i++) {
-        (void)usleep(5000);
+    for (int64_t end_us = 0; !o.ended && wait_more(&end_us, 60000);) {
         CHECK_INT("read", worker_read(worker, job, look, &o), STATUS_OK);
     }
     CHECK("ended", o.ended);

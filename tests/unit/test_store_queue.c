@@ -11,6 +11,7 @@
 #include "logger/storage/store_queue.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
+#include "tests/support/wait.h"
 
 static struct store_queue *start_queue(const struct store_queue_params *params, struct store *s)
 {
@@ -49,8 +50,7 @@ static void queue_commits(void)
     }
     /* Without anybody who flushes, the clock commits. */
     struct store_queue_stats stats = {0};
-    for (int i = 0; i < 1000 && stats.committed < 110; i++) {
-        (void)usleep(5000);
+    for (int64_t end_us = 0; stats.committed < 110 && wait_more(&end_us, 5000);) {
         store_queue_stats(q, &stats);
     }
     CHECK_INT("committed", stats.committed, 110);
@@ -100,8 +100,7 @@ static void meet_failing_disk(int code)
     CHECK_INT("flush", store_queue_flush(q, 50), STATUS_E_IO);
     struct store_queue_stats stats;
     store_queue_stats(q, &stats);
-    for (int ms = 0; ms < 5000 && stats.failures < 2; ms++) {
-        (void)usleep(1000);
+    for (int64_t end_us = 0; stats.failures < 2 && wait_more(&end_us, 5000);) {
         store_queue_stats(q, &stats);
     }
     CHECK("failing", stats.failing && stats.failures >= 2);
@@ -138,8 +137,7 @@ static bool wait_reopened(struct store_queue *q, uint64_t times)
 {
     struct store_queue_stats stats;
     store_queue_stats(q, &stats);
-    for (int ms = 0; ms < 5000 && stats.reopened < times; ms++) {
-        (void)usleep(1000);
+    for (int64_t end_us = 0; stats.reopened < times && wait_more(&end_us, 5000);) {
         store_queue_look(q);
         store_queue_stats(q, &stats);
     }

@@ -192,8 +192,8 @@ static int send_head(const char *more)
 
 static void wait_uploads(int want)
 {
-    for (int i = 0; i < 2000 && atomic_load(&fixture.uploads) != want; i++) {
-        (void)usleep(5000);
+    for (int64_t end_us = 0;
+         atomic_load(&fixture.uploads) != want && wait_more(&end_us, 10000);) {
     }
     CHECK_INT("claims", atomic_load(&fixture.uploads), want);
 }

@@ -9,6 +9,7 @@
 
 #include "base/lab_time.h"
 #include "service/jobs/worker.h"
+#include "tests/support/wait.h"
 
 static atomic_llong clock_us = 1000000;
 
@@ -122,8 +123,7 @@ static struct seen see(struct worker *w, uint64_t id)
 
 static void wait_for(atomic_bool *what)
 {
-    for (int i = 0; i < 20000 && !atomic_load(what); i++) {
-        (void)usleep(500);
+    for (int64_t end_us = 0; !atomic_load(what) && wait_more(&end_us, 10000);) {
     }
     CHECK("in time", atomic_load(what));
 }
@@ -131,8 +131,7 @@ static void wait_for(atomic_bool *what)
 static struct seen wait_end(struct worker *w, uint64_t id)
 {
     struct seen seen = see(w, id);
-    for (int i = 0; i < 20000 && seen.state < JOB_DONE; i++) {
-        (void)usleep(500);
+    for (int64_t end_us = 0; seen.state < JOB_DONE && wait_more(&end_us, 10000);) {
         seen = see(w, id);
     }
     return seen;
