@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # The demo: compares, ends by itself, on Ctrl-C and when a part dies, and leaves nobody behind.
 set -eu
 . tests/support/wait.sh
