@@ -11,6 +11,8 @@
 #include "tests/support/broker.h"
 
 enum { KEPT_MAX = 4096, UP_MS = 20000 };
+#define wait_subscribed(client) mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS))
+#define wait_sent(client)       mqtt_client_wait_sent(client, wait_limit_ms(UP_MS))
 
 /* What a client received, under its own lock. */
 struct inbox {
@@ -143,12 +145,12 @@ static void test_broker_comes_late(void)
     CHECK_INT("buffered", say(client, "t/x", "7"), STATUS_OK);
     CHECK("not sent", !mqtt_client_wait_sent(client, 300));
     CHECK("start", broker_start(&b));
-    CHECK("subscribed", mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("subscribed", wait_subscribed(client));
+    CHECK("sent", wait_sent(client));
     const size_t before = inbox_count(&in);
     CHECK_INT("publish", say(client, "t/x", "8"), STATUS_OK);
     CHECK("received", inbox_wait(&in, before + 1, UP_MS));
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
     CHECK_INT("one connection", state.connections, 1);
     CHECK("failed before", state.failed_connections >= 1);
@@ -176,8 +178,7 @@ static void test_now_or_never(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK_INT("no link yet", mqtt_client_publish_now(client, "t/x", "7", 1), STATUS_E_STALE);
     CHECK_INT("others wait", say(client, "t/x", "8"), STATUS_OK);
-    CHECK("start",
-          broker_start(&b) && mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+    CHECK("start", broker_start(&b) && wait_subscribed(client));
     CHECK_INT("now", mqtt_client_publish_now(client, "t/x", "9", 1), STATUS_OK);
     CHECK("both come", inbox_wait(&in, 2, UP_MS));
     memset(big, 'x', sizeof big);
@@ -188,9 +189,8 @@ static void test_now_or_never(void)
     }
     CHECK_INT("handed over", say(client, "t/x", "10"), STATUS_OK);
     broker_stop(&b, SIGKILL);
-    CHECK("again",
-          broker_start(&b) && mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("again", broker_start(&b) && wait_subscribed(client));
+    CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
     CHECK("given up", state.failed > 0);
     CHECK("none comes late", strcmp(inbox_last(&in), "10") == 0 && in.seen[0] == 0);
@@ -213,8 +213,8 @@ static void test_once(void)
     struct mqtt_client *client = make("once", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK_INT("waits", mqtt_client_publish_once(client, "t/x", "5", 1), STATUS_OK);
-    CHECK("start", broker_start(&b) && mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
-    CHECK("subscribed", mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+    CHECK("start", broker_start(&b) && wait_sent(client));
+    CHECK("subscribed", wait_subscribed(client));
     CHECK_INT("now", mqtt_client_publish_once(client, "t/x", "6", 1), STATUS_OK);
     CHECK("comes", inbox_wait(&in, 1, UP_MS) && mqtt_client_wait_sent(client, UP_MS));
     (void)kill(b.pid, SIGSTOP); /* it may have what it does not acknowledge */
@@ -222,9 +222,8 @@ static void test_once(void)
     CHECK_INT("in doubt", say(client, "t/x", "8"), STATUS_OK);
     pass_time_ms(3000);
     broker_stop(&b, SIGKILL);
-    CHECK("again",
-          broker_start(&b) && mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("again", broker_start(&b) && wait_subscribed(client));
+    CHECK("sent", wait_sent(client));
     mqtt_client_read_state(client, &state);
     end(client);
     CHECK_INT("given up", state.failed, 1);
@@ -245,7 +244,7 @@ static void test_many_a_second(void)
     const struct mqtt_client_options options = options_for(&b, "many", &in);
     struct mqtt_client *client = make("many", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
-    CHECK("subscribed", mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+    CHECK("subscribed", wait_subscribed(client));
     for (int n = 0; n < KEPT_MAX; n++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", n);
@@ -257,7 +256,7 @@ static void test_many_a_second(void)
             pass_time_ms(1);
         }
     }
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("sent", wait_sent(client));
     CHECK("received", inbox_wait(&in, KEPT_MAX, UP_MS));
     end(client);
     size_t others = 0;
@@ -284,7 +283,7 @@ static void test_buffer_is_bounded(void)
     CHECK_INT("published", state.published, 50);
     CHECK_INT("refused", state.refused, 30);
     CHECK("start", broker_start(&b));
-    CHECK("sent", mqtt_client_wait_sent(client, wait_limit_ms(UP_MS)));
+    CHECK("sent", wait_sent(client));
     end(client);
     broker_finish(&b, NULL);
 }
@@ -301,7 +300,7 @@ static void restart_round(const char *row, const char *protocol, int signal_numb
     options.protocol = protocol;
     struct mqtt_client *client = make(row, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
-    CHECK(row, mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+    CHECK(row, wait_subscribed(client));
     for (int round = 0; round < 2; round++) {
         broker_stop(&b, signal_number);
         mqtt_client_read_state(client, &state);
@@ -311,7 +310,7 @@ static void restart_round(const char *row, const char *protocol, int signal_numb
         CHECK(row, !state.connected && !state.subscribed);
         CHECK(row, broker_start(&b));
         const int64_t back_us = lab_clock_monotonic_us();
-        CHECK(row, mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+        CHECK(row, wait_subscribed(client));
         CHECK_NEAR(row, lab_s(lab_clock_monotonic_us() - back_us), 0.0, 0.0, 5.0);
         const size_t before = inbox_count(&in);
         CHECK_INT(row, say(client, "t/x", "1"), STATUS_OK);
@@ -348,8 +347,8 @@ static void test_publisher_survives_restart(void)
     struct mqtt_client *listener = make("listener", &listen);
     struct mqtt_client *speaker = make("speaker", &speak);
     CU_ASSERT_FATAL(listener && speaker);
-    CHECK("listens", mqtt_client_wait_subscribed(listener, wait_limit_ms(UP_MS)));
-    CHECK("speaks", mqtt_client_wait_subscribed(speaker, wait_limit_ms(UP_MS)));
+    CHECK("listens", wait_subscribed(listener));
+    CHECK("speaks", wait_subscribed(speaker));
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
@@ -362,8 +361,8 @@ static void test_publisher_survives_restart(void)
             pass_time_ms(2);
         }
     }
-    CHECK("all sent", mqtt_client_wait_sent(speaker, wait_limit_ms(UP_MS)));
-    CHECK("listens again", mqtt_client_wait_subscribed(listener, wait_limit_ms(UP_MS)));
+    CHECK("all sent", wait_sent(speaker));
+    CHECK("listens again", wait_subscribed(listener));
     CHECK("all came", inbox_wait(&in, N, UP_MS));
     pass_time_ms(300);
     end(speaker);
@@ -392,14 +391,14 @@ static void session_round(const char *row, const char *protocol)
     struct mqtt_client *speaker = make(row, &speak);
     struct mqtt_client *listener = make(row, &listen);
     CU_ASSERT_FATAL(listener && speaker);
-    CHECK(row, mqtt_client_wait_subscribed(listener, wait_limit_ms(UP_MS)));
+    CHECK(row, wait_subscribed(listener));
     end(listener);
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
         CHECK_INT(row, say(speaker, "t/n", text), STATUS_OK);
     }
-    CHECK(row, mqtt_client_wait_sent(speaker, wait_limit_ms(UP_MS)));
+    CHECK(row, wait_sent(speaker));
     listener = make(row, &listen);
     CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
     CHECK(row, inbox_wait(&in, N, UP_MS));
@@ -430,14 +429,14 @@ static void test_stop_in_a_backlog(void)
     struct mqtt_client *speaker = make("backlog", &speak);
     struct mqtt_client *listener = make("backlog", &listen);
     CU_ASSERT_FATAL(listener && speaker);
-    CHECK("subscribed", mqtt_client_wait_subscribed(listener, wait_limit_ms(UP_MS)));
+    CHECK("subscribed", wait_subscribed(listener));
     end(listener);
     for (int i = 0; i < N; i++) {
         char text[16];
         (void)snprintf(text, sizeof text, "%d", i);
         CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
     }
-    CHECK("sent", mqtt_client_wait_sent(speaker, wait_limit_ms(UP_MS)));
+    CHECK("sent", wait_sent(speaker));
     end(speaker);
     atomic_store(&in.slow_ms, 5);
     listener = make("backlog", &listen);
@@ -502,10 +501,9 @@ static void test_refused_connections(void)
             mqtt_client_read_state(in.refuser, &state);
         }
     }
-    CHECK("taken", mqtt_client_wait_subscribed(in.refuser, wait_limit_ms(UP_MS)));
+    CHECK("taken", wait_subscribed(in.refuser));
     broker_stop(&b, SIGTERM);
-    CHECK("again",
-          broker_start(&b) && mqtt_client_wait_subscribed(in.refuser, wait_limit_ms(UP_MS)));
+    CHECK("again", broker_start(&b) && wait_subscribed(in.refuser));
     end(in.refuser);
     CHECK("a session began, says each until one is taken",
           !in.resumed[0] && !in.resumed[1] && !in.resumed[2]);
@@ -541,7 +539,7 @@ static void test_presence_and_will(void)
     live.offline = "offline";
     struct mqtt_client *watcher = make("watcher", &watch);
     CU_ASSERT_PTR_NOT_NULL_FATAL(watcher);
-    CHECK("watches", mqtt_client_wait_subscribed(watcher, wait_limit_ms(UP_MS)));
+    CHECK("watches", wait_subscribed(watcher));
     struct mqtt_client *client = make("orderly", &live);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK("online", inbox_wait(&in, 1, UP_MS));
@@ -584,8 +582,8 @@ static void test_idle_link_is_awake(void)
     struct mqtt_client *listener = make("idle", &listen);
     struct mqtt_client *speaker = make("speaker", &speak);
     CU_ASSERT_FATAL(listener && speaker);
-    CHECK("listens", mqtt_client_wait_subscribed(listener, wait_limit_ms(UP_MS)));
-    CHECK("speaks", mqtt_client_wait_subscribed(speaker, wait_limit_ms(UP_MS)));
+    CHECK("listens", wait_subscribed(listener));
+    CHECK("speaks", wait_subscribed(speaker));
     for (int i = 0; i < 10; i++) {
         char text[32];
         pass_time_ms(i == 0 ? 2000 : 1010 + 37 * i);
@@ -649,7 +647,7 @@ static void test_password(void)
         CHECK("not connected", !state.connected);
         /* It goes on trying, and reads the file again. */
         CHECK("right", put_file(&b, "password", "secret\n"));
-        CHECK("accepted", mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+        CHECK("accepted", wait_subscribed(client));
         end(client);
     }
     struct mqtt_client_options options = options_for(&b, "x", NULL);
@@ -709,7 +707,7 @@ static void test_tls(void)
     options.key_file = key;
     struct mqtt_client *client = make("tls", &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
-    CHECK("tls", mqtt_client_wait_subscribed(client, wait_limit_ms(UP_MS)));
+    CHECK("tls", wait_subscribed(client));
     CHECK_INT("tls", say(client, "t/x", "1"), STATUS_OK);
     CHECK("tls", inbox_wait(&in, 1, UP_MS));
     end(client);
