@@ -1,4 +1,5 @@
 """npm.py - packages of npm, installed beside the build, once: not in Debian, so that who needs them may have to skip."""
+import fcntl
 import os
 import pathlib
 import shutil
@@ -12,8 +13,11 @@ def npm_has(*packages):
     on the clock of a test (virtual_clock.c), so that it runs in real time: timeout(1) does."""
     npm = shutil.which("npm")
     real_time = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "TANDEM_CLOCK")}
-    if all((NPM / "node_modules" / package.rpartition("@")[0]).exists() for package in packages):
-        return True
-    return npm is not None and subprocess.run(
-        ["timeout", "300", npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM,
-         *packages], env=real_time, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    NPM.mkdir(parents=True, exist_ok=True)
+    with open(NPM / "lock", "w") as lock:  # two installations into one folder take parts from each other
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if all((NPM / "node_modules" / package.rpartition("@")[0]).exists() for package in packages):
+            return True
+        return npm is not None and subprocess.run(
+            ["timeout", "300", npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM,
+             *packages], env=real_time, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0

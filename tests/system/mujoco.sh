@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: virtual time
+# needs: virtual time, full
 # A robot of examples/robot/mujoco, physics that nobody here wrote, as the real one of a pair. By hand, with figures for
 # docs/robots/simulators.md: BUILD=… TANDEM=… SOURCE=$PWD sh tests/system/mujoco.sh long
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: real time, full
 # Two vessels while they run: the real one's parameters are found from its telemetry, sample by sample and in batches, the
 # virtual one is told them; a daemon that is killed goes on; and the journal replays to the same.
 set -eu

@@ -1,3 +1,4 @@
+# needs: full
 # Recordings from elsewhere: their columns, units and times told by --columns or a file of columns; the same estimates as
 # of the recording in SI units; what is wrong is refused with its place.
 set -eu
