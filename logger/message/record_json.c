@@ -19,7 +19,7 @@ static const char *const ALARM_COLUMNS[] = {
 };
 static const char *const LOG_COLUMNS[] = {
     "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
-    "source_t", "seq", "nu", "tau", "pose", "state", "probe", "detail",
+    "source_t", "seq", "nu", "tau", "pose", "state", "probe", "detail", "code",
 };
 static const char *const CHANGE_COLUMNS[] = {
     "pair", "n", "t", "action", "by", "version", "detail", "code_version", "set", "fit", "checks",
@@ -211,6 +211,7 @@ static void write_details(struct json_writer *w, const struct event *event)
         json_write_text(w, "outcome", fit_outcome_name(event->fit.outcome));
         break;
     case EVENT_MALFORMED:
+        json_write_text(w, "code", fault_name(event->malformed.fault));
         json_write_text(w, "detail", event->malformed.detail);
         break;
     case EVENT_FAULT:

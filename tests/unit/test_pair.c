@@ -371,7 +371,8 @@ static void test_link_malformed(void)
         CHECK_TEXT("its code", script_alarm(&s, 0), "malformed_message");
         CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), link);
         const struct script_effect *reply = script_find(&s, EFFECT_REPLY, 0);
-        CHECK("why", !reply || strstr(reply->payload, "\"status\":\"error\",\"detail\":\"did"));
+        CHECK("why", !reply || strstr(reply->payload,
+                                      "\"status\":\"error\",\"code\":\"unexpected_value\","));
         (void)snprintf(e.malformed.what, sizeof e.malformed.what, "reply");
         lab_step(s.lab, &e, &s.fx);
         CHECK_INT("not of a robot's", script_count(&s, EFFECT_REPLY), link);

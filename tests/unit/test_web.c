@@ -223,6 +223,32 @@ static void test_errors(void)
     CHECK_INT("none was sent", atomic_load(&fixture.commands), 0);
 }
 
+/* What the codec refuses has the code that the codec gives it. */
+static void test_codes_of_bodies(void)
+{
+    static const char pairs[] = "/api/v1/pairs/r1";
+    static const struct {
+        const char *method, *resource, *body, *code;
+    } rows[] = {
+        {"PUT", "following", "{\"bandwidth_radps\":0}", "out_of_range"},
+        {"PUT", "following", "{\"rejection\":\"magic\"}", "unknown_value"},
+        {"PUT", "following", "{}", "bad_body"},
+        {"POST", "commands", "{\"op\":1}", "text_expected"},
+        {"POST", "commands", "{\"op\":\"go\"", "bad_syntax"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char target[64];
+        (void)snprintf(target, sizeof target, "%s/%s", pairs, rows[i].resource);
+        struct http_reply reply =
+            http_request(port, rows[i].method, target, AUTH, rows[i].body);
+        json_t *body = parse(&reply);
+        CHECK_TEXT(rows[i].body, json_string_value(json_object_get(body, "code")),
+                   rows[i].code);
+        json_decref(body);
+        http_free(&reply);
+    }
+}
+
 static void test_problem_members(void)
 {
     struct http_reply reply =
@@ -594,6 +620,7 @@ int main(void)
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "codes of bodies", test_codes_of_bodies);
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);
     CU_add_test(suite, "travel time", test_travel_time_follows);

@@ -210,7 +210,7 @@ static bool refuse_command(const struct pair_run *run, enum alarm_code code, con
     pair_write_unfollowed(run, VERDICT_OVERFLOW);
     if (run->p->mode == PAIR_LINK) {
         pair_link_note_end(run, c->id, (struct delivery_outcome){DELIVERY_REFUSED, 0, 0});
-        pair_link_refuse(run, c->id, why);
+        pair_link_refuse(run, c->id, alarm_code_name(code), why);
     }
     count_passed(run);
     return true;
@@ -237,7 +237,8 @@ static bool refuse_ambiguous(const struct pair_run *run)
     start_doubt(run->pair);
     if (link) {
         pair_write_unfollowed(run, VERDICT_UNRESOLVED);
-        pair_link_refuse(run, "", "it has no id, and may be one that was delivered before");
+        pair_link_refuse(run, "", alarm_code_name(ALARM_COMMAND_AMBIGUOUS),
+                         "it has no id, and may be one that was delivered before");
     }
     return link;
 }
@@ -669,7 +670,7 @@ static void on_malformed(const struct pair_run *run)
         run->pair->malformed_order = run->pair->order;
     }
     if (run->p->mode == PAIR_LINK) {
-        pair_link_refuse(run, m->id, m->detail);
+        pair_link_refuse(run, m->id, fault_name(m->fault), m->detail);
     }
 }
 

@@ -241,7 +241,7 @@ void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
 
 /* Tandem answers in the place of a robot. */
 static void answer_itself(const struct pair_run *run, const char *id, enum reply_status status,
-                          const char *why)
+                          const char *code, const char *why)
 {
     char text[REFUSAL_MAX];
     struct json_writer w;
@@ -252,6 +252,9 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
     }
     json_write_seconds(&w, "t", run->t_us);
     json_write_text(&w, "status", reply_status_name(status));
+    if (code) {
+        json_write_text(&w, "code", code);
+    }
     json_write_text(&w, "detail", why);
     json_write_text(&w, "from", "tandem");
     json_write_close(&w);
@@ -260,9 +263,10 @@ static void answer_itself(const struct pair_run *run, const char *id, enum reply
     }
 }
 
-void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *code,
+                      const char *why)
 {
-    answer_itself(run, id, REPLY_ERROR, why);
+    answer_itself(run, id, REPLY_ERROR, code, why);
 }
 
 static const char withdrawn_words[] = "a halt came before it was sent to the robot";
@@ -330,7 +334,8 @@ bool pair_link_answer_known(const struct pair_run *run)
     pair_note_command_seq(run);
     pair_alarm(run, ALARM_COMMAND_ID_REUSED, SIDE_COUNT, id,
                "this id was another command's before: it was not sent");
-    pair_link_refuse(run, id, "this id was another command's before: use a new one");
+    pair_link_refuse(run, id, alarm_code_name(ALARM_COMMAND_ID_REUSED),
+                     "this id was another command's before: use a new one");
     return true;
 }
 
@@ -351,12 +356,13 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
     if (is_withdrawn(slot) && (state == LINK_FAIL || state == LINK_STAND_IN)) {
         pair_link_note_end(c->run, slot->id,
                            (struct delivery_outcome){DELIVERY_WITHDRAWN, 0, 0});
-        answer_itself(c->run, slot->id, REPLY_HALTED, withdrawn_words);
+        answer_itself(c->run, slot->id, REPLY_HALTED, NULL, withdrawn_words);
     } else if (state == LINK_FAIL) {
         const enum side asked = slot->expected[SIDE_REAL] ? SIDE_REAL : SIDE_VIRTUAL;
         pair_link_note_end(c->run, slot->id,
                            (struct delivery_outcome){DELIVERY_UNANSWERED, (uint8_t)asked, 0});
-        pair_link_refuse(c->run, slot->id, unanswered_words[asked]);
+        pair_link_refuse(c->run, slot->id, alarm_code_name(ALARM_NO_REPLY),
+                         unanswered_words[asked]);
     } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
         const enum side from = state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL;
         pair_link_note_end(

@@ -220,8 +220,9 @@ void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool com
 /* Tell L1 that the two replies differ, in what run->news says. */
 void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot);
 
-/* Tell L1 that this command cannot be taken. */
-void pair_link_refuse(const struct pair_run *run, const char *id, const char *why);
+/* Tell L1 that this command cannot be taken. code: of the fault or alarm. */
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *code,
+                      const char *why);
 
 /* A command whose id is known is not sent again: tell L1 what became of it, when it is closed.
  * False: its id is not known, or stands for another command that is still open. */

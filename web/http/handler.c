@@ -54,6 +54,15 @@ bool web_problem_err(const struct web_request *request, struct web_response *res
                          kind == PROBLEM_BAD_PARAMETER ? err->where : NULL, detail);
 }
 
+bool web_problem_malformed(const struct web_request *request, struct web_response *response,
+                           const struct event *event)
+{
+    const bool malformed = event->kind == EVENT_MALFORMED;
+    return write_problem(request, response, PROBLEM_BAD_BODY,
+                         malformed ? event->malformed.fault : FAULT_NONE, NULL,
+                         malformed ? event->malformed.detail : "the body has another meaning");
+}
+
 bool web_problem_later(const struct web_request *request, struct web_response *response,
                        enum problem_kind kind, unsigned after_s, const struct err *err,
                        const char *detail)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "logger/message/event.h"
 #include "logger/message/json_write.h"
 #include "web/http/body.h"
 #include "web/http/problem.h"
@@ -126,6 +127,10 @@ bool web_problem(const struct web_request *request, struct web_response *respons
 /* The same for *err; its place is the parameter at fault where the kind is that one is bad. */
 bool web_problem_err(const struct web_request *request, struct web_response *response,
                      enum problem_kind kind, const struct err *err);
+
+/* The body is no message of the wanted kind; event: what the codec made of it. */
+bool web_problem_malformed(const struct web_request *request, struct web_response *response,
+                           const struct event *event);
 
 /* The same for what may do after so many seconds. The detail is that of *err, if it has one. */
 bool web_problem_later(const struct web_request *request, struct web_response *response,

@@ -83,8 +83,7 @@ void post_command(const struct web_request *request, struct web_response *respon
     struct event event;
     decode_command(request, request->body, request->body_bytes, &event);
     if (event.kind != EVENT_COMMAND) {
-        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    event.kind == EVENT_MALFORMED ? event.malformed.detail : "not a command");
+        web_problem_malformed(request, response, &event);
         return;
     }
     /* An object, so without the white space around it: */

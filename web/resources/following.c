@@ -89,7 +89,7 @@ static bool check_wish(const struct web_request *request, struct web_response *r
     lab_line_topic(request->view->prefix, "request", message.topic);
     (void)codec_decode(NULL, request->view->prefix, &message, keep_event, &event);
     if (event.kind != EVENT_REQUEST) {
-        return web_problem(request, response, PROBLEM_BAD_BODY, NULL, event.malformed.detail);
+        return web_problem_malformed(request, response, &event);
     }
     if (pair_following_check_wish(x, request->params->following, &event.request.following,
                                   &err) != STATUS_OK) {
