@@ -1,6 +1,7 @@
 #!/bin/sh
 # tandem follow: every experiment that is shipped, its outputs, and what is said about a bad one.
 set -eu
+. "$SOURCE/tests/support/fault_code.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -76,7 +77,8 @@ sed 's/q3_actual_rad/q7_actual_rad/' "$work/recording.csv" >"$work/lacks.csv"
 grep -q 'q3_actual_rad' "$work/err" || fail "which column: $(cat "$work/err")"
 sed 's/^moves:/joves:/' "$SOURCE/config/experiments/arm.yaml" >"$work/joves.yaml"
 "$TANDEM" follow "$work/joves.yaml" 2>"$work/err" >/dev/null && fail "a key that there is not"
-grep -q 'joves' "$work/err" && grep -q 'recording or moves' "$work/err" || fail "what lacks: $(cat "$work/err")"
+grep -q 'joves' "$work/err" || fail "which key: $(cat "$work/err")"
+says_fault '[missing_key' "$work/err" joves.yaml
 
 # Pictures, of all kinds; a title with quotes is text and nothing else.
 if command -v gnuplot >/dev/null; then
@@ -99,56 +101,60 @@ else
 fi
 status=0
 "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/none/x.svg" >"$work/out" 2>"$work/err" || status=$?
-[ "$status" = 1 ] && grep -q 'x.svg: cannot write' "$work/err" || fail "a picture nowhere: exit $status"
+[ "$status" = 1 ] && grep -q 'x.svg: ' "$work/err" || fail "a picture nowhere: exit $status"
+says_fault '[file_unwritable' "$work/err" 'a picture nowhere'
 (PATH=/nowhere "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/no.svg" >"$work/out" 2>"$work/err") &&
     fail "a picture without gnuplot"
-grep -q 'gnuplot: not found' "$work/err" || fail "gnuplot is not asked for: $(cat "$work/err")"
+says_fault '[process_failed' "$work/err" 'no gnuplot'
 [ ! -e "$work/no.svg" ] || fail "an empty picture is left"
 
 # What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
-refused() { # status, text, file's content
+refused() { # status, pattern that may begin with "[CODE] ", file's content
+    text=$2
     printf '%s' "$3" >"$work/bad.yaml"
     status=0
     "$TANDEM" follow "$work/bad.yaml" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" = "$1" ] || fail "'$2': exit $status, not $1"
-    grep -q "$2" "$work/err" || fail "'$2' is not said: $(cat "$work/err")"
+    case $text in "["*) says_fault "${text%%]*}" "$work/err" "$*"; text=${text#*]}; text=${text# } ;; esac
+    grep -q -- "$text" "$work/err" || fail "'$2' is not said: $(cat "$work/err")"
     [ ! -s "$work/out" ] || fail "'$2': something on stdout"
 }
 robots='reference: {vessel: wamv}
 plant: {vessel: wamv}
 '
-refused 2 'input.file is missing' "$robots"
+refused 2 '[missing_key] input.file' "$robots"
 refused 2 'bad.yaml:3:.*runs' "$robots"'runs: many
 '
-refused 1 'none.csv: ' "$robots"'input: {file: none.csv, columns: left_right}
+refused 1 '[file_unreadable] none.csv: ' "$robots"'input: {file: none.csv, columns: left_right}
 '
 printf 't_s,left\n0,1\n' >"$work/short.csv"
-refused 1 'short.csv.*right' "$robots"'input: {file: short.csv, columns: left_right}
+refused 1 '[missing_column] short.csv.*right' "$robots"'input: {file: short.csv, columns: left_right}
 '
 printf 't_s,left,right\n0,1,1\n0,1,1\n' >"$work/back.csv"
-refused 1 'back.csv:3.*rise' "$robots"'input: {file: back.csv, columns: left_right}
+refused 1 '[time_not_rising] back.csv:3' "$robots"'input: {file: back.csv, columns: left_right}
 '
 printf 't_s,left,right\n' >"$work/none.csv"
-refused 1 'none.csv: there is no row' "$robots"'input: {file: none.csv, columns: left_right}
+refused 1 '[no_data] none.csv: ' "$robots"'input: {file: none.csv, columns: left_right}
 '
 printf 't_s,left,right\n0,1,1\n' >"$work/ok.csv"
-refused 1 'bandwidth_radps: 80 is not possible' "$robots"'input: {file: ok.csv, columns: left_right}
+refused 1 '[out_of_range] bandwidth_radps: 80' "$robots"'input: {file: ok.csv, columns: left_right}
 control: {bandwidth_radps: 80}
 '
 printf 'a,b\n1,2\n' >"$work/draws.csv"
-refused 1 'as many columns' 'reference: {vessel: wamv}
+refused 1 '[wrong_count]' 'reference: {vessel: wamv}
 plant: {vessel: wamv, spread: intervals}
 ''input: {file: ok.csv, columns: left_right}
 draws: draws.csv
 '
-refused 2 'bad.yaml:2:.*below 0' 'kind: joint
+refused 2 '[out_of_range] bad.yaml:2:' 'kind: joint
 joint: {lag_s: [-1]}
 '
-refused 2 'bad.yaml:1:.*joint or arm is allowed' 'kind: jont
+refused 2 '[unknown_value] bad.yaml:1:' 'kind: jont
 '
 status=0
 "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --csv /dev/null/x >"$work/out" 2>"$work/err" || status=$?
-[ "$status" = 1 ] && grep -q 'cannot be made' "$work/err" || fail "a folder that cannot be: exit $status"
+[ "$status" = 1 ] || fail "a folder that cannot be: exit $status"
+says_fault '[file_unwritable' "$work/err" 'a folder that cannot be'
 status=0
 "$TANDEM" follow >/dev/null 2>&1 || status=$?
 [ "$status" = 2 ] || fail "no operand: exit $status"

@@ -17,15 +17,15 @@ python3 "$data/make.py" "$work" && for f in arm_poses arm_poses2 arm_joints; do
     cmp "$work/$f.csv" "$data/$f.csv" || fail "$f is not what make.py makes"
 done
 
-refuse 2 "unknown arm 'kuka', known are ur5, ur5e, paper" --model arm_kinematics --arm kuka "$data/arm_poses.csv"
-refuse 2 'arm is not for odometry' --model odometry --arm ur5 "$data/arm_poses.csv"
-refuse 2 "arm_friction has no 'a', but inertia1_as2, " --model arm_friction --current a=1 "$data/arm_joints.csv"
-refuse 1 "there is no column 'q1_rad'" --model arm_kinematics "$data/moves.csv"
-refuse 1 "there is no column 'qd1_radps'" --model arm_friction "$data/arm_poses.csv" --columns t=q1_rad
+refuse 2 "[unknown_name] 'kuka'" --model arm_kinematics --arm kuka "$data/arm_poses.csv"
+refuse 2 '[not_applicable] odometry' --model odometry --arm ur5 "$data/arm_poses.csv"
+refuse 2 "[unknown_name] 'a'" --model arm_friction --current a=1 "$data/arm_joints.csv"
+refuse 1 "[missing_column] 'q1_rad'" --model arm_kinematics "$data/moves.csv"
+refuse 1 "[missing_column] 'qd1_radps'" --model arm_friction "$data/arm_poses.csv" --columns t=q1_rad
 head -6 "$data/arm_poses.csv" >"$work/few.csv"
-refuse 1 '5 rows with all angles and a pose, apart from each other by 0.02 rad, 8 are needed' --model arm_kinematics "$work/few.csv"
+refuse 1 '[too_few] 5 ' --model arm_kinematics "$work/few.csv"
 head -40 "$data/arm_joints.csv" >"$work/few.csv"
-refuse 1 'no 2 s in a row' --model arm_friction "$work/few.csv"
+refuse 1 '[too_few] 2 s' --model arm_friction "$work/few.csv"
 refuse 1 'few.csv' --model arm_friction --validate "$work/few.csv" "$data/arm_joints.csv"
 
 say PASS 'held out ' --model arm_kinematics --validate "$data/arm_poses2.csv" "$data/arm_poses.csv"
@@ -48,7 +48,7 @@ say FAIL 'goes with the motion of joint' --model arm_friction --columns i2=i3_a,
 scale 'for (k = 2; k <= 19; k += 3) $k *= 57.29578' "$data/arm_joints.csv"
 say FAIL 'angles in degrees' --model arm_friction "$work/bent.csv"
 scale '$1 *= 1000' "$data/arm_joints.csv"
-refuse 1 'times must be in seconds' --model arm_friction "$work/bent.csv"
+refuse 1 '[wrong_unit] ' --model arm_friction "$work/bent.csv"
 "$TANDEM" identify --model arm_friction --json --validate "$data/arm_joints.csv" "$data/arm_joints.csv" >"$work/joints.json"
 # As a fit said, and as no joint is.
 "$TANDEM" identify --model arm_friction --current "$work/joints.json" --fail-if contradicts "$data/arm_joints.csv" >"$work/page" || fail "other joints: $(cat "$work/page")"

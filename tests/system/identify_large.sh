@@ -6,7 +6,8 @@ rows=${TANDEM_ROWS:-300000}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# identify STATUS TEXT ARGUMENT...: from standard input; one line on stderr where it fails, none else
+. "$SOURCE/tests/support/fault_code.sh"
+# identify STATUS TEXT|CODE ARGUMENT...: from standard input; one line on stderr where it fails, none else
 identify() {
     want=$1 text=$2 code=0
     shift 2
@@ -16,7 +17,7 @@ identify() {
         grep -qF -- "$text" "$work/out" || fail "no '$text': $(head -c 300 "$work/out")"
         [ ! -s "$work/err" ] || fail "words beside a result: $(head -c 300 "$work/err")"
     else
-        grep -qF -- "$text" "$work/err" || fail "no '$text': $(head -c 300 "$work/err")"
+        says_fault "[$text" "$work/err" "standard input"
         [ "$(wc -l <"$work/err")" = 1 ] || fail "more than one line: $(head -c 300 "$work/err")"
         [ ! -s "$work/out" ] || fail "output beside an error"
     fi
@@ -39,18 +40,18 @@ identify 0 "\"n\":$rows," <"$work/long.csv"
 
 # One row twice the length of what a line may have; a header of a million names; a line, a field and a quote that do not end.
 much() { head -c "${1}000000" /dev/zero | tr '\0' "$2"; }
-{ echo t,tau_u,tau_v,tau_r,u,v,r; much 100 1; } | identify 1 'the line is longer than'
-{ echo t,tau_u,tau_v,tau_r,u,v,r; printf '"'; much 100 1; } | identify 1 'the line is longer than'
-{ echo t,tau_u,tau_v,tau_r,u,v,r; printf '"'; much 10 '\n'; } | identify 1 'is a quote not closed?'
-much 100 , | identify 1 'is longer than'
-{ printf t; much 100 a; } | identify 1 'is longer than'
-awk 'BEGIN { for (i = 0; i < 1000; i++) printf "c%d,", i; print "t" }' | identify 1 'more than 512 columns'
+{ echo t,tau_u,tau_v,tau_r,u,v,r; much 100 1; } | identify 1 too_long
+{ echo t,tau_u,tau_v,tau_r,u,v,r; printf '"'; much 100 1; } | identify 1 too_long
+{ echo t,tau_u,tau_v,tau_r,u,v,r; printf '"'; much 10 '\n'; } | identify 1 too_long
+much 100 , | identify 1 too_long
+{ printf t; much 100 a; } | identify 1 too_long
+awk 'BEGIN { for (i = 0; i < 1000; i++) printf "c%d,", i; print "t" }' | identify 1 too_many
 { echo t,tau_u,tau_v,tau_r,u,v,r; awk 'BEGIN { for (i = 0; i < 5000; i++) printf "1,"; print "1" }'; } |
-    identify 1 'more than 512 columns'
-much 50 '\0' | identify 1 'is longer than'
-much 50 '\n' | identify 1 'no header line'
-much 50 '#' | identify 1 'is longer than'
-yes '# a remark' | head -n 2000000 | identify 1 'no header line'
+    identify 1 too_many
+much 50 '\0' | identify 1 too_long
+much 50 '\n' | identify 1 missing_header
+much 50 '#' | identify 1 too_long
+yes '# a remark' | head -n 2000000 | identify 1 missing_header
 
 # Too little memory is an answer as well. A sanitizer wants more than there is to give.
 if (ulimit -v 300000 && "$TANDEM" version >/dev/null 2>&1); then
@@ -62,7 +63,7 @@ if (ulimit -v 300000 && "$TANDEM" version >/dev/null 2>&1); then
         case $code in
         0) python3 -c 'import json, sys; json.load(sys.stdin)' <"$work/out" || fail "no document within $limit kB" ;;
         1) refused=1
-           grep -q 'memory' "$work/err" || fail "within $limit kB: $(head -c 300 "$work/err")"
+           says_fault '[no_memory' "$work/err" "$limit kB"
            [ "$(wc -l <"$work/err")" = 1 ] || fail "within $limit kB: $(head -c 300 "$work/err")" ;;
         127) ;; # the loader itself had too little
         *) fail "exit $code within $limit kB: $(head -c 300 "$work/err")" ;;

@@ -27,9 +27,9 @@ def real(rig):
     return rig.get("/api/v1/pairs/boat/dynamics")["real"]
 
 
-def refused(rig, pair, body, status, words):
+def refused(rig, pair, body, status, fault):
     code, problem = ask(rig, f"/api/v1/pairs/{pair}/identify", body=body)
-    assert code == status and words in problem["detail"], problem
+    assert code == status and problem["code"] == fault, problem
 
 
 def fit(rig):
@@ -58,9 +58,9 @@ def upload_journal(rig):
 def main():
     with Rig(PAIRS) as rig:
         rig.start_daemon()
-        refused(rig, "raft", b"", 404, "dynamics: {model: usv3}")
-        refused(rig, "boat", b"", 409, "the window holds 0 samples")
-        refused(rig, "boat", b'{"side": "virtual"}', 409, "not followed")
+        refused(rig, "raft", b"", 404, "no_dynamics")
+        refused(rig, "boat", b"", 409, "no_fit")
+        refused(rig, "boat", b'{"side": "virtual"}', 409, "no_fit")
         assert real(rig)["state"] == "collecting" and real(rig)["fit"] is None
         robot = rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "real", "--pace", 10, "--telemetry-rate", 100)
         pilot = Pilot(rig, 0.2, stamped=False)

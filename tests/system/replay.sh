@@ -1,6 +1,7 @@
 # tandem replay: odd recordings, several files, what it says of them, and wrong usage.
 set -eu
 fail() { echo "replay: $*" >&2; exit 1; }
+. "$SOURCE/tests/support/fault_code.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -51,8 +52,9 @@ clean() { move 2026-11-20 a; move 2026-11-21 b; }
 { move 2026-11-20 a; ahead; move 2026-11-21 b; } >ahead.jsonl
 clean >clean.jsonl
 timeout 60 "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || fail "a line far ahead: $?"
-grep -qF 'ahead.jsonl:4:1: stamped 2091-11-20T05:00:00' err && grep -qF '23741 days after what came before it (2026-11-20T05:00:03' err &&
-    grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
+grep -qF 'ahead.jsonl:4:1: ' err && grep -qF '2091-11-20T05:00:00' err && grep -qF '23741 days' err &&
+    grep -qF '2026-11-20T05:00:03' err && grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
+says_fault '[time_jump' err 'a line far ahead'
 "$TANDEM" replay -c probed.yaml clean.jsonl --json >want
 sed 's/"ahead":1/"ahead":0/; s/"lines":7/"lines":6/' out | cmp - want || fail "far ahead: $(cat out) instead of $(cat want)"
 "$TANDEM" replay -c probed.yaml ahead.jsonl 2>/dev/null | grep -qF '1 stamped far ahead' || fail "far ahead is not counted"
@@ -89,7 +91,6 @@ if [ -w /dev/full ]; then
     done
 fi
 
-. "$SOURCE/tests/support/fault_code.sh"
 # refuse STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
 refuse() {
     want=$1 text=$2

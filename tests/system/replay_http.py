@@ -88,7 +88,7 @@ def check_refusals(rig):
     _, text = request(rig, "POST", "/api/v1/replay?pair=r9", b"x", "text/csv", 400)
     assert json.loads(text)["parameter"] == "pair", text
     _, text = request(rig, "POST", "/api/v1/replay?model=usv3", b"x", "text/csv", 400)
-    assert "this resource has name pair refit" in text, text
+    assert json.loads(text)["code"] == "unknown_parameter", text
     request(rig, "POST", "/api/v1/replay?refit=1", b"x", "text/csv", 400)
     request(rig, "POST", "/api/v1/replay", b"{}", "application/json", 415)
     request(rig, "POST", "/api/v1/replay", b"", "text/csv", 400)

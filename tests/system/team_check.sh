@@ -4,11 +4,13 @@ fail() { echo "team_check: $*" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-check() { # expected status, words expected in the output, then the arguments
+. "$SOURCE/tests/support/fault_code.sh"
+check() { # expected status, words expected in the output that may begin with "[CODE] ", then the arguments
     want=$1; words=$2; shift 2
     status=0
     "$TANDEM" team check "$@" >"$work/out" 2>"$work/err" || status=$?
     [ "$status" -eq "$want" ] || fail "$*: exit $status, want $want: $(cat "$work/out" "$work/err")"
+    case $words in "["*) says_fault "${words%%]*}" "$work/err" "$*"; words=${words#*]}; words=${words# } ;; esac
     cat "$work/out" "$work/err" | grep -q -- "$words" || fail "$*: says $(cat "$work/out" "$work/err")"
 }
 
@@ -49,8 +51,8 @@ for file in config/examples/class*.yaml config/examples/seed004_A.yaml; do
     check 0 'complete, ' --failures 1 --losses 1 "$file"
 done
 
-check 2 'cannot open' "$work/none.yaml"
-check 2 'no teams' config/examples/lab.yaml
+check 2 '[file_unreadable]' "$work/none.yaml"
+check 2 '[missing_key]' config/examples/lab.yaml
 check 2 'needs FILE'
 check 2 'one FILE is wanted' "$work/trap.yaml" "$work/ordered.yaml"
 check 2 'within' --failures x "$work/ordered.yaml"

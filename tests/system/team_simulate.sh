@@ -113,7 +113,7 @@ says() { # STATUS TEXT ARGUMENT...: TEXT may begin with "[CODE] "
     grep -qF -- "$text" err || fail "$*: $(cat err)"
 }
 says 1 '[no_data] R2: ' cell.yaml
-[ "$(grep -c 'nothing tells' err)" = 8 ] || fail "eight laps are not known: $(cat err)"
+[ "$(grep -c '^tandem: R[12]: ' err)" = 8 ] || fail "eight laps are not known: $(cat err)"
 says 2 "[unknown_name] 'R7'" nominal.yaml --set R7.speed=+1% --set IB.capacity=0
 grep -q 'IB.capacity=0: ' err || fail "only the first: $(cat err)"
 says 2 "[unknown_name] IB.speed" nominal.yaml --set IB.speed=+1%
