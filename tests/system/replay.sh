@@ -52,7 +52,7 @@ clean() { move 2026-11-20 a; move 2026-11-21 b; }
 { move 2026-11-20 a; ahead; move 2026-11-21 b; } >ahead.jsonl
 clean >clean.jsonl
 timeout 60 "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || fail "a line far ahead: $?"
-grep -qF 'ahead.jsonl:4:1: ' err && grep -qF '2091-11-20T05:00:00' err && grep -qF '23741 days' err &&
+grep -qF 'ahead.jsonl:4:1: ' err && grep -qF '2091-11-20T05:00:00' err && grep -qF '23741 ' err &&
     grep -qF '2026-11-20T05:00:03' err && grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
 says_fault '[time_jump' err 'a line far ahead'
 "$TANDEM" replay -c probed.yaml clean.jsonl --json >want

@@ -715,7 +715,7 @@ static void test_bomb(void)
     (void)snprintf(file, sizeof file, "<mxfile><diagram>%s</diagram></mxfile>", text);
     CU_ASSERT_EQUAL_FATAL(drawing_open(file, strlen(file), &drawing, NULL), STATUS_OK);
     understand_page(drawing, 0, false);
-    CHECK("bomb", is_told_as("E-FILE", "8 MiB"));
+    CHECK("bomb", is_told_as("E-FILE", " 8 "));
     drawing_free(drawing);
 }
 
