@@ -34,8 +34,7 @@
 #include <unistd.h>
 
 enum {
-    TASKS = 2048, /* threads at once */
-    STEP_NS = 1000000,
+    TASKS = 2048,         /* threads at once */
     NUMBERS_LOOKED = 500, /* more new thread numbers than these: /proc is read whole */
     NAP_NS_MIN = 20000,
     NAP_NS_MAX = 1000000,
@@ -312,11 +311,11 @@ static int64_t find_limit(size_t *used)
 
 static int64_t floor_ns(int64_t ns)
 {
-    return ns - ns % STEP_NS;
+    return ns - ns % VIRTUAL_CLOCK_STEP_NS;
 }
 
-/* Move the time to the earliest limit, or up to a step behind it, for steps of many waits meet;
- * and end the waits whose limit is reached. */
+/* Move the time to the step of the earliest limit, and end the waits that have reached theirs.
+ */
 static bool move_time(void)
 {
     size_t used = 0;
@@ -324,7 +323,7 @@ static bool move_time(void)
     if (earliest == VIRTUAL_CLOCK_NEVER) {
         return false;
     }
-    const int64_t limit = floor_ns(earliest + STEP_NS - 1);
+    const int64_t limit = floor_ns(earliest + VIRTUAL_CLOCK_STEP_NS - 1);
     v.page->now_ns = limit;
     for (size_t i = 0; i < used; i++) {
         struct virtual_wait *w = &v.page->wait[i];

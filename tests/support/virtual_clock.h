@@ -21,6 +21,9 @@ enum { VIRTUAL_CLOCK_WAITS = 4096 }; /* threads of a test, at most */
 
 #define VIRTUAL_CLOCK_NEVER INT64_MAX
 
+/* The time moves in these steps, so that the limits of many waits meet. */
+#define VIRTUAL_CLOCK_STEP_NS INT64_C(1000000)
+
 /* One thread that waits, or once did. */
 struct virtual_wait {
     _Atomic int32_t tid; /* 0: free */

@@ -206,16 +206,25 @@ static long wait_call(int64_t until_ns, long number, long a, long b, long c, lon
     return result < 0 && errno == EINTR && now_ns() >= until_ns ? DUE : result;
 }
 
+/* The limit, or the step at most 1 us before it: what was computed in floating point is often a
+ * bit beyond a step, and would wait for the next one. Never now, or a loop would not end. */
+static int64_t round_limit(int64_t until_ns)
+{
+    const int64_t beyond_ns = until_ns % VIRTUAL_CLOCK_STEP_NS;
+    return beyond_ns <= 1000 && until_ns - beyond_ns > now_ns() ? until_ns - beyond_ns
+                                                                : until_ns;
+}
+
 static int64_t after_ns(int64_t ns)
 {
-    return ns < NEVER / 4 ? now_ns() + ns : NEVER;
+    return ns < NEVER / 4 ? round_limit(now_ns() + ns) : NEVER;
 }
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *t, struct timespec *left)
 {
     const int64_t ahead_ns = clock_ahead_ns(clock);
     const int64_t until_ns =
-        (flags & TIMER_ABSTIME) != 0 ? as_ns(t) - ahead_ns : after_ns(as_ns(t));
+        (flags & TIMER_ABSTIME) != 0 ? round_limit(as_ns(t) - ahead_ns) : after_ns(as_ns(t));
     if (ahead_ns < 0 || t->tv_nsec < 0 || t->tv_nsec >= SECOND_NS || t->tv_sec < 0) {
         return EINVAL;
     }
@@ -440,7 +449,7 @@ int pthread_cond_wait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict m
 int pthread_cond_clockwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
                            clockid_t clock, const struct timespec *restrict until)
 {
-    return wait_condition(cond, mutex, as_ns(until) - clock_ahead_ns(clock));
+    return wait_condition(cond, mutex, round_limit(as_ns(until) - clock_ahead_ns(clock)));
 }
 
 int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
@@ -457,7 +466,7 @@ int sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *r
         *(void **)&real = dlsym(RTLD_NEXT, "sem_clockwait");
     }
     static const struct timespec end = {4000000000, 0};
-    const int64_t until_ns = as_ns(until) - clock_ahead_ns(clock);
+    const int64_t until_ns = round_limit(as_ns(until) - clock_ahead_ns(clock));
     while (sem_trywait(sem) != 0) {
         const bool waits = begin_wait(until_ns);
         const int result = waits ? real(sem, CLOCK_MONOTONIC, &end) : -1;
