@@ -140,6 +140,8 @@ def main():
         c.hear(c.say("R1", "lock", resources=["Nothing"]), "R1", "REJECTED")
         assert "Error" in c.hear(c.say("R1", "lock", resources=["Place"]), "R1", "REJECTED")["detail"], "its lease has ended"
         rig.fetch("/api/v1/teams/cell/robots/R1/reset", "POST", b"", TOKEN)
+        # The answer does not wait for the lab, so that a message over MQTT may be there before it.
+        rig.wait(lambda: rig.get("/api/v1/teams/cell")["state"]["robots"]["R1"]["state"] != "ERROR", "the reset")
         both = c.hear(c.say("R1", "lock", resources=["Place", "Tool"]), "R1", "GRANTED")
         assert len(both["fences"]) == 2, both
         c.client.ended = True
