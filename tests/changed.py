@@ -189,20 +189,15 @@ class Reach:
         return parts + [self.closure(self.main, every - {self.commands[c]}, how) for c in sorted(started)]
 
     def roots(self, arguments):
-        """The objects of the C program that a test runs: of a program of many suites the one that an argument names."""
+        """The objects of the C programs that a test runs: of a program of many suites the one that an argument names."""
+        found = []
         for place, argument in enumerate(arguments):
-            path = pathlib.PurePath(argument)
-            name = str(path.relative_to(self.objects.build)) if path.is_relative_to(self.objects.build) else argument
-            if name not in self.objects.programs or name == "tandem":
-                continue
-            own = self.objects.programs[name][0]
+            own = self.objects.programs.get(argument.removeprefix(f"{self.objects.build}/"), ([],))[0]
             stems = {pathlib.PurePath(o).name.split(".")[0]: o for o in own}
-            for word in arguments[place + 1:]:
-                for stem in (word, "fuzz_" + word):
-                    if stem in stems:
-                        return [stems[stem]]
-            return own
-        return None
+            named = [stems[s] for word in arguments[place + 1:] for s in (word, "fuzz_" + word) if s in stems]
+            if own != self.main:
+                found += named or own
+        return found
 
     def script_files(self, pending):
         """{file: why} of scripts and what they run, source and import."""
@@ -243,17 +238,19 @@ class Reach:
     def of(self, name):
         """The files that a test reaches, data apart, as a list of Part; None when its program is not built."""
         if name not in self.reached:
-            arguments = self.tests[name].get("command", [])
-            roots = self.roots(arguments)
-            if roots is not None and any(root not in self.objects.files for root in roots):
+            roots = self.roots(self.tests[name].get("command", []))
+            if any(root not in self.objects.files for root in roots):
                 self.reached[name] = None
-            elif roots is not None:
-                near = {f for root in roots for f in self.objects.files[root] if f.startswith("tests/")}
-                near = near if any("TANDEM_PROGRAM" in self.text(f) for f in near) else ()
-                self.reached[name] = [self.closure(roots), *self.commands_of(near)]
-            else:
-                near = self.script_files({f: f"{f} is an argument" for f in self.given(name)})
-                self.reached[name] = [Part(near, near.get), *self.commands_of(near)]
+                return None
+            parts = [self.closure(roots)] if roots else []
+            near = {f for root in roots for f in self.objects.files[root] if f.startswith("tests/")}
+            near = near if any("TANDEM_PROGRAM" in self.text(f) for f in near) else set()
+            scripts = {f: f"{f} is an argument" for f in self.given(name)}
+            if not roots or any(pathlib.PurePath(f).suffix in {*SCRIPTS, ".md"} for f in scripts):
+                scripts = self.script_files(scripts)
+                parts.append(Part(scripts, scripts.get))
+                near.update(scripts)
+            self.reached[name] = [*parts, *self.commands_of(near)]
         return self.reached[name]
 
     def commands_of(self, files):

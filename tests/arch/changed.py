@@ -29,7 +29,7 @@ docs/tutorials/follow.md: system.document_follow
 """
 # At most this share of the tests, those of the architecture apart.
 FEW = {"tests/unit/test_svd.c": 0.01, "tests/golden/replay/moves/lab.yaml": 0.03,
-       "identification/arm/arm_friction.c": 0.25, "service/machines/code_lua.c": 0.06,
+       "identification/arm/arm_friction.c": 0.3, "service/machines/code_lua.c": 0.06,
        "docs/modbus.md": 0.02, "README.md": 0.02, "CHANGELOG.md": 0.02}
 
 
@@ -58,10 +58,10 @@ def main(build):
         elif not any(f.startswith(("tests/", "README", "docs/")) for part in reach.of(test) for f in part.files):
             faults.append(f"{test} does not reach its own source")
     status = reach.select(["base/status.h"])
-    compiled = [t for t in every if reach.roots(reach.tests[t]["command"]) is not None]
+    compiled = [t for t in every if t.split(".")[-2 if t[-1].isdigit() else -1].startswith("test_")]
     if sum(t in status for t in compiled) < 0.9 * len(compiled):
         faults.append(f"base/status.h selects {len(status)} tests")
-    for file in ("tests/CMakeLists.txt", "cmake/deps.sh", "twin/no_such.c", "no_" + "such"):
+    for file in ("tests/CMakeLists.txt", "cmake/deps.sh", "twin/no_such.c", "no" + "body"):
         faults += [] if len(reach.select([file])) == len(reach.tests) else [f"{file} does not select every test"]
     if time.process_time() - start > 20:
         faults.append(f"{time.process_time() - start:.0f} s of processor time, 20 s at most")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from changed import Reach, run  # noqa: E402
+from changed import Reach  # noqa: E402
 
 LIBRARY = "libtandem_rooms.so"
 ROOMS = ("base/", "logger/message/", "identification/", "twin/")  # the core
@@ -128,9 +128,11 @@ class Build:
 
     def command(self, test):
         """Its command with the programs linked here."""
-        return [str(self.folder / pathlib.PurePath(word).relative_to(self.dev))
-                if word.startswith(str(self.dev) + "/") and (self.folder / word[len(str(self.dev)) + 1:]).exists() else word
-                for word in self.reach.tests[test]["command"]]
+        words = []
+        for word in self.reach.tests[test]["command"]:
+            linked = self.folder / word.removeprefix(f"{self.dev}/")
+            words.append(str(linked) if word.startswith(f"{self.dev}/") and linked.exists() else word)
+        return words
 
 
 def count_core(root):
@@ -142,6 +144,3 @@ def count_core(root):
                 if re.match(r"build libtandem_(base|logger_message|identification|twin)\S*\.a: ", line)]
     call(["ninja", "-C", folder, "-j", "1", *archives], check=True, stdout=subprocess.DEVNULL)
     return folder
-
-
-__all__ = ["Build", "count_core", "run"]

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """How much would the tests notice? Small faults are put into the core, one at a time, and the tests judge each.
 
-usage: mutation.py measure               which lines each test runs, and how long it takes (build/mutation/measured.json)
-       mutation.py run [--seed N] [--count N] [--minutes M] [--room ROOM] [--nice N]
-                                         judge mutants that were not judged before, append them to table.tsv
-       mutation.py again [--minutes M]   judge once more what lived, after tests were added
-       mutation.py survivors [ROOM]      what lived, with the line
-       mutation.py report                write the table into CONTRIBUTING.md; list tests that killed nothing
+usage: mutation.py measure            which lines each test runs, and how long it takes (build/mutation/measured.json)
+       mutation.py run [--seed N] [--count N] [--minutes M] [--room ROOM] [--share S] [--nice N]
+                                      judge mutants that were not judged before, append them to table.tsv
+       mutation.py again [--minutes M] [--room ROOM]
+                                      judge once more what lived, after tests were added
+       mutation.py survivors [ROOM]   what lived, with the line
+       mutation.py report             write the table into CONTRIBUTING.md
 
-A mutant is one operator at one place of a file of the core. It is judged by the tests that tests/changed.py names and
-that ran the line when last measured: C tests, recorded cases, and scripts that compute; not by tests that wait for robots.
+A mutant is one operator at one place of a file of the core; --share S of them lie in the rooms that matter most. It is
+judged by the tests that tests/changed.py names and that ran the line when last measured: C tests, recorded cases and
+scripts that compute, not tests that wait for robots.
 A mutant that gives the same machine code at -O2 is not one. What is known to change nothing stands in equivalent.tsv,
 with the reason. Everything can be interrupted and started again.
 """
@@ -37,7 +39,6 @@ from report import key_of, read_table, room_of  # noqa: E402
 TABLE = HERE / "table.tsv"
 COLUMNS = ("commit", "seed", "file", "line", "operator", "before", "after", "text", "verdict", "test", "how")
 HEAVY = ("twin/pair", "logger/message", "identification/numeric", "identification/travel")
-SHARE_OF_HEAVY = 0.7
 BUDGET_S = 240  # for all tests of a mutant that lives
 
 
@@ -75,7 +76,7 @@ class Judge:
         self.measurement = Measurement(ROOT)
         if not self.measurement.times:
             sys.exit("mutation.py: nothing is measured; run `mutation.py measure` first")
-        self.build = Build(ROOT, "plain")
+        self.build = Build(ROOT, "judging")
         self.build.make()
         self.sources = {name: (self.build.sources / name).read_text() for name in self.build.compile}
         self.optimized = {}
@@ -125,7 +126,7 @@ class Judge:
         heavy = [n for n in sizes if room_of(n) in HEAVY]
         light = [n for n in sizes if n not in set(heavy)]
         if heavy and light:
-            names = heavy if random_one.random() < SHARE_OF_HEAVY else light
+            names = heavy if random_one.random() < self.options.share else light
             if names is heavy:  # each of these rooms alike, whatever its size
                 room = random_one.choice(HEAVY)
                 names = [n for n in heavy if room_of(n) == room]
@@ -162,7 +163,8 @@ class Judge:
             if self.options.room and room_of(row["file"]) != self.options.room:
                 continue
             source = self.sources.get(row["file"])
-            found = [m for m in mutants_of(source) if key_of(describe(row["file"], source, m)) == key_of(row)] if source else []
+            found = [m for m in mutants_of(source or "")
+                     if key_of(describe(row["file"], source, m)) == key_of(row)]
             if not found:
                 tell(f"{row['file']}:{row['line']}: the line is gone: {row['text']}")
                 continue
@@ -197,6 +199,7 @@ def main():
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--count", type=int, default=200)
     options.add_argument("--minutes", type=float, default=60)
+    options.add_argument("--share", type=float, default=0.7, help=f"of mutants in {', '.join(HEAVY)}")
     options.add_argument("--nice", type=int, default=19)
     given = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
