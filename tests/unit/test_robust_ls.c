@@ -245,6 +245,50 @@ static void test_majority(void)
     }
 }
 
+/* The standard error of a mean, by Huber's formula (Robust Statistics, 1981, section 7.6) and
+ * the psi functions as their authors wrote them. */
+static void test_standard_error(void)
+{
+    enum { N = 24 };
+    double x[N];
+    double y[N];
+    double e[N];
+    uint64_t state = 5;
+    for (size_t i = 0; i < N; i++) {
+        x[i] = 1.0;
+        y[i] = 3.0 + truth_normal(&state) + (i % 6 == 0 ? 4.0 : 0.0);
+    }
+    const struct robust_ls_problem problem = {x, y, N, 1, 1e-9, NULL};
+    for (int method = ROBUST_LS_HUBER; method <= ROBUST_LS_TUKEY; method++) {
+        const char *row = method == ROBUST_LS_HUBER ? "huber" : "tukey";
+        struct robust_ls_fit fit;
+        double psi2 = 0.0;
+        double mean = 0.0;
+        double square = 0.0;
+        CU_ASSERT_EQUAL_FATAL(
+            robust_ls_run(&problem, (enum robust_ls_method)method, e, NULL, &fit), STATUS_OK);
+        CHECK_INT(row, fit.method, method);
+        for (size_t i = 0; i < N; i++) {
+            const double z = e[i] / fit.sd;
+            const double u2 = z * z / (4.685 * 4.685);
+            const double huber = fmax(-1.345, fmin(1.345, z));
+            const double tukey = u2 < 1.0 ? z * (1.0 - u2) * (1.0 - u2) : 0.0;
+            const double slope = method == ROBUST_LS_HUBER ? (fabs(z) <= 1.345 ? 1.0 : 0.0)
+                                 : u2 < 1.0                ? (1.0 - u2) * (1.0 - 5.0 * u2)
+                                                           : 0.0;
+            const double psi = method == ROBUST_LS_HUBER ? huber : tukey;
+            psi2 += psi * psi / (N - 1);
+            mean += slope / N;
+            square += slope * slope / N;
+        }
+        const double k = 1.0 + (square - mean * mean) / (mean * mean) / N;
+        const double unit = 1.0;
+        CHECK(row, mean > 0.5 && mean < 0.9);
+        CHECK_NEAR(row, robust_ls_se(&fit, &unit), k * fit.sd * sqrt(psi2 / N) / mean, 1e-9,
+                   0.0);
+    }
+}
+
 static void test_no_memory(void)
 {
     struct travel_move moves[30];
@@ -284,6 +328,7 @@ int main(void)
     CU_add_test(suite, "lost column", test_lost_column);
     CU_add_test(suite, "blocks", test_blocks);
     CU_add_test(suite, "majority", test_majority);
+    CU_add_test(suite, "standard error", test_standard_error);
     CU_add_test(suite, "no memory", test_no_memory);
     return check_run();
 }
