@@ -714,6 +714,37 @@ static void test_rights(void)
     }
 }
 
+/* What a robot writes says what was read: every kind that robots write, with and without what
+ * is optional. */
+static void test_robot_writes(void)
+{
+    static const struct {
+        const char *topic, *payload;
+    } rows[] = {
+        {"tandem/v1/r1/command", "{\"op\":\"go\",\"rotation_rad\":0.5,\"displacement_m\":2}"},
+        {"tandem/v1/r1/real/reply", "{\"status\":\"done\"}"},
+        {"tandem/v1/r1/real/reply",
+         "{\"id\":\"c7\",\"t\":12.5,\"status\":\"error\",\"values\":{\"x_m\":0.25}}"},
+        {"tandem/v1/r1/real/telemetry",
+         "{\"t\":3.25,\"seq\":4,\"nu\":[0.5,-1],\"pose\":[1,2,3]}"},
+        {"tandem/v1/r1/real/connection", "{\"state\":\"online\"}"},
+        {"tandem/v1/r1/real/connection", "{\"state\":\"offline\"}"},
+        {"tandem/v1/r1/real/echo", "{\"probe\":1,\"sent\":2,\"t_received\":3,\"t\":4}"},
+    };
+    static struct seen seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[1024];
+        struct json_writer w;
+        CU_ASSERT_EQUAL_FATAL(decode(rows[i].topic, rows[i].payload, &seen), 1);
+        CU_ASSERT_NOT_EQUAL_FATAL(seen.event[0].kind, EVENT_MALFORMED);
+        json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+        native_write(&w, seen.event[0].kind, &seen.event[0].command);
+        CU_ASSERT_TRUE(json_write_end(&w));
+        text[w.used] = '\0';
+        CHECK_TEXT(rows[i].topic, text, rows[i].payload);
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -732,6 +763,7 @@ int main(void)
     CU_add_test(suite, "two codecs", test_two_codecs);
     CU_add_test(suite, "a foreign codec that remembers", test_foreign_codec);
     CU_add_test(suite, "out", test_out);
+    CU_add_test(suite, "robot writes", test_robot_writes);
     CU_add_test(suite, "table", test_table);
     CU_add_test(suite, "rights", test_rights);
     return check_run();
