@@ -7,16 +7,20 @@ import subprocess
 import tempfile
 
 from changed import differing
-from judge import SKIPPED, run_test
+from judge import KINDS, SKIPPED, run_test
 
 LIMIT_S = 6  # of a test that judges mutants; longer ones are left out
-SLOWED = 4   # by counting
+SLOWED = 4  # by counting
 COUNTERS = 0x01A10000
 
 
 def candidates(reach):
     """C tests, recorded cases and scripts that compute, without what only ./test --full runs."""
-    for name, test in reach.tests.items():
+    def place(name):
+        kind = name.split(".")[0]
+        return KINDS.index(kind) if kind in KINDS else len(KINDS)
+
+    for name, test in sorted(reach.tests.items(), key=lambda item: place(item[0])):
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         kind = name.split(".")[0]
         waits = kind in ("system", "sim") and properties.get("PROCESSORS", 1) < 3
@@ -55,7 +59,8 @@ class Measurement:
 
     def measure(self, plain, counted, commit, tell):
         if self.data["commit"] != commit:
-            self.data = {"commit": commit, "lines": self.executable_lines(counted), "tests": {}}
+            kept = self.unchanged(plain.reach) if self.data["commit"] else {}
+            self.data = {"commit": commit, "lines": self.executable_lines(counted), "tests": kept}
         for name in candidates(plain.reach):
             if name in self.data["tests"]:
                 continue
@@ -67,6 +72,12 @@ class Measurement:
                 self.data["tests"][name] = {"left_out": outcome.status}
                 tell(f"{name}: left out, status {outcome.status} after {time_s:.0f} s")
             self.save()
+
+    def unchanged(self, reach):
+        """What was measured of tests that reach nothing that has changed."""
+        changed = set(differing(self.root, self.data["commit"]))
+        return {name: test for name, test in self.data["tests"].items() if name in reach.tests and
+                not any(changed & part.files.keys() for part in reach.of(name) or ())}
 
     def lines_of(self, counted, name):
         with tempfile.TemporaryDirectory(prefix="tandem-counts-", dir="/dev/shm") as folder:
