@@ -189,7 +189,7 @@ class Reach:
         return parts + [self.closure(self.main, every - {self.commands[c]}, how) for c in sorted(started)]
 
     def roots(self, arguments):
-        """The objects of the C programs that a test runs: of a program of many suites the one that an argument names."""
+        """The objects of the C programs that a test runs; of a program of many suites the one that is named."""
         found = []
         for place, argument in enumerate(arguments):
             own = self.objects.programs.get(argument.removeprefix(f"{self.objects.build}/"), ([],))[0]

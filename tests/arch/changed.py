@@ -61,7 +61,7 @@ def main(build):
     compiled = [t for t in every if t.split(".")[-2 if t[-1].isdigit() else -1].startswith("test_")]
     if sum(t in status for t in compiled) < 0.9 * len(compiled):
         faults.append(f"base/status.h selects {len(status)} tests")
-    for file in ("tests/CMakeLists.txt", "cmake/deps.sh", "twin/no_such.c", "no" + "body"):
+    for file in ("tests/CMakeLists.txt", "cmake/deps.sh", "twin/no_such.c", "x" * 12):
         faults += [] if len(reach.select([file])) == len(reach.tests) else [f"{file} does not select every test"]
     if time.process_time() - start > 20:
         faults.append(f"{time.process_time() - start:.0f} s of processor time, 20 s at most")

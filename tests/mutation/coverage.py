@@ -112,7 +112,7 @@ class Measurement:
         return files
 
     def covering(self, reach, file, line):
-        """Tests that may notice a fault in a line: those that ran it when last measured, and those that have changed."""
+        """Tests that may notice a fault in a line: those that ran it when last measured, and changed ones."""
         selected = [t for t in reach.select([file]) if t in self.times]
         changed = set(differing(self.root, self.data["commit"]))
         if file in changed or line not in self.data["lines"].get(file, ()):
