@@ -21,8 +21,8 @@ const char *fault_name(enum fault fault)
 }
 
 /* Unless *err holds an error already. */
-static void fill_err(struct err *err, struct err head, const char *where, const char *format,
-                     va_list args)
+static PRINTF_LIKE(4, 0) void fill_err(struct err *err, struct err head, const char *where,
+                                       const char *format, va_list args)
 {
     if (err && err->code == STATUS_OK) {
         *err = head;

@@ -339,7 +339,7 @@ static void test_reported(void)
     script_init(&s, 1);
     script_open(&s);
     for (enum fault_kind kind = FAULT_ERROR; kind < FAULT_KIND_COUNT; kind++) {
-        struct event e = script_event("r1", AT(kind), EVENT_FAULT, SIDE_REAL);
+        struct event e = script_event("r1", AT((int)kind), EVENT_FAULT, SIDE_REAL);
         e.fault.kind = kind;
         lab_step(s.lab, &e, &s.fx);
     }
