@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 SHOTS = pathlib.Path(os.environ.get("BUILD", "build/asan")) / "screenshots"
 DESKTOP = (1360, 900)
 PHONE = (390, 844)
-PATIENCE_S = 40
+PATIENCE_S = 40 * int(os.environ.get("TANDEM_PATIENCE", "1"))
 
 
 class Browser:

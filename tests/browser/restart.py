@@ -6,6 +6,8 @@ import time
 from browser import PATIENCE_S, Browser
 from lab import Lab
 
+ROWS_SHOWN = 25  # of moves: ROWS in web/page/tab_lag.js
+
 
 def state(browser):
     return browser.text(".stream-state")
@@ -47,7 +49,9 @@ with Lab(pairs="r1: {}") as lab:
                      "nothing is wrong any more")
         assert browser.value("window.sameDocument"), "it was reloaded"
         shown = numbers(browser)
-        assert shown == list(range(shown[0], shown[0] - len(shown), -1)) and shown[-1] < before, (before, shown)
+        # None is missing; on a slow machine more moves came meanwhile than the list has rows.
+        assert shown == list(range(shown[0], shown[0] - len(shown), -1)), shown
+        assert shown[-1] < before or len(shown) == ROWS_SHOWN, (before, shown)
         assert "missed" not in state(browser), state(browser)
         browser.shot("back")
         # A connection that is refused, or cut, is noted by the browser itself.

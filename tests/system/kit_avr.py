@@ -50,6 +50,7 @@ def check_json_lines(folder, simulator):
         # simavr makes up for what it was late: its clock then runs fast for some ms.
         assert all(0.0 < e["real_motion_s"] < e["real_lap_s"] + 0.1 for e in entries), entries
         check_speeds(rig, "avr", "real", angular_speed_radps=2.0, linear_speed_mps=0.25)
+        rig.wait(lambda: rig.get("/api/v1/pairs/avr/clock")["real"]["drift_ppm"] is not None, "the drift is known", 120)
         clock = rig.get("/api/v1/pairs/avr/clock")["real"]
         print("clock:", clock)
         assert clock["probes"] > 20 and abs(clock["drift_ppm"]) < 2000, clock
