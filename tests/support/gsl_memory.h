@@ -2,6 +2,6 @@
 #ifndef TESTS_SUPPORT_GSL_MEMORY_H
 #define TESTS_SUPPORT_GSL_MEMORY_H
 
-extern long allocations_left; /* before GSL's allocations fail; -1: they never do */
+extern _Atomic long allocations_left; /* before GSL's allocations fail; -1: they never do */
 
 #endif

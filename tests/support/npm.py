@@ -14,10 +14,15 @@ def npm_has(*packages):
     npm = shutil.which("npm")
     real_time = {name: value for name, value in os.environ.items() if name not in ("LD_PRELOAD", "TANDEM_CLOCK")}
     NPM.mkdir(parents=True, exist_ok=True)
+    installed = NPM / "installed"  # a folder that is there may be half full
     with open(NPM / "lock", "w") as lock:  # two installations into one folder take parts from each other
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if all((NPM / "node_modules" / package.rpartition("@")[0]).exists() for package in packages):
+        have = installed.read_text().split() if installed.exists() else []
+        if set(packages) <= set(have):
             return True
-        return npm is not None and subprocess.run(
+        done = npm is not None and subprocess.run(
             ["timeout", "300", npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NPM,
              *packages], env=real_time, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        if done:
+            installed.write_text("\n".join({*have, *packages}))
+        return done

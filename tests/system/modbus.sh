@@ -1,5 +1,5 @@
 #!/bin/sh
-# needs: real time
+# needs: virtual time
 # A simulated arm on Modbus TCP, by clients that nobody here wrote, and by the controllers of examples/.
 command -v mbpoll >/dev/null && command -v mosquitto_pub >/dev/null || { echo "no mbpoll or mosquitto-clients"; exit 77; }
 for python in python3 /usr/bin/python3 none; do
