@@ -56,6 +56,7 @@ deps_to_test='
     gcc-avr             the C client as it is on an ATmega328P: how large it is, and at work
     avr-libc            its C library
     libsimavr-dev       runs that firmware
+    git                 ./test --changed asks it what differs
     patch               adds by each recipe of docs/adding.md what it says
     python3-pykdl       where the tool of an arm is, by others
 '

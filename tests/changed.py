@@ -125,6 +125,15 @@ class Part:
         self.files, self.why, self.objects = files, why, objects
 
 
+def list_sources(source):
+    """The files of a checkout; of a tree without git those outside build and hidden folders."""
+    try:
+        return run("git", "-C", str(source), "ls-files", "-co", "--exclude-standard").splitlines()
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        names = (path.relative_to(source) for path in source.rglob("*") if path.is_file())
+        return [str(name) for name in names if name.parts[0] != "build" and not name.parts[0].startswith(".")]
+
+
 class Reach:
     """Which files each test reaches, and how."""
 
@@ -132,7 +141,7 @@ class Reach:
         self.objects = Objects(pathlib.Path(build).resolve())
         self.source = self.objects.source
         self.closures, self.reached = {}, {}
-        self.tracked = run("git", "-C", str(self.source), "ls-files", "-co", "--exclude-standard").splitlines()
+        self.tracked = list_sources(self.source)
         self.scripts = {}
         for name in self.tracked:
             path = pathlib.PurePath(name)
