@@ -374,8 +374,8 @@ const struct team_laps *team_measured_laps(const struct team_measured *m, size_t
                                    : NULL;
 }
 
-/* By the team's own laps, which end when the real robot of a pair is there; of the virtual
- * robots alone by theirs. */
+/* The laps are those of the team, which end when the real robot of a pair is there. Virtual
+ * robots without a real one end theirs alone. */
 static enum status apply_laps(const struct team_measured *m, struct team_prediction *tp,
                               size_t robot)
 {

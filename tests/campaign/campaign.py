@@ -164,7 +164,7 @@ def log_choose(n, k):
 
 
 def find_lower(count, of, chance):
-    """The share at which so many come with that chance; Clopper and Pearson's bound."""
+    """The share that gives this count with that chance: the bound of Clopper and Pearson."""
 
     def at_least(share):
         term = math.exp(log_choose(of, count) + count * math.log(share) + (of - count) * math.log1p(-share))

@@ -162,7 +162,8 @@ struct tally {
 };
 
 /* A table's cells: the error of `name`, in `unit`. */
-static void report(const char *name, const char *unit, const struct tally *t, double scale)
+static void report_tally(const char *name, const char *unit, const struct tally *t,
+                         double scale)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%s_bias_%s", name, unit);
@@ -233,8 +234,8 @@ static void run_row(const struct row *row, enum clock_map_state state)
     campaign_row(state == CLOCK_MAP_LOCKED ? "locked" : "warming up", runs, "%s", name);
     campaign_count("reached", offset.n, runs);
     campaign_value("samples_used", used / n);
-    report("offset", "us", &offset, 1.0);
-    report("drift", "ppm", &drift, 1e6);
+    report_tally("offset", "us", &offset, 1.0);
+    report_tally("drift", "ppm", &drift, 1e6);
     campaign_end();
     CHECK_INT(name, jumped, 0);
     CHECK(name, offset.n * 10 >= 8 * runs);
@@ -397,7 +398,7 @@ static void test_probes(void)
         const double n = (double)offset.n;
         campaign_row("probes", RUNS, "%g, %g us, %s, %g Hz", rows[i].there_us, rows[i].back_us,
                      LAW_NAME[rows[i].law], rows[i].probes_hz);
-        report("offset", "us", &offset, 1.0);
+        report_tally("offset", "us", &offset, 1.0);
         campaign_value("round_trip_us", rtt_us / n);
         campaign_end();
         (void)snprintf(name, sizeof name, "probes %g/%g us", rows[i].there_us, rows[i].back_us);

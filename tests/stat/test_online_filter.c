@@ -101,7 +101,7 @@ static void note(struct outcome *o, const struct online_filter *f, size_t run)
     o->consistent += online_filter_consistent(f);
 }
 
-static void report(const char *row, struct outcome *o, double error[P])
+static void report_outcome(const char *row, struct outcome *o, double error[P])
 {
     const size_t runs = campaign.runs;
     campaign_row("errors", runs, "%s", row);
@@ -152,14 +152,14 @@ static void follow(const char *row, bool with_forces, bool adapt, double wrong,
         outliers += f.gate[ONLINE_OUTLIER];
     }
     (void)snprintf(text, sizeof text, "%s 150 s", row);
-    report(text, &half, got);
+    report_outcome(text, &half, got);
     /* A median of few draws wanders. */
     const double slack = runs >= 60 ? 1.5 : 1.0 + 6.0 / sqrt((double)runs);
     for (size_t j = 0; j < P; j++) {
         CHECK(text, got[j] <= slack * at_half[j]);
     }
     (void)snprintf(text, sizeof text, "%s 300 s", row);
-    report(text, &end, got);
+    report_outcome(text, &end, got);
     for (size_t j = 0; j < P; j++) {
         CHECK(text, got[j] <= slack * at_end[j]);
     }

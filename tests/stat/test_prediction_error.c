@@ -50,7 +50,7 @@ static void add(struct outcome *o, const struct dynamics_fit *fit, const double 
 }
 
 /* Returns the mean share of the intervals that hold. */
-static double report(const char *forces, const char *method, const struct outcome *o)
+static double report_outcome(const char *forces, const char *method, const struct outcome *o)
 {
     const double n = (double)campaign.runs;
     size_t held = 0;
@@ -117,9 +117,9 @@ static void repeat(bool with_forces)
         campaign_value(names[i], noise[i]);
     }
     campaign_end();
-    (void)report(forces, "output error, ordinary", &ordinary);
-    const double sandwich = report(forces, "output error, robust", &robust);
-    const double mean = report(forces, "prediction error", &predicted);
+    (void)report_outcome(forces, "output error, ordinary", &ordinary);
+    const double sandwich = report_outcome(forces, "output error, robust", &robust);
+    const double mean = report_outcome(forces, "prediction error", &predicted);
     /* Levels for 100 draws of nine intervals each, which depend on each other; fewer wander. */
     const double slack = runs >= 100 ? 0.0 : 0.5 / sqrt((double)runs);
     CHECK("coverage", mean >= 0.90 - slack && mean <= 0.99 + slack);

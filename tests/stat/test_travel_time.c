@@ -55,8 +55,8 @@ static struct outcome repeat(enum travel_method method, enum truth_noise noise, 
     return out;
 }
 
-static void report(enum travel_method method, enum truth_noise noise, double sd_s, size_t n,
-                   const struct outcome *o)
+static void report_outcome(enum travel_method method, enum truth_noise noise, double sd_s,
+                           size_t n, const struct outcome *o)
 {
     static const char *const names[TRAVEL_P] = {"t0", "ta", "tr", "inv_w", "inv_v"};
     campaign_row("accuracy", campaign.runs, "%s %.0f ms, N %zu, %s", noise_names[noise],
@@ -71,7 +71,7 @@ static void report(enum travel_method method, enum truth_noise noise, double sd_
     campaign_end();
 }
 
-static double percent(size_t count)
+static double percent_of_runs(size_t count)
 {
     return 100.0 * (double)count / (double)campaign.runs;
 }
@@ -88,13 +88,13 @@ static void test_coverage(void)
     static const size_t sizes[] = {20, 50, 200};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         const struct outcome o = repeat(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i]);
-        report(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i], &o);
+        report_outcome(TRAVEL_OLS, TRUTH_GAUSS, 0.05, sizes[i], &o);
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            CHECK_NEAR(travel_term_name((enum travel_term)j), percent(o.held[j]), 95.0, 0.0,
-                       slack(3.3));
+            CHECK_NEAR(travel_term_name((enum travel_term)j), percent_of_runs(o.held[j]), 95.0,
+                       0.0, slack(3.3));
         }
-        CHECK_NEAR("angular speed", percent(o.speed_held[0]), 95.0, 0.0, slack(3.3));
-        CHECK_NEAR("linear speed", percent(o.speed_held[1]), 95.0, 0.0, slack(3.3));
+        CHECK_NEAR("angular speed", percent_of_runs(o.speed_held[0]), 95.0, 0.0, slack(3.3));
+        CHECK_NEAR("linear speed", percent_of_runs(o.speed_held[1]), 95.0, 0.0, slack(3.3));
     }
 }
 
@@ -131,7 +131,8 @@ static void test_reference(void)
         char row[64];
         const struct outcome o =
             repeat(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n);
-        report(reference[i].method, reference[i].noise, reference[i].sd_s, reference[i].n, &o);
+        report_outcome(reference[i].method, reference[i].noise, reference[i].sd_s,
+                       reference[i].n, &o);
         (void)snprintf(row, sizeof row, "%s, %s, N %zu", noise_names[reference[i].noise],
                        travel_method_name(reference[i].method), reference[i].n);
         /* The reference has two digits: half a unit of the last one on top. */
@@ -140,8 +141,8 @@ static void test_reference(void)
         CHECK(row, o.v_median <= 1.2 * reference[i].v_median + 0.005);
         CHECK(row, o.v_p95 <= 1.2 * reference[i].v_p95 + 0.005);
         for (size_t j = TRAVEL_TA; j < TRAVEL_P; j++) {
-            CHECK(row, percent(o.held[j]) >= reference[i].coverage_min - slack(2.2));
-            CHECK(row, percent(o.held[j]) <= 96.0 + slack(3.0));
+            CHECK(row, percent_of_runs(o.held[j]) >= reference[i].coverage_min - slack(2.2));
+            CHECK(row, percent_of_runs(o.held[j]) <= 96.0 + slack(3.0));
         }
     }
 }
@@ -174,7 +175,7 @@ static void test_auto(void)
 
 /* 400 moves; both speeds fall by 12 % over moves 100 to 300. Root mean square of the relative
  * error in percent over moves 100 to 400. */
-static void ramp(enum truth_noise noise, double w_max, double v_max)
+static void check_ramp(enum truth_noise noise, double w_max, double v_max)
 {
     enum { RAMPS = 500 };
     const struct travel_kalman_params p = travel_kalman_defaults(1.0, 0.18);
@@ -212,8 +213,8 @@ static void ramp(enum truth_noise noise, double w_max, double v_max)
 
 static void test_ramp(void)
 {
-    ramp(TRUTH_GAUSS, 1.33, 0.64);
-    ramp(TRUTH_BLUETOOTH, 1.6, 0.8);
+    check_ramp(TRUTH_GAUSS, 1.33, 0.64);
+    check_ramp(TRUTH_BLUETOOTH, 1.6, 0.8);
 }
 
 /* Alarms where nothing changes: fewer than one in 10 000 moves, for every mix of moves. */

@@ -196,8 +196,8 @@ static size_t repeat(const struct truth *truth, struct tally *tally, size_t *whi
     return rows;
 }
 
-static void report(const struct truth *truth, const struct tally *tally, size_t rows,
-                   size_t white)
+static void report_rows(const struct truth *truth, const struct tally *tally, size_t rows,
+                        size_t white)
 {
     const size_t runs = campaign.runs;
     for (size_t i = 0; i < rows; i++) {
@@ -223,7 +223,7 @@ static void test_truth(const struct truth *truth)
     size_t white = 0;
     const double n = (double)campaign.runs;
     const size_t rows = repeat(truth, tally, &white);
-    report(truth, tally, rows, white);
+    report_rows(truth, tally, rows, white);
     CHECK(truth->name, (double)white >= (0.9 - campaign_slack(0.9)) * n);
     for (size_t i = 0; i < rows; i++) {
         const double noise = 3.0 * sqrt(tally[i].error2) / n;

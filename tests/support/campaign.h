@@ -123,7 +123,8 @@ static inline double campaign_slack(double share)
                                 : 3.0 * sqrt(share * (1.0 - share) / (double)campaign.runs);
 }
 
-/* A true share of `share` gives so few, or so many, in at least one of 1000 studies. */
+/* With the true share `share`, one study in 1000 or more gives a count as low as this one
+ * (campaign_is_enough), or as high (campaign_is_few). */
 static inline bool campaign_is_enough(size_t count, size_t of, double share)
 {
     return gsl_cdf_binomial_P((unsigned)count, share, (unsigned)of) >= 0.001;

@@ -310,7 +310,7 @@ int poll(struct pollfd *fds, nfds_t n, int limit_ms)
     return ppoll(fds, n, limit_ms < 0 ? NULL : &limit, NULL);
 }
 
-/* What poll() is called when it is compiled with _FORTIFY_SOURCE. */
+/* The compiler calls this in place of poll() under _FORTIFY_SOURCE. */
 int __poll_chk(struct pollfd *fds, nfds_t n, int limit_ms, size_t size);
 int __poll_chk(struct pollfd *fds, nfds_t n, int limit_ms, size_t size)
 {
@@ -490,7 +490,7 @@ int sem_timedwait(sem_t *restrict sem, const struct timespec *restrict until)
     return sem_clockwait(sem, CLOCK_REALTIME, until);
 }
 
-/* Nobody may block the signal that ends waits. */
+/* The signal that ends waits stays open: a program cannot block it. */
 
 static int mask_signals(const char *name, int how, const sigset_t *set, sigset_t *before)
 {

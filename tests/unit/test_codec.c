@@ -714,8 +714,8 @@ static void test_rights(void)
     }
 }
 
-/* What a robot writes says what was read: every kind that robots write, with and without what
- * is optional. */
+/* Every kind of message that robots write reads back as written, with and without its optional
+ * members. */
 static void test_robot_writes(void)
 {
     static const struct {

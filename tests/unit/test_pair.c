@@ -330,7 +330,7 @@ static void test_link_alarms(void)
     }
 }
 
-/* What a robot or its codec reports. */
+/* Reports of robots and codecs become alarms with the code of their cause. */
 static void test_reported(void)
 {
     static const char *const codes[FAULT_KIND_COUNT + 2] = {

@@ -223,7 +223,7 @@ static void test_errors(void)
     CHECK_INT("none was sent", atomic_load(&fixture.commands), 0);
 }
 
-/* What the codec refuses has the code that the codec gives it. */
+/* A body that the codec refuses gets the code of the codec. */
 static void test_codes_of_bodies(void)
 {
     static const char pairs[] = "/api/v1/pairs/r1";

@@ -132,7 +132,8 @@ bool web_problem_err(const struct web_request *request, struct web_response *res
 bool web_problem_malformed(const struct web_request *request, struct web_response *response,
                            const struct event *event);
 
-/* The same for what may do after so many seconds. The detail is that of *err, if it has one. */
+/* The same for a request that may be repeated after some seconds. The detail is that of *err,
+ * if it has one. */
 bool web_problem_later(const struct web_request *request, struct web_response *response,
                        enum problem_kind kind, unsigned after_s, const struct err *err,
                        const char *detail);
