@@ -419,7 +419,7 @@ enum status store_check_mark(struct store *store, const struct store_mark *mark,
     char sql[320];
     int64_t held = 0;
     if (mark->store != store->mark.store) {
-        return err_set(err, STATUS_E_STALE, FAULT_OUTDATED_COPY, path,
+        return err_set(err, STATUS_E_STALE, FAULT_STORE_REPLACED, path,
                        "it was made anew, or is another lab's");
     }
     if (mark->rows > store->mark.rows) {

@@ -118,6 +118,7 @@ static void refusals(void)
     CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, true, &out, &err),
               STATUS_E_STALE);
     CHECK_TEXT("says both", fault_name(err.fault), "version_mismatch");
+    CHECK(err.text, strstr(err.text, " 3") && strstr(err.text, " 4"));
     err = (struct err){0};
     CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, true, &out, &err),
               STATUS_E_STALE);

@@ -203,6 +203,7 @@ static void test_check(void)
     p.gains.bandwidth_radps[1] = 60.0;
     CHECK_INT("too fast", follower_check(&p, &err), STATUS_E_RANGE);
     CHECK_TEXT("with the limit", fault_name(err.fault), "out_of_range");
+    CHECK(err.text, strstr(err.text, "50") != NULL);
     p = params(0.0);
     CHECK_INT("no period", follower_check(&p, NULL), STATUS_E_RANGE);
     p = params(0.01);

@@ -164,7 +164,7 @@ static void queue_loses_its_file(void)
     struct store_queue_stats stats;
     store_queue_stats(q, &stats);
     CHECK("behind", stats.behind && stats.lacks == 1 && !store_queue_covers(q, 1));
-    CHECK_TEXT("lacks", fault_name(stats.lack.fault), "outdated_copy");
+    CHECK_TEXT("lacks", fault_name(stats.lack.fault), "store_replaced");
     /* The row again, and one that just happened. */
     struct store_row row = row_of(STORE_ENTRIES, "a", 1, 1000000, "SYNC");
     row.again = 1;
