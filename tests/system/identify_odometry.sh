@@ -45,6 +45,7 @@ doubt 'a factor of 2 pi' "$work/revolutions.csv"
 "$TANDEM" identify --model odometry --plausible off "$work/revolutions.csv" | grep -q 'run: PASS' || fail "revolutions doubted"
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 *= 57.29578; $6 *= 57.29578 } { print }' "$work/wheels.csv" >"$work/wheels_deg.csv"
 refuse 1 '[too_few] 1199 ' --model odometry "$work/wheels_deg.csv"
+refuse 1 'radians' --model odometry "$work/wheels_deg.csv" # the unit that it doubts
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 *= 1000 } { print }' "$work/wheels.csv" >"$work/ms.csv"
 doubt 'looks like milliseconds' "$work/ms.csv"
 sed -n '1p; 502,701p' "$work/wheels.csv" | "$TANDEM" identify --model odometry - >"$work/page"

@@ -27,9 +27,9 @@ def real(rig):
     return rig.get("/api/v1/pairs/boat/dynamics")["real"]
 
 
-def refused(rig, pair, body, status, fault):
+def refused(rig, pair, body, status, fault, number=""):
     code, problem = ask(rig, f"/api/v1/pairs/{pair}/identify", body=body)
-    assert code == status and problem["code"] == fault, problem
+    assert code == status and problem["code"] == fault and number in problem["detail"], problem
 
 
 def fit(rig):
@@ -59,7 +59,7 @@ def main():
     with Rig(PAIRS) as rig:
         rig.start_daemon()
         refused(rig, "raft", b"", 404, "no_dynamics")
-        refused(rig, "boat", b"", 409, "no_fit")
+        refused(rig, "boat", b"", 409, "no_fit", " 0 ")
         refused(rig, "boat", b'{"side": "virtual"}', 409, "no_fit")
         assert real(rig)["state"] == "collecting" and real(rig)["fit"] is None
         robot = rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "real", "--pace", 10, "--telemetry-rate", 100)

@@ -1,4 +1,4 @@
-/* needs: threads */
+/* needs: threads, virtual time */
 /* Uploads and jobs over real sockets: what is taken, what is refused and when. It runs threads.
  */
 #include "tests/support/check.h"
@@ -260,11 +260,13 @@ static void test_crowd(void)
         http_request(port, "POST", "/api/v1/identify?model=usv3", CSV, "t\n0\n");
     CHECK_INT("no room", reply.status, 429);
     CHECK_TEXT("try again", http_header(&reply, "Retry-After", text, sizeof text), "5");
-    check_contract("no room", "/api/v1/identify", "post", PROBLEM_MEDIA_TYPE, &reply);
-    http_free(&reply);
     (void)close(fd[0]);
     wait_uploads(1);
     (void)http_send(fd[1], "\n1\n2\n", 5);
+    /* Comparing with the contract takes seconds under a sanitizer, and the server cuts off
+     * whoever sends nothing for that long. */
+    check_contract("no room", "/api/v1/identify", "post", PROBLEM_MEDIA_TYPE, &reply);
+    http_free(&reply);
     reply = http_receive(fd[1]);
     CHECK_INT("slow, and taken", reply.status, 202);
     CHECK_TEXT("in pieces", fixture.upload, "t\n0\n1\n2\n");
@@ -284,12 +286,13 @@ static double now_s(void)
 static void test_dribble(void)
 {
     const int fd = send_head("Content-Length: 1000\r\n");
+    const double most_s = 1e-3 * (double)wait_limit_ms(11000);
     const double begin_s = now_s();
-    while (now_s() - begin_s < 12.0 && http_send(fd, "x", 1)) {
+    while (now_s() - begin_s < most_s + 1.0 && http_send(fd, "x", 1)) {
         (void)usleep(300 * 1000);
     }
     const double took_s = now_s() - begin_s;
-    CHECK("cut off after a while", took_s > 4.0 && took_s < 11.0);
+    CHECK("cut off after a while", took_s > 4.0 && took_s < most_s);
     (void)close(fd);
     wait_uploads(0);
 }
