@@ -119,7 +119,8 @@ static void test_malformed(void)
          "too_long"},
         {"text for a number", "tandem/v1/r1/command", "{\"op\":\"go\",\"rotation_rad\":\"1\"}",
          0, "not_a_number"},
-        {"NaN", "tandem/v1/r1/command", "{\"op\":\"go\",\"rotation_rad\":NaN}", 0, "not_a_number"},
+        {"NaN", "tandem/v1/r1/command", "{\"op\":\"go\",\"rotation_rad\":NaN}", 0,
+         "not_a_number"},
         {"overflow", "tandem/v1/r1/command", "{\"op\":\"go\",\"rotation_rad\":1e400}", 0,
          "out_of_range"},
         {"twice", "tandem/v1/r1/command", "{\"op\":\"go\",\"op\":\"halt\"}", 0,
@@ -268,6 +269,9 @@ static void test_arm_members(void)
     (void)decode("tandem/v1/r1/command", "{\"op\":\"goto\",\"pose\":{\"x\":1}}", &seen);
     CHECK_INT("another's", seen.event[0].kind, EVENT_COMMAND);
     CHECK_INT("nothing of it", arm->told, 0);
+    (void)decode("tandem/v1/r1/command",
+                 "{\"op\":\"halt\",\"q_rad\":[1],\"a_radps2\":\"hard\"}", &seen);
+    CHECK_INT("nothing of what a halt cannot read", arm->told, 0);
 }
 
 static void test_arm_malformed(void)

@@ -79,6 +79,12 @@ static void test_tables(void)
          "a,b\n1,2\n",
          "a|b", "1|2/"},
         {"byte order mark alone", "\xEF\xBB\xBF\na\n1\n", "a", "1/"},
+        {"a mark in a row is text",
+         "a\n\xEF\xBB\xBF"
+         "1\n",
+         "a",
+         "\xEF\xBB\xBF"
+         "1/"},
         {"short lines", "a\n1\n", "a", "1/"},
         {"blanks", " a , b\t\n 1 ,  2 \n", "a|b", "1|2/"},
         {"quotes", "\"a\",\"b c\"\n\"1\", \"2\" \n", "a|b c", "1|2/"},

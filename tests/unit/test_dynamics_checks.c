@@ -677,6 +677,27 @@ static void test_memory(void)
     }
 }
 
+/* A part that begins late in the recording is summarised by its own rows alone. */
+static void test_summary_of_a_part(void)
+{
+    enum { COUNT_ALL = 60, FIRST = 20 };
+    double residual[COUNT_ALL];
+    double measured[COUNT_ALL];
+    for (size_t k = 0; k < COUNT_ALL; k++) {
+        measured[k] = k < FIRST ? 100.0 : (double)(k % 7);
+        residual[k] = k < FIRST ? -50.0 : 0.1 * (double)(k % 3) - 0.1;
+    }
+    struct residual_summary part;
+    struct residual_summary alone;
+    residual_summarise(residual, measured, (const size_t[]){FIRST, COUNT_ALL}, 1, &part);
+    residual_summarise(residual + FIRST, measured + FIRST,
+                       (const size_t[]){0, COUNT_ALL - FIRST}, 1, &alone);
+    CHECK_INT("rows", part.n, COUNT_ALL - FIRST);
+    CHECK_NEAR("rmse", part.rmse, alone.rmse, 0.0, 0.0);
+    CHECK_NEAR("r2", part.r2, alone.r2, 0.0, 0.0);
+    CHECK("r2 of these rows", part.r2 > 0.99 && part.r2 < 1.0);
+}
+
 /* What the parts of a recording say of a parameter, and what held-out data ask for, as JSON. */
 static void test_report_parts(void)
 {
@@ -763,6 +784,7 @@ int main(void)
     CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "effort", test_effort);
     CU_add_test(suite, "report parts", test_report_parts);
+    CU_add_test(suite, "summary of a part", test_summary_of_a_part);
     CU_add_test(suite, "causes", test_causes);
     CU_add_test(suite, "advice for all", test_advice_for_all);
     CU_add_test(suite, "dead columns", test_dead_columns);

@@ -217,6 +217,33 @@ static void test_sizes(void)
     }
 }
 
+/* A pose that the arm cannot reach has no move, so no size; the calibration leaves it out. */
+static void test_out_of_reach(void)
+{
+    static struct lab_of_arms lab;
+    open_lab(&lab, &exact, &exact);
+    tell_telemetry(&lab, SIDE_REAL, -1.0, WORK, (double[ARM_JOINTS]){0.0});
+    double q[ARM_JOINTS];
+    memcpy(q, WORK, sizeof q);
+    q[0] += 0.5;
+    struct event e = to_joints(&lab, q);
+    (void)run_move(&lab, &e);
+    script_clear(&lab.s);
+    e = command_event(&lab, "movej");
+    e.command.arm.told = 1U << EVENT_ARM_POSE;
+    e.command.arm.pose_count = 6;
+    e.command.arm.pose[0] = 3.0;
+    lab_step(lab.s.lab, &e, &lab.s.fx);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        tell_end(&lab, s, lab.t_s + 1.2, e.command.id, REPLY_DONE, q);
+    }
+    const struct script_effect *entry = script_find(&lab.s, EFFECT_ENTRY, 0);
+    CU_ASSERT_FATAL(entry != NULL);
+    CHECK_NEAR("no rotation", entry->entry.rotation_rad, 0.0, 0.0, 0.0);
+    CHECK_INT("no move", moves_of(&lab, SIDE_REAL), 1);
+    script_close(&lab.s);
+}
+
 /* A size that was told stands; one whose time was commanded is no evidence of speeds. */
 static void test_told(void)
 {
@@ -676,6 +703,7 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("pair_arm", NULL, NULL);
     CU_add_test(suite, "sizes", test_sizes);
+    CU_add_test(suite, "out of reach", test_out_of_reach);
     CU_add_test(suite, "told", test_told);
     CU_add_test(suite, "repeated", test_repeated);
     CU_add_test(suite, "waiting", test_waiting);

@@ -364,6 +364,32 @@ static void test_auto(void)
     script_close(&s);
 }
 
+static void say_boot(struct script *s, double t_s, const char *boot)
+{
+    struct event e = script_event("r1", AT(t_s), EVENT_CONNECTION, SIDE_VIRTUAL);
+    e.connection.online = true;
+    (void)snprintf(e.connection.boot, sizeof e.connection.boot, "%s", boot);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+/* A simulator that starts again gets the parameters in use, if any were ever promoted. */
+static void test_restarted(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    say_boot(&s, 0, "one");
+    say_boot(&s, 0.5, "two");
+    CHECK_INT("nothing promoted, nothing sent", script_count(&s, EFFECT_PARAMETERS), 0);
+    do_moves(&s, 1, 60, 0.2, 0.25);
+    request(&s, 1300, REQUEST_PROPOSE, 0);
+    request(&s, 1301, REQUEST_PROMOTE, 0);
+    script_clear(&s);
+    say_boot(&s, 1302, "three");
+    CHECK_INT("sent again", script_count(&s, EFFECT_PARAMETERS), 1);
+    script_close(&s);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -374,5 +400,6 @@ int main(void)
     CU_add_test(suite, "payload", test_payload);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "auto", test_auto);
+    CU_add_test(suite, "restarted", test_restarted);
     return check_run();
 }

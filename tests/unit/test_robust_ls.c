@@ -245,6 +245,27 @@ static void test_majority(void)
     }
 }
 
+/* Rows far away that agree with each other draw least absolute deviations to them: only
+ * solutions through few rows show the line that most rows keep. */
+static void test_far_rows(void)
+{
+    enum { ROWS = 50, FAR = 12 };
+    double x[ROWS * 2];
+    double y[ROWS];
+    struct robust_ls_fit fit;
+    for (size_t i = 0; i < ROWS; i++) {
+        const bool far = i < FAR;
+        x[2 * i] = 1.0;
+        x[2 * i + 1] = far ? 30.0 + 0.01 * (double)i : 0.02 * (double)i;
+        y[i] = far ? -20.0 : 1.0 + 2.0 * x[2 * i + 1] + 0.01 * sin(40.0 * (double)i);
+    }
+    const struct robust_ls_problem problem = {.x = x, .y = y, .n = ROWS, .p = 2, .floor = 1e-4};
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, NULL, NULL, &fit),
+                          STATUS_OK);
+    CHECK_NEAR("level", fit.beta[0], 1.0, 0.0, 0.01);
+    CHECK_NEAR("slope", fit.beta[1], 2.0, 0.0, 0.02);
+}
+
 /* The standard error of a mean, by Huber's formula (Robust Statistics, 1981, section 7.6) and
  * the psi functions as their authors wrote them. */
 static void test_standard_error(void)
@@ -328,6 +349,7 @@ int main(void)
     CU_add_test(suite, "lost column", test_lost_column);
     CU_add_test(suite, "blocks", test_blocks);
     CU_add_test(suite, "majority", test_majority);
+    CU_add_test(suite, "far rows", test_far_rows);
     CU_add_test(suite, "standard error", test_standard_error);
     CU_add_test(suite, "no memory", test_no_memory);
     return check_run();
