@@ -4,6 +4,7 @@
 #include "logger/codecs/codecs.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/payload.h"
+#include "logger/message/record_json.h"
 
 struct seen {
     size_t count;
@@ -224,6 +225,24 @@ static void test_ros_stamps(void)
     CHECK_INT("echo", seen.event[0].kind, EVENT_ECHO);
     CHECK_INT("received", seen.event[0].echo.source_received_us, 1000000);
     CHECK("sent was not told", seen.event[0].echo.sent_us == LAB_TIME_NONE);
+}
+
+/* A probe as it goes to a robot, and a robot's fault as the event log shows it. */
+static void test_probe_and_fault(void)
+{
+    char text[512] = "";
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    native_write_probe(&w, 7, 12500000);
+    CHECK("room", json_write_end(&w));
+    CHECK_TEXT("probe", text, "{\"probe\":7,\"sent\":12.5}");
+    struct event e = {.kind = EVENT_FAULT, .side = SIDE_REAL, .fault.kind = FAULT_ESTOP};
+    (void)snprintf(e.fault.detail, sizeof e.fault.detail, "pressed");
+    memset(text, 0, sizeof text);
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    event_write_json(&w, NULL, &e, 3);
+    CHECK("room", json_write_end(&w));
+    CHECK(text, strstr(text, "\"op\":\"estop\",\"detail\":\"pressed\"") != NULL);
 }
 
 /* What an arm is told is read of its operations, wherever "op" stands; of others the same names
@@ -758,6 +777,7 @@ int main(void)
     CU_add_test(suite, "malformed", test_malformed);
     CU_add_test(suite, "malformed id", test_malformed_id);
     CU_add_test(suite, "misspelt", test_misspelt);
+    CU_add_test(suite, "probe and fault", test_probe_and_fault);
     CU_add_test(suite, "arm members", test_arm_members);
     CU_add_test(suite, "arm malformed", test_arm_malformed);
     CU_add_test(suite, "command", test_command_fields);

@@ -231,6 +231,11 @@ static void test_book(void)
     CHECK("nothing to roll back", !parameters_rollback(&book, &now, &why));
     CHECK_INT("first", propose(&book, 0.20, AT(1))->version, 1);
     CHECK("all is news", parameters_is_news(&book, &book.set[0]));
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        CHECK_NEAR("a simulator is asked for the values", book.set[0].told.value[j],
+                   book.set[0].value[j], 0.0, 0.0);
+        CHECK("and for no factor", isnan(book.set[0].told.adjust[j]));
+    }
     CHECK_INT("promoted", parameters_promote(&book, 0, &why)->version, 1);
     CHECK("not twice", !parameters_promote(&book, 1, &why));
     CHECK_INT("second", propose(&book, 0.20, AT(2))->version, 2);
