@@ -32,6 +32,7 @@ struct model_loader {
     uint32_t nodes[5]; /* of the sections, as in sections */
 };
 
+/* config/model_tree.c: the tree, as the readers of a model walk it. */
 uint32_t model_next(const struct model_loader *l, uint32_t node);
 bool model_is_kind(const struct model_loader *l, uint32_t node, enum tree_kind kind);
 

@@ -19,12 +19,6 @@ enum {
 
 /* A move this many standard deviations out is a late reply, unless there are many. */
 static const double FAR_SD = 10.0;
-/* Of robots that reply late one time in twenty a table has more than a tenth of such moves
- * every now and then, a short one above all. */
-static const double MANY_RATIO = 0.1;
-static const double LATE_RATIO = 0.05;
-static const double LATE_CHANCE = 0.02;
-
 /* Shares of laws that hold to which a test may object. */
 static const double DRIFT_CHANCE = 0.003;
 static const double STEP_CHANCE = 0.005;
@@ -37,55 +31,6 @@ enum { KIND_MIN = 4 };
 /* A speed that differs by less is nobody's concern. */
 static const double MATTERS = 0.03;
 
-bool travel_law_many(size_t out, size_t n)
-{
-    return (double)out > MANY_RATIO * (double)n &&
-           gsl_cdf_binomial_Q((unsigned)out - 1, LATE_RATIO, (unsigned)n) < LATE_CHANCE;
-}
-
-void law_count_all_of_many(struct law_rows *w)
-{
-    const size_t n = w->problem->n;
-    if (travel_law_many(n - (size_t)w->rows, n)) {
-        for (size_t i = 0; i < n; i++) {
-            w->counts[i] = 1.0;
-        }
-        w->rows = (double)n;
-    }
-}
-
-enum status law_fit_plain(struct law_rows *w)
-{
-    const struct robust_ls_problem *all = w->problem;
-    struct robust_ls_fit plain;
-    struct robust_ls_problem counted = {.x = w->x, .y = w->y, .p = all->p, .floor = all->floor};
-    for (size_t i = 0; i < all->n; i++) {
-        if (w->counts[i] > 0.0) {
-            memcpy(w->x + counted.n * all->p, all->x + i * all->p, all->p * sizeof *w->x);
-            w->y[counted.n++] = all->y[i];
-        }
-    }
-    counted.plain = counted.n == all->n ? all->plain : NULL;
-    const enum status st = robust_ls_run(&counted, ROBUST_LS_OLS, NULL, NULL, &plain);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    w->t0_s = plain.beta[TRAVEL_T0];
-    for (size_t k = 0; k < TRAVEL_SIZES; k++) {
-        double unit[ROBUST_LS_P_MAX] = {0.0};
-        unit[law_size_term(k)] = 1.0;
-        w->inverse[k] =
-            robust_ls_estimable(&plain, unit) ? plain.beta[law_size_term(k)] : (double)NAN;
-    }
-    w->plain_rss = 0.0;
-    for (size_t i = 0; i < all->n; i++) {
-        w->residual[i] = all->y[i] - dot_product(plain.beta, all->x + i * all->p, all->p);
-        w->plain_rss += w->counts[i] * w->residual[i] * w->residual[i];
-    }
-    span_find(all->x, w->counts, all->n, all->p, w->q, &w->span);
-    return STATUS_OK;
-}
-
 /* The row of a move, with its sizes as they are or times `by`. */
 static void add_sizes(const struct law_rows *w, size_t i, double by, struct span_added *added)
 {
@@ -94,20 +39,6 @@ static void add_sizes(const struct law_rows *w, size_t i, double by, struct span
         z[k] = w->counts[i] * by * law_size(w->problem, i, k);
     }
     span_add_row(&w->span, i, z, w->residual[i], added);
-}
-
-/* Of what is left beside so many columns more. What cannot be timed is no evidence. */
-static double mean_square(const struct law_rows *w, double rss, double added)
-{
-    const double left = w->rows - (double)w->span.rank - added;
-    return fmax(rss / left, w->problem->floor * w->problem->floor);
-}
-
-double law_chance(const struct law_rows *w, double gain, double rss, double added)
-{
-    const double left = w->rows - (double)w->span.rank - added;
-    const double f = gain / added / mean_square(w, rss, added);
-    return added > 0.0 && left >= DOF_TESTED ? gsl_cdf_fdist_Q(fmax(f, 0.0), added, left) : 1.0;
 }
 
 /* What columns more explain, F of it. */
@@ -122,7 +53,7 @@ static struct gain test_added(const struct law_rows *w, const struct span_added 
     const double squares = span_gain(&w->span, added, &rank, coefficient);
     const double each = squares / (double)rank;
     const double f =
-        rank > 0 ? each / mean_square(w, w->plain_rss - squares, (double)rank) : 0.0;
+        rank > 0 ? each / law_mean_square(w, w->plain_rss - squares, (double)rank) : 0.0;
     return (struct gain){squares, (double)rank, f};
 }
 

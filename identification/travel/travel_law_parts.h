@@ -45,6 +45,10 @@ void law_count_all_of_many(struct law_rows *w);
 /* Plain least squares of what counts. */
 MUST_USE enum status law_fit_plain(struct law_rows *w);
 
+/* The residual variance with `added` more columns, rss being the squares that are left. A
+ * difference below the resolution of the times (floor) is no evidence. */
+double law_mean_square(const struct law_rows *w, double rss, double added);
+
 /* Chance of so much less squares by `added` columns more, rss of which are left. */
 double law_chance(const struct law_rows *w, double gain, double rss, double added);
 

@@ -17,8 +17,6 @@
 #include "service/robots/check_parts.h"
 #include "service/robots/session.h"
 
-NAMES(check_talk_names, TALK_COUNT, CHECK_TALKS(NAMES_TEXT));
-NAMES(check_word_names, CHECK_WORD_COUNT, CHECK_WORDS(NAMES_TEXT));
 NAMES(check_state_names, CHECK_STATE_COUNT, "right", "missing", "wrong", "untried");
 
 enum {

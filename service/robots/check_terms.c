@@ -7,6 +7,9 @@
 #include "logger/codecs/mapping.h"
 #include "service/robots/check_parts.h"
 
+NAMES(check_talk_names, TALK_COUNT, CHECK_TALKS(NAMES_TEXT));
+NAMES(check_word_names, CHECK_WORD_COUNT, CHECK_WORDS(NAMES_TEXT));
+
 struct term {
     const char *what; /* "reply.id" */
     const char *document, *rule;

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "twin/arm/arm_move.h"
+#include "twin/pair/pair_arm_state.h"
 #include "twin/pair/pair_run.h"
-
-static_assert((size_t)EVENT_AXES_MAX == ARM_JOINTS, "a sample holds an arm's joints");
 
 /* What was seen longer ago is not where the arm is while it moves. */
 static const int64_t FRESH_US = 250000;
@@ -19,69 +18,6 @@ static const int64_t ENDED_US = 500000;
 static const double MM_PER_M = 1e3;
 /* No way at all. */
 static const double NO_MOVE = 1e-6;
-
-/* The last that was heard of one arm's joints. */
-struct arm_seen {
-    int64_t t_us; /* lab time; LAB_TIME_NONE: nothing yet */
-    double q[EVENT_AXES_MAX], qd[EVENT_AXES_MAX];
-};
-
-/* The move of one open command. */
-struct arm_way {
-    bool known;                 /* it is a move, and from where to where is known */
-    bool line;                  /* the tool goes straight */
-    uint8_t kind;               /* enum profile_class */
-    bool timed;                 /* its duration was commanded, so that its time tells nothing */
-    double speed, acceleration; /* as commanded, over its size: 1/s, 1/s^2 */
-    double from_m[SIDE_COUNT][3], to_m[3]; /* of the tool */
-    double gap_max_mm;                     /* NaN: not both were seen on the way */
-    double path_error_mm[SIDE_COUNT];      /* NaN: not seen on the way, or no line */
-    bool ended[SIDE_COUNT];                /* and where is known: */
-    double end_q[SIDE_COUNT][EVENT_AXES_MAX];
-};
-
-/* It stands behind the pair's own state, for arms alone. */
-struct pair_arm {
-    struct arm_seen seen[SIDE_COUNT];
-    bool target_known; /* where the newest command ends */
-    double target_q[EVENT_AXES_MAX];
-    struct arm_way way[]; /* [outstanding_max], by place of the command */
-};
-
-size_t pair_arm_bytes(const struct pair_params *p)
-{
-    return pair_is_arm(p)
-               ? sizeof(struct pair_arm) + p->outstanding_max * sizeof(struct arm_way)
-               : 0;
-}
-
-/* At the very end of the pair's memory, whose length is a multiple of 64. */
-static struct pair_arm *find_arm(struct pair *pair, const struct pair_params *p)
-{
-    static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
-                      sizeof(struct arm_way) % _Alignof(struct pair_arm) == 0,
-                  "it is aligned there");
-    if (!pair_is_arm(p)) {
-        return NULL;
-    }
-    return (void *)((char *)pair + pair_bytes(p) - pair_arm_bytes(p));
-}
-
-static const struct pair_arm *look_at_arm(const struct pair *pair, const struct pair_params *p)
-{
-    if (!pair_is_arm(p)) {
-        return NULL;
-    }
-    return (const void *)((const char *)pair + pair_bytes(p) - pair_arm_bytes(p));
-}
-
-void pair_arm_init(struct pair *pair, const struct pair_params *p)
-{
-    struct pair_arm *arm = find_arm(pair, p);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT && arm; s++) {
-        arm->seen[s].t_us = LAB_TIME_NONE;
-    }
-}
 
 static bool find_geometry(const struct pair_params *p, struct arm_geometry *out)
 {
@@ -230,7 +166,7 @@ void pair_arm_open(const struct pair_run *run, struct pair_slot *slot)
 {
     static const char *const moves[] = {"movej", "movel", "movec"};
     const struct event_command *c = &run->event->command;
-    struct pair_arm *arm = find_arm(run->pair, run->p);
+    struct pair_arm *arm = pair_arm_find(run->pair, run->p);
     struct arm_geometry geometry;
     struct arm_move move;
     bool moves_it = strncmp(c->op, "speed", 5) == 0 || strcmp(c->op, "go") == 0;
@@ -342,7 +278,7 @@ void pair_arm_watch(const struct pair_run *run)
 {
     const struct event *e = run->event;
     const enum side other = e->side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
-    struct pair_arm *arm = find_arm(run->pair, run->p);
+    struct pair_arm *arm = pair_arm_find(run->pair, run->p);
     struct arm_geometry geometry;
     if (!arm || run->news->old || e->telemetry.pose_count != ARM_JOINTS ||
         !find_geometry(run->p, &geometry)) {
@@ -394,7 +330,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
 {
     const enum side side = run->event->side;
     const struct event_reply *reply = &run->event->reply;
-    struct pair_arm *arm = find_arm(run->pair, run->p);
+    struct pair_arm *arm = pair_arm_find(run->pair, run->p);
     double q[ARM_JOINTS];
     if (!arm) {
         return;
@@ -427,7 +363,7 @@ void pair_arm_reply(const struct pair_run *run, const struct pair_slot *slot)
 void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct entry *e)
 {
-    const struct pair_arm *arm = look_at_arm(pair, p);
+    const struct pair_arm *arm = pair_arm_look(pair, p);
     struct arm_geometry geometry;
     if (!arm || !find_geometry(p, &geometry)) {
         return;
@@ -452,7 +388,7 @@ void pair_arm_fill(const struct pair *pair, const struct pair_params *p,
 bool pair_arm_move(const struct pair *pair, const struct pair_params *p,
                    const struct pair_slot *slot, struct pair_move *row)
 {
-    const struct pair_arm *arm = look_at_arm(pair, p);
+    const struct pair_arm *arm = pair_arm_look(pair, p);
     const struct arm_way *way = arm ? &arm->way[slot->place] : NULL;
     if (!way || !way->known || way->timed) {
         return false;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "twin/pair/pair_arm_state.h"
 #include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
 
@@ -35,9 +36,36 @@ size_t pair_moved_bytes(const struct pair_params *p)
     return sizeof(struct pair) + p->window * sizeof(struct pair_move);
 }
 
+static size_t arm_bytes(const struct pair_params *p)
+{
+    return pair_is_arm(p)
+               ? sizeof(struct pair_arm) + p->outstanding_max * sizeof(struct arm_way)
+               : 0;
+}
+
 size_t pair_bytes(const struct pair_params *p)
 {
-    return (pair_moved_bytes(p) + linked_bytes(p) + pair_arm_bytes(p) + 63) / 64 * 64;
+    return (pair_moved_bytes(p) + linked_bytes(p) + arm_bytes(p) + 63) / 64 * 64;
+}
+
+/* At the very end of the pair's memory, whose length is a multiple of 64. */
+struct pair_arm *pair_arm_find(struct pair *pair, const struct pair_params *p)
+{
+    static_assert(sizeof(struct pair_arm) % _Alignof(struct pair_arm) == 0 &&
+                      sizeof(struct arm_way) % _Alignof(struct pair_arm) == 0,
+                  "it is aligned there");
+    if (!pair_is_arm(p)) {
+        return NULL;
+    }
+    return (void *)((char *)pair + pair_bytes(p) - arm_bytes(p));
+}
+
+const struct pair_arm *pair_arm_look(const struct pair *pair, const struct pair_params *p)
+{
+    if (!pair_is_arm(p)) {
+        return NULL;
+    }
+    return (const void *)((const char *)pair + pair_bytes(p) - arm_bytes(p));
 }
 
 size_t pair_place_bytes(const struct pair_params *p)
@@ -48,7 +76,7 @@ size_t pair_place_bytes(const struct pair_params *p)
 /* Of a copy, without its places. An arm's state stands behind all. */
 static size_t copied_bytes(const struct pair *pair, const struct pair_params *p)
 {
-    return pair_arm_bytes(p) > 0 ? pair_bytes(p) : pair_used_bytes(pair) + linked_bytes(p);
+    return arm_bytes(p) > 0 ? pair_bytes(p) : pair_used_bytes(pair) + linked_bytes(p);
 }
 
 size_t pair_copy_bytes(const struct pair *pair, const struct pair_params *p)
@@ -61,7 +89,7 @@ void pair_copy(void *to, const struct pair *pair, const struct pair_params *p)
 {
     struct pair *copy = to;
     const size_t copied = copied_bytes(pair, p);
-    const size_t moved = pair_arm_bytes(p) > 0 ? copied : pair_used_bytes(pair);
+    const size_t moved = arm_bytes(p) > 0 ? copied : pair_used_bytes(pair);
     memcpy(to, pair, moved);
     if (moved < copied) {
         copy->linked = (int64_t)moved;
@@ -118,6 +146,14 @@ void pair_fetch(const struct pair *pair, const struct pair_params *p, const void
     }
 }
 
+static void init_arm(struct pair *pair, const struct pair_params *p)
+{
+    struct pair_arm *arm = pair_arm_find(pair, p);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT && arm; s++) {
+        arm->seen[s].t_us = LAB_TIME_NONE;
+    }
+}
+
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
 {
     /* All of it, padding too: equal states are equal bytes. */
@@ -148,5 +184,5 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         }
         travel_kalman_reset(&side->kalman, &kalman);
     }
-    pair_arm_init(pair, p);
+    init_arm(pair, p);
 }

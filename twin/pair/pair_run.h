@@ -140,9 +140,6 @@ void pair_correct_fire(const struct pair_run *run);
 
 /* ---- pair_arm.c: pairs of arms; others are left alone ---- */
 
-/* Bytes of its state, behind the pair's own; 0 for pairs that are no arms. */
-size_t pair_arm_bytes(const struct pair_params *p);
-void pair_arm_init(struct pair *pair, const struct pair_params *p);
 /* A command has come, and has this place: what it does is planned from where the arm is, or
  * from where the command before it ends. Sizes that it does not tell are filled in. */
 void pair_arm_open(const struct pair_run *run, struct pair_slot *slot);
