@@ -1,4 +1,5 @@
-/* config/team/team_build.h - a team being read: the inside of team_file, for its own files alone. */
+/* config/team/team_build.h - a team being read: the inside of team_file, for its own files
+ * alone. */
 #ifndef CONFIG_TEAM_BUILD_H
 #define CONFIG_TEAM_BUILD_H
 
@@ -152,7 +153,18 @@ void team_build_nominals(struct team_build *b);
 
 /* sequences (team_steps.c, team_flat.c): their names, then their steps, then laid flat */
 void team_build_sequence(struct team_build *b, uint32_t node);
-bool team_is_step_word(const char *name);
+
+/* The words of sequences that name no task, each with the function of team_steps.c that reads
+ * it. */
+#define TEAM_STEP_WORDS(X)                                                                     \
+    X("IdPrt", read_take)                                                                      \
+    X("Lock", read_lock)                                                                       \
+    X("UnLock", read_unlock)                                                                   \
+    X("Meet", read_meet)                                                                       \
+    X("Together", read_together)                                                               \
+    X("Repeat", read_repeat)                                                                   \
+    X("If", read_if)
+bool team_is_step_word(const char *name); /* team_tasks.c */
 void team_build_steps(struct team_build *b);
 void team_build_flat(struct team_build *b);
 

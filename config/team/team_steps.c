@@ -274,22 +274,11 @@ static const struct step_word {
     const char *word;
     step_reader *read;
 } words[] = {
-    {"IdPrt", read_take}, {"Lock", read_lock},         {"UnLock", read_unlock},
-    {"Meet", read_meet},  {"Together", read_together}, {"Repeat", read_repeat},
-    {"If", read_if},      {"ChangeTool", read_tool},
+#define WORD_ROW(word, read) {word, read},
+    TEAM_STEP_WORDS(WORD_ROW)
+#undef WORD_ROW
+        {"ChangeTool", read_tool}, /* a task, too */
 };
-
-enum { TASK_WORDS = 1 }; /* those at the end are tasks, too */
-
-bool team_is_step_word(const char *name)
-{
-    for (size_t i = 0; i + TASK_WORDS < COUNT(words); i++) {
-        if (strcmp(words[i].word, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* --- tasks and sequences ----------------------------------------------------------------- */
 

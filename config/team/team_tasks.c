@@ -137,6 +137,13 @@ static void check_task(struct team_build *b, uint32_t node, const char *shown,
     }
 }
 
+bool team_is_step_word(const char *name)
+{
+#define IS_WORD(word, read) strcmp(name, word) == 0 ||
+    return TEAM_STEP_WORDS(IS_WORD) false;
+#undef IS_WORD
+}
+
 void team_build_task_row(struct team_build *b, uint32_t node)
 {
     char shown[OPTION_PREFIX_MAX];

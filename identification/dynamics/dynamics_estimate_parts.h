@@ -65,9 +65,4 @@ bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *f
 MUST_USE enum status estimate_plainly(const struct estimate_job *job,
                                       enum dynamics_method method, struct dynamics_fit *fit);
 
-/* The same without samples that are no motion: those that lie far from what the others, fitted,
- * make of the efforts, found again with each fit until they stay the same. */
-MUST_USE enum status estimate_robustly(const struct estimate_job *job,
-                                       enum dynamics_method method, struct dynamics_fit *fit);
-
 #endif

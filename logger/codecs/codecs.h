@@ -58,7 +58,7 @@ bool codec_is_sample(const struct codec_set *set, const char *prefix, const char
 bool codec_encode(const struct codec *codec, const struct codec_out *out,
                   struct codec_message *message);
 
-/* An event of this message, of a foreign codec: of this pair and side, its part all zero.
+/* codec_event.c. An event of this message, of a foreign codec: of this pair and side, its part all zero.
  * DUP, packet id and payload tell, as of native messages, what was here before. */
 void codec_begin_event(struct event *event, const struct codec_pair *pair,
                        const struct message *message, enum event_kind kind, enum side side);

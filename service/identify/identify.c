@@ -100,16 +100,3 @@ enum status identify_run(const struct model_row *row, const struct identify_requ
     }
     return run_way(ways[row->data], row, request, out, err);
 }
-
-void identify_blame_held_out(const struct identify_request *request, struct err *err)
-{
-    const struct csv_source *inputs = request->validate;
-    bool named = !err || err->code == STATUS_E_STALE || err->code == STATUS_E_NOMEM;
-    for (size_t i = 0; i < request->validate_count && !named; i++) {
-        named = strcmp(err->where, inputs[i].path) == 0;
-    }
-    if (!named) {
-        (void)snprintf(err->where, sizeof err->where, "%s",
-                       request->validate_count == 1 ? inputs[0].path : "held-out recordings");
-    }
-}

@@ -20,9 +20,6 @@ MUST_USE enum status identify_run(const struct model_row *row,
                                   const struct identify_request *request, FILE *out,
                                   struct err *err);
 
-/* An error of reading held-out recordings names what it speaks of, where it does not yet. */
-void identify_blame_held_out(const struct identify_request *request, struct err *err);
-
 /* What is done with a sort of model. */
 struct identify_way {
     size_t bytes; /* of a result, which begins as zeros */

@@ -46,6 +46,19 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
     return STATUS_OK;
 }
 
+void identify_blame_held_out(const struct identify_request *request, struct err *err)
+{
+    const struct csv_source *inputs = request->validate;
+    bool named = !err || err->code == STATUS_E_STALE || err->code == STATUS_E_NOMEM;
+    for (size_t i = 0; i < request->validate_count && !named; i++) {
+        named = strcmp(err->where, inputs[i].path) == 0;
+    }
+    if (!named) {
+        (void)snprintf(err->where, sizeof err->where, "%s",
+                       request->validate_count == 1 ? inputs[0].path : "held-out recordings");
+    }
+}
+
 void identify_tell(const struct identify_request *request, const struct estimate *estimate,
                    bool contradicts)
 {

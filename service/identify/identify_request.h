@@ -89,6 +89,9 @@ const char *identify_outcome_name(enum identify_outcome outcome); /* "contradict
 MUST_USE enum status identify_fail_if(const struct identify_request *request, unsigned *bits,
                                       struct err *err);
 
+/* An error in a held-out recording names that recording, if it names no place yet. */
+void identify_blame_held_out(const struct identify_request *request, struct err *err);
+
 /* What came out, into *request->outcome. */
 void identify_tell(const struct identify_request *request, const struct estimate *estimate,
                    bool contradicts);

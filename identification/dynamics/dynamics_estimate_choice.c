@@ -1,0 +1,451 @@
+/* Which method suits a recording: regression, simulation, prediction. */
+#include <math.h>
+#include <stdio.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/data/moving_samples.h"
+#include "identification/dynamics/dynamics_estimate_parts.h"
+#include "identification/dynamics/late_effort.h"
+#include "identification/simulation/prediction_error.h"
+
+/* A model that explains less of some axis is wrong, not disturbed. */
+static const double R2_MIN = 0.5;
+/* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
+ * biased then, that of output error is not. */
+static const double NEARLY_WHITE = 0.1;
+/* On joints that stick or are controlled, of residuals next to each other: 0.95 and more. */
+static const double STICKS_FROM = 0.5;
+/* Of all parameters together: right fits are doubted so often. */
+static const double HAUSMAN_CHANCE = 0.0027;
+static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
+/* pem looks for the delay this many standard errors around that of output error, and so many
+ * periods at least. */
+static const double DELAY_ERRORS = 10.0;
+static const double DELAY_PERIODS = 4.0;
+/* A tenth of a second for simulation. */
+enum { PART_SAMPLES = 6000 };
+/* Of the standard deviation that equations leave: with rests, and without. */
+static const double RESTS_RATIO = 2.0;
+/* For a slope, in periods to either side. */
+static const double SLOPE_PERIODS = 0.5;
+
+/* From an output-error fit, which it gives back where that has no value for every parameter or
+ * pem cannot be computed. */
+static enum status fit_prediction(const struct estimate_job *job,
+                                  const struct dynamics_fit *from, struct dynamics_fit *fit,
+                                  struct search_report *report)
+{
+    struct search_options search;
+    struct estimate_stage stage = {job->options, DYNAMICS_PEM};
+    if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
+        estimate_fall_back(from, ESTIMATE_MARGINAL, "pem needs a start for every parameter",
+                           fit);
+        return STATUS_OK;
+    }
+    estimate_set_search(job, &stage, &search);
+    estimate_narrow(from, DELAY_ERRORS, DELAY_PERIODS * job->set->dt_s, &search);
+    const enum status st =
+        prediction_error_fit(job->model, job->set, from->estimate.value, &search, fit, report);
+    if (st == STATUS_E_MATH) {
+        estimate_fall_back(from, ESTIMATE_FAIL,
+                           "pem cannot be computed from here, numbers overflow", fit);
+        return STATUS_OK;
+    }
+    if (st == STATUS_OK) {
+        estimate_keep_regression(from, fit);
+    }
+    return st;
+}
+
+static enum status estimate_once(const struct estimate_job *job, enum dynamics_method method,
+                                 struct dynamics_fit *fit)
+{
+    struct search_report report;
+    struct search_report pem;
+    struct dynamics_fit start;
+    struct dynamics_fit simulated;
+    if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
+        return estimate_by_regression(job, method, fit);
+    }
+    const enum status st = estimate_by_simulation(job, &start, &simulated, &report);
+    if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR ||
+        simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = st == STATUS_OK ? simulated : *fit;
+        return st;
+    }
+    return fit_prediction(job, &simulated, fit, &pem);
+}
+
+static bool explains_recording(const struct model *model, const struct search_report *report)
+{
+    bool well = true;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        well = well && report->axis[i].r2 >= R2_MIN;
+    }
+    return well;
+}
+
+/* The two fits that auto has to choose from. */
+struct contest {
+    const struct estimate_job *job;
+    struct dynamics_fit simulated, predicted;
+    struct search_report oe;
+    struct search_report pem;
+};
+
+/* Physical parameters at zero, or further from output error than its robust errors allow, which
+ * are as wide as its intervals: that one has no bias whatever disturbs the robot (Hausman's
+ * test, parameter by parameter). */
+static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
+{
+    const struct estimate *e = &c->simulated.estimate;
+    const double errors_max = gsl_cdf_ugaussian_Qinv(0.5 * HAUSMAN_CHANCE / (double)e->p);
+    for (size_t i = 0; i < e->p; i++) {
+        const double shift = c->predicted.estimate.value[i] - e->value[i];
+        const double wide = 0.5 * (e->hi[i] - e->lo[i]) / gsl_cdf_ugaussian_Pinv(0.975);
+        const double se = fmax(fmax(e->se_white[i], c->simulated.se_hac[i]), wide);
+        char name[64];
+        (void)dynamics_parameter_words(c->job->model, i, name, sizeof name);
+        if (i < c->job->model->parameter_count &&
+            c->job->model->parameters[i].sign != MODEL_ANY && e->value[i] > 0.0 &&
+            !(c->predicted.estimate.value[i] > 0.0)) {
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "takes %s to zero", name);
+            return true;
+        }
+        if (fabs(shift) > errors_max * se) {
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "moves %s by %.1f of these errors", name,
+                           shift / se);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool doubt_axes(const struct contest *c, const struct search_report *other,
+                       char doubt[ESTIMATE_TEXT_MAX])
+{
+    for (size_t i = 0; i < c->job->model->axis_count; i++) {
+        const char *name = c->job->model->axes[i].velocity;
+        const double correlation = c->pem.axis[i].correlation;
+        if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX,
+                           "leaves innovations of %s as far from white as %.2f", name,
+                           correlation);
+            return true;
+        }
+        if (!(other->axis[i].rmse <= WORSE_RATIO * c->oe.axis[i].rmse)) {
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "simulates %s %.1f times worse", name,
+                           other->axis[i].rmse / c->oe.axis[i].rmse);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What speaks against pem although it found an end: that what disturbs this robot is not of the
+ * kind that pem knows. */
+static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
+{
+    struct search_report other;
+    const double delay_s = isfinite(c->predicted.delay_s) ? c->predicted.delay_s : 0.0;
+    if (doubt_values(c, doubt)) {
+        return STATUS_OK;
+    }
+    const enum status st =
+        estimate_is_whole(&c->predicted)
+            ? output_error_validate(c->job->model, c->job->set, c->predicted.estimate.value,
+                                    c->predicted.bias_count > 0, delay_s, NULL, &other)
+            : STATUS_E_MATH;
+    if (st != STATUS_OK) {
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "cannot be simulated");
+        return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    }
+    (void)doubt_axes(c, &other, doubt);
+    return STATUS_OK;
+}
+
+/* Why pem is not to be taken; empty when it is. */
+static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
+{
+    doubt[0] = '\0';
+    if (c->predicted.method != DYNAMICS_PEM) {
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "cannot be computed");
+    } else if (c->predicted.stop != DYNAMICS_STOP_CONVERGED &&
+               c->predicted.stop != DYNAMICS_STOP_CANCELLED) {
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "did not find an end: %s",
+                       dynamics_stop_name(c->predicted.stop));
+    } else if (c->predicted.stop == DYNAMICS_STOP_CONVERGED) {
+        return find_doubt(c, doubt);
+    }
+    return STATUS_OK;
+}
+
+/* With the delay that leaves least. */
+static enum status regress_by_delay(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    struct estimate_stage stage = {job->options, DYNAMICS_WEAK};
+    struct search_options search;
+    estimate_set_search(job, &stage, &search);
+    return search.fit_delay ? late_effort_fit(job->model, job->set, job->options,
+                                              search.delay_s_min, search.delay_s_max, fit)
+                            : estimate_by_regression(job, DYNAMICS_WEAK, fit);
+}
+
+/* Whether what the equations leave is by so much the rests' that it says nothing of motion. */
+static bool rests_mislead(const struct model *model, const struct dynamics_fit *all,
+                          const struct dynamics_fit *motion)
+{
+    bool mislead = false;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        mislead = mislead || all->residual_sd[a] > RESTS_RATIO * motion->residual_sd[a];
+    }
+    return mislead && motion->rows > motion->estimate.p && estimate_is_whole(motion);
+}
+
+/* Friction that holds a joint to the last digit is whatever balances the effort: then rests are
+ * left out, else they tell of the forces at rest. */
+static enum status regress_motion(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    struct data_set moving;
+    struct dynamics_fit motion;
+    gsl_vector *columns = NULL;
+    const struct estimate_job other = {job->model, &moving, job->options};
+    enum status st = regress_by_delay(job, fit);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = moving_samples_take(job->set, &moving, &columns);
+    if (st != STATUS_OK) {
+        return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    }
+    st = moving.n < job->set->n ? regress_by_delay(&other, &motion) : STATUS_E_EMPTY;
+    if (st == STATUS_OK && rests_mislead(job->model, fit, &motion)) {
+        *fit = motion;
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "%zu of %zu samples are at rest, where friction holds more than the "
+                        "model has, and are left out: values are those of motion, when it "
+                        "breaks away is not told",
+                        job->set->n - moving.n, job->set->n);
+        estimate_advise(&fit->estimate,
+                        "try a model with Stribeck friction; for values of motion alone keep "
+                        "it moving, with efforts well beyond what it takes to break away");
+    }
+    gsl_vector_free(columns);
+    return st == STATUS_E_NOMEM ? st : STATUS_OK;
+}
+
+/* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
+ * more friction; where a controller drives it, what disturbs it comes back through the efforts.
+ */
+static enum status prefer_regression(const struct estimate_job *job, enum dynamics_method start,
+                                     struct dynamics_fit *fit)
+{
+    const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
+    const enum status st = method == DYNAMICS_WEAK ? regress_motion(job, fit)
+                                                   : estimate_by_regression(job, method, fit);
+    if (st == STATUS_OK) {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "auto chose %s: what output_error leaves is not white, and dry "
+                        "friction or a controller would mislead it",
+                        dynamics_method_name(fit->method));
+    }
+    return st;
+}
+
+/* Sticking and controllers leave residuals that hardly change from one to the next. Where they
+ * do change, what is left is no such thing, and a regression, which knows no delay, would be
+ * further off than the simulation. */
+bool estimate_is_at_home(const struct model *model, const struct dynamics_fit *fit,
+                         const struct search_report *report)
+{
+    bool moves_on = true;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        moves_on = moves_on && fabs(report->axis[i].correlation) <= STICKS_FROM;
+    }
+    const bool ended =
+        fit->stop == DYNAMICS_STOP_CONVERGED || fit->stop == DYNAMICS_STOP_STALLED;
+    return fit->method == DYNAMICS_OUTPUT_ERROR && ended && (report->white || moves_on);
+}
+
+static enum status choose_method(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    struct contest c = {.job = job};
+    struct dynamics_fit weak;
+    char doubt[ESTIMATE_TEXT_MAX] = "would need a model that explains more";
+    enum status st = estimate_by_simulation(job, &weak, &c.simulated, &c.oe);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (job->model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED &&
+        !estimate_is_at_home(job->model, &c.simulated, &c.oe)) {
+        return prefer_regression(job, weak.method, fit);
+    }
+    if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
+        c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
+        *fit = weak;
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "auto chose %s: the model cannot be simulated over the recording",
+                        dynamics_method_name(weak.method));
+        return STATUS_OK;
+    }
+    if (c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
+        return STATUS_OK;
+    }
+    if (c.oe.white) {
+        *fit = c.simulated;
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "auto chose output_error: what it leaves is white");
+        return STATUS_OK;
+    }
+    if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
+        explains_recording(job->model, &c.oe)) {
+        st = fit_prediction(job, &c.simulated, &c.predicted, &c.pem);
+        st = st == STATUS_OK ? doubt_prediction(&c, doubt) : st;
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (doubt[0] == '\0') {
+            *fit = c.predicted;
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                            "auto chose pem: what output_error leaves is not white");
+            return STATUS_OK;
+        }
+    }
+    *fit = c.simulated;
+    estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                    "auto chose output_error with robust errors: what it leaves is not white, "
+                    "and pem %s",
+                    doubt);
+    return STATUS_OK;
+}
+
+/* By how much estimates of weak_iv grow with a delay, in a second, from those of a part. */
+static enum status find_slope(const struct contest *c, const struct dynamics_options *options,
+                              double slope[DYNAMICS_P_MAX])
+{
+    struct dynamics_fit fit[2];
+    const struct data_set *part = c->job->set;
+    const struct dynamics_fit *from = &c->simulated;
+    const double reach_s = SLOPE_PERIODS * part->dt_s;
+    gsl_vector *tau = gsl_vector_alloc(part->axes * part->n);
+    enum status st = tau ? STATUS_OK : STATUS_E_NOMEM;
+    for (size_t k = 0; k < COUNT(fit) && st == STATUS_OK; k++) {
+        struct data_set late = *part;
+        data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
+        st = dynamics_linear_fit(c->job->model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
+    }
+    for (size_t i = 0; i < from->estimate.p && st == STATUS_OK; i++) {
+        slope[i] = (fit[1].estimate.value[i] - fit[0].estimate.value[i]) / (2.0 * reach_s);
+    }
+    gsl_vector_free(tau);
+    return st;
+}
+
+/* A delay that was found elsewhere, and its error in those of the estimates. */
+static void add_delay(const struct contest *c, const struct estimate_job *whole,
+                      const double slope[DYNAMICS_P_MAX], struct dynamics_fit *fit)
+{
+    late_effort_widen(whole->model, whole->set, c->simulated.delay_s,
+                      c->simulated.delay_se_s * c->simulated.delay_se_s, slope, fit);
+    if (c->oe.delay_at_bound) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the delay stands at its bound of %.4g s", fit->delay_s);
+    }
+}
+
+/* All samples by weak_iv with the delay that output error found on a part of them. */
+static enum status regress_late(const struct contest *c, const struct estimate_job *whole,
+                                struct dynamics_fit *fit)
+{
+    struct data_set late = *whole->set;
+    struct dynamics_options near = *whole->options;
+    const struct estimate_job job = {whole->model, &late, &near};
+    double slope[DYNAMICS_P_MAX];
+    gsl_vector *tau = gsl_vector_alloc(late.axes * late.n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    data_view_late(&late, c->simulated.delay_s, tau->data);
+    near.iv_start = c->simulated.estimate.value;
+    enum status st = estimate_by_regression(&job, DYNAMICS_WEAK_IV, fit);
+    st = st == STATUS_OK ? find_slope(c, whole->options, slope) : st;
+    gsl_vector_free(tau);
+    if (st == STATUS_OK) {
+        add_delay(c, whole, slope, fit);
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "auto chose %s for %zu samples, and output_error for the delay "
+                        "alone, on %zu of them: --method output_error takes all, and longer",
+                        dynamics_method_name(fit->method), whole->set->n, c->job->set->n);
+    }
+    return st;
+}
+
+/* Where simulation would take too long: a regression of all samples, with the delay that a part
+ * of them tells. */
+static enum status choose_fast(const struct estimate_job *job, struct dynamics_fit *fit)
+{
+    size_t from = 0;
+    const struct data_set part = data_view_busiest(job->set, PART_SAMPLES, &from);
+    struct dynamics_options of_part = *job->options;
+    const struct estimate_job part_job = {job->model, &part, &of_part};
+    struct contest c = {.job = &part_job};
+    struct dynamics_fit start;
+    of_part.from_rest = job->options->from_rest && from == 0;
+    enum status st = estimate_by_simulation(&part_job, &start, &c.simulated, &c.oe);
+    if (st == STATUS_OK && c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
+        return st;
+    }
+    if (st != STATUS_OK && st != STATUS_E_MATH) {
+        return st;
+    }
+    const bool stuck = st == STATUS_OK && job->model->sticks &&
+                       !estimate_is_at_home(job->model, &c.simulated, &c.oe);
+    if (st == STATUS_OK && !stuck && c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
+        c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
+        isfinite(c.simulated.delay_s)) {
+        return regress_late(&c, job, fit);
+    }
+    const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
+    st = estimate_by_regression(job, method, fit);
+    if (st == STATUS_OK) {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "auto chose %s for %zu samples: --method output_error takes longer",
+                        dynamics_method_name(fit->method), job->set->n);
+    }
+    return st;
+}
+
+/* What was to be simulated, and was not, may know of no delay. */
+static void tell_of_delay(enum dynamics_method method, const struct dynamics_options *options,
+                          struct dynamics_fit *fit)
+{
+    const bool sought = !(options->delay_max_s <= 0.0);
+    if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
+        !isfinite(fit->delay_s)) {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "no delay was %s: efforts are taken to act at once, and where they "
+                        "act late these values are off",
+                        sought ? "found" : "sought");
+    }
+}
+
+enum status estimate_plainly(const struct estimate_job *job, enum dynamics_method method,
+                             struct dynamics_fit *fit)
+{
+    enum status st = STATUS_OK;
+    if (method != DYNAMICS_METHOD_COUNT) {
+        st = estimate_once(job, method, fit);
+    } else {
+        st = job->set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(job, fit)
+                                                : choose_method(job, fit);
+    }
+    if (st == STATUS_OK) {
+        tell_of_delay(method, job->options, fit);
+    }
+    return st;
+}
