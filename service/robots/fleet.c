@@ -199,7 +199,7 @@ static void step_robot(struct fleet *f, struct fleet_robot *r)
         return;
     }
     f->speaking = r;
-    fleet_modbus_obey(f, r);
+    fleet_modbus_obey(f, r, fleet_tell_reply);
     fleet_rtde_obey(f, r);
     f->options.kind->step(r->memory, fleet_tell_reply, f);
     fleet_modbus_show(f, r);

@@ -54,7 +54,8 @@ void fleet_modbus_stop(struct fleet *f)
     f->modbus = NULL;
 }
 
-static void obey_order(struct fleet *f, struct fleet_robot *r, const struct modbus_order *order)
+static void obey_order(struct fleet *f, struct fleet_robot *r, robot_sink *reply,
+                       const struct modbus_order *order)
 {
     struct fleet_modbus *m = f->modbus;
     struct event_command command;
@@ -69,11 +70,11 @@ static void obey_order(struct fleet *f, struct fleet_robot *r, const struct modb
     }
     if (whole) {
         f->counts.commands += order->command;
-        robot_command(f->options.kind, r->memory, &command, fleet_tell_reply, f);
+        robot_command(f->options.kind, r->memory, &command, reply, f);
     }
 }
 
-void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r)
+void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply)
 {
     if (!f->modbus) {
         return;
@@ -81,7 +82,7 @@ void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r)
     struct modbus_orders *orders = &f->modbus->orders;
     modbus_server_take(f->modbus->server, orders);
     for (size_t i = 0; i < orders->count; i++) {
-        obey_order(f, r, &orders->order[i]);
+        obey_order(f, r, reply, &orders->order[i]);
     }
     if (orders->stream) {
         /* Refused while nobody is to stream, or beyond a joint's range: the arm stays as it is,

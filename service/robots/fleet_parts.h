@@ -126,10 +126,13 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
 void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
                             const struct message *message);
 
-/* Of a server of the arm's: where it listens; or why it does not, which is false; and which
- * clients it turned away or closed, at the end of its counts. */
+/* --- fleet_servers.c --------------------------------------------------------------------- */
+
+/* Print where a server of the arm listens. */
 void fleet_say_server(const char *name, const char *where, bool writes);
+/* Print why it does not listen; returns false. */
 bool fleet_refuse_server(const char *option, const struct err *err);
+/* Print, at the end of its counts, which clients it turned away or closed. */
 void fleet_say_clients(const struct tcp_counts *c);
 
 /* --- fleet_modbus.c ---------------------------------------------------------------------- */
@@ -140,7 +143,7 @@ void fleet_modbus_stop(struct fleet *f);
 
 /* Before a period: the arm is told what clients asked for. After it: clients see what it shows.
  */
-void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r);
+void fleet_modbus_obey(struct fleet *f, struct fleet_robot *r, robot_sink *reply);
 void fleet_modbus_show(struct fleet *f, const struct fleet_robot *r);
 
 /* What it says among the robot's machines; nothing where nobody speaks it. */

@@ -1,5 +1,4 @@
 /* What the fleet says: messages that wait until their transport delay is over. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -514,23 +513,4 @@ void fleet_apply_pose(struct fleet *f, struct fleet_robot *r, const struct messa
     json_write_close(&w);
     (void)say_word(f, r, "pose/ack", 1, lab_clock_now_us(), &w);
     json_decref(document);
-}
-
-void fleet_say_server(const char *name, const char *where, bool writes)
-{
-    (void)printf("%s at %s%s\n", name, where, writes ? "" : ", read only");
-    (void)fflush(stdout);
-}
-
-bool fleet_refuse_server(const char *option, const struct err *err)
-{
-    (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, err->where, err->text);
-    return false;
-}
-
-void fleet_say_clients(const struct tcp_counts *c)
-{
-    (void)printf("; clients turned away %" PRIu64 ", displaced %" PRIu64
-                 ", closed for what they sent %" PRIu64 ", did not take %" PRIu64 "\n",
-                 c->refused, c->displaced, c->broken, c->slow);
 }
