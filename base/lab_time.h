@@ -1,9 +1,9 @@
 /* base/lab_time.h - lab time: int64_t microseconds since the Unix epoch, always named
  * *_us.
  *
- * Read once at start from the wall clock and advanced by the monotonic clock, so it never jumps
- * within a run. A robot's own stamp has the same unit but another clock: it is data, mapped
- * onto lab time by the clock map only. Pure.
+ * Read once at start from the wall clock and advanced by the clock since boot, so it never goes
+ * back within a run. A robot's own stamp has the same unit but another clock: it is data,
+ * mapped onto lab time by the clock map only. Pure.
  */
 #ifndef BASE_LAB_TIME_H
 #define BASE_LAB_TIME_H

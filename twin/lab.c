@@ -446,11 +446,13 @@ static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
     end_crew_step(&s);
 }
 
-static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
+/* away_us > 0: the deadline passed while nobody listened, for up to so long. */
+static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct effects *fx)
 {
     const uint16_t team = lab->member[i].team;
     struct pair *pair = lab->parts[i].pair;
     tell_watcher(lab, i);
+    pair->away_us = away_us;
     const uint32_t open = pair->outstanding;
     struct crew_step s = {.lab = lab};
     struct effects watched = *fx;
@@ -466,14 +468,14 @@ static void fire_pair(struct lab *lab, uint32_t i, const struct effects *fx)
     }
 }
 
-static void fire_first(struct lab *lab, const struct effects *fx)
+static void fire_first(struct lab *lab, int64_t away_us, const struct effects *fx)
 {
     const struct heap_item first = lab->heap[0];
     if (first.t_us > lab->state->t_us) {
         lab->state->t_us = first.t_us;
     }
     if (first.pair < lab->p.pair_count) {
-        fire_pair(lab, first.pair, fx);
+        fire_pair(lab, first.pair, away_us, fx);
     } else {
         fire_team(lab, first.pair - lab->p.pair_count, fx);
     }
@@ -683,6 +685,13 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     }
 }
 
+/* Whether the event says that nobody listened when the next deadline passed: for how long. */
+static int64_t unwatched_us(const struct lab *lab, const struct event *event)
+{
+    const int64_t passed_us = event->t_us - lab_next_deadline(lab);
+    return event->kind == EVENT_AWAY && passed_us <= event->away_us ? event->away_us : 0;
+}
+
 void lab_step(struct lab *lab, const struct event *event, const struct effects *fx)
 {
     assert(lab && event && fx);
@@ -693,7 +702,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
         delivery_expect(lab->deliveries, event->hash);
     }
     while (lab_next_deadline(lab) < event->t_us) {
-        fire_first(lab, &words);
+        fire_first(lab, unwatched_us(lab, event), &words);
     }
     if (event->kind != EVENT_TICK) {
         state->counts.events[event->kind]++;
@@ -706,9 +715,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     }
     struct event late = *event;
     late.t_us = state->t_us;
-    if (event->kind != EVENT_TICK) {
-        state->counts.out_of_order++;
-    }
+    state->counts.out_of_order += event->kind != EVENT_TICK;
     take_in(lab, &late, &words);
 }
 
@@ -719,7 +726,7 @@ void lab_finish(struct lab *lab, const struct effects *fx)
     /* The last instant is over, too. */
     while (lab_next_deadline(lab) <= lab->state->t_us ||
            (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX)) {
-        fire_first(lab, &words);
+        fire_first(lab, 0, &words);
     }
 }
 

@@ -124,6 +124,7 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
     static const struct payload_kind kinds[] = {
         {.what = "start", .kind = EVENT_START},
         {.what = "stop", .kind = EVENT_STOP},
+        {.what = "time", .kind = EVENT_TICK},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",
          check_away},
         {"session", EVENT_SESSION, PAYLOAD_PART(session, session_members),

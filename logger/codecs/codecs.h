@@ -73,7 +73,7 @@ void codec_emit(const struct codec_pair *pair, struct event *event,
                 const struct codec_ear *ear);
 
 /* The lines that the daemon writes into its own journal, under "<prefix>/$lab/": start, stop,
- * away, session, request, fit, gap. They belong to no codec and never come over MQTT. */
+ * time, away, session, request, fit, gap. They belong to no codec and never come over MQTT. */
 bool lab_line_is(const char *prefix, const char *topic);
 
 /* "<prefix>/$lab/<what>" */

@@ -67,7 +67,7 @@ enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
     X(ALARM_TYPE_QUEUE_OVERFLOW, "queue_overflow")                                                   \
     X(ALARM_TYPE_OFFLINE, "offline") /* a robot went away */                                         \
     X(ALARM_TYPE_REBOOT, "reboot") /* a robot started anew */                                        \
-    X(ALARM_TYPE_CLOCK_JUMP, "clock_jump") /* a robot's clock was set */                             \
+    X(ALARM_TYPE_CLOCK_JUMP, "clock_jump") /* a robot's clock was set, or the machine's */                             \
     X(ALARM_TYPE_DRIFT, "drift") /* travel times changed */                                          \
     X(ALARM_TYPE_PARAMETERS, "parameters") /* the simulator refused parameters */                    \
     /* the simulator refused to be put where the real robot stands, or did not answer */             \
@@ -154,7 +154,9 @@ enum { ALARM_TYPE_STORAGE = ALARM_TYPE_COUNT, ALARM_TYPE_TEAM, ALARM_FILTER_COUN
     X(ALARM_SPACE_LOW, "space_low", ALARM_TYPE_STORAGE)                                        \
     X(ALARM_STORE_REMOVED, "store_removed", ALARM_TYPE_STORAGE)                                \
     X(ALARM_STORE_LACKS, "store_lacks", ALARM_TYPE_STORAGE)                                    \
-    X(ALARM_STORE_DOWN, "store_down", ALARM_TYPE_STORAGE)
+    X(ALARM_STORE_DOWN, "store_down", ALARM_TYPE_STORAGE)                                      \
+    X(ALARM_CLOCK_STEPPED, "clock_stepped", ALARM_TYPE_CLOCK_JUMP)                             \
+    X(ALARM_MACHINE_SUSPENDED, "machine_suspended", ALARM_TYPE_CLOCK_JUMP)
 /* clang-format on */
 
 #define ALARM_CODE_VALUE(value, name, type) value,

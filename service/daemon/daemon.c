@@ -443,8 +443,13 @@ static enum status open_store(struct daemon *d, struct err *err)
     return started;
 }
 
+/* Lab time begins behind the latest that journal, checkpoint and store know. */
 static void set_clock(struct daemon *d)
 {
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        const int64_t newest_us = d->outbox.newest_us[kind];
+        d->last_us = newest_us > d->last_us ? newest_us : d->last_us;
+    }
     const int64_t wall_us = lab_clock_now_us();
     const int64_t last_us = d->last_us;
     clock_shift_us = last_us != LAB_TIME_NONE && last_us >= wall_us ? last_us + 1 - wall_us : 0;
@@ -455,6 +460,7 @@ static void set_clock(struct daemon *d)
 
 static enum status make_inbox(struct daemon *d, struct err *err)
 {
+    outbox_open(d);
     set_clock(d);
     const struct inbox_params p = {
         .buffer_bytes = DAEMON_BUFFER_BYTES,
@@ -503,7 +509,6 @@ static enum status start_threads(struct daemon *d, struct err *err)
     if (status != STATUS_OK) {
         return status;
     }
-    outbox_open(d);
     if (!findings_open(d) || !saver_open(d)) {
         return err_no_memory(err, "lab", "no memory");
     }

@@ -341,8 +341,9 @@ static void write_worker(struct daemon *d, struct metrics *m)
 
 static void write_process(struct daemon *d, struct metrics *m)
 {
-    (void)d;
     struct rusage usage;
+    metrics_gauge(m, "tandem_wall_clock_ahead_seconds", "The wall clock minus lab time.",
+                  lab_s(atomic_load(&d->keeper.wall_ahead_us)));
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         metrics_family(m, "tandem_process_cpu_seconds_total", METRIC_COUNTER,
                        "Processor time of the daemon.");

@@ -53,6 +53,9 @@ MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
 /* mqtt_client_stop() of what was started. */
 void gateway_leave(struct daemon *daemon, int timeout_ms);
 void gateway_close(struct daemon *daemon);
+/* Any thread: the process stood still for so long. Note it in the journal before what the
+ * broker sent meanwhile, unless a message has come since. */
+void gateway_note_frozen(void *daemon, int64_t silent_us);
 
 enum gateway_way {
     GATEWAY_SURE,     /* QoS 1: sent until the broker has acknowledged it */
@@ -117,7 +120,7 @@ struct outbox {
     /* Of the daemon itself, no pair's. Under the daemon's lock; more are in the log only. */
     struct alarm alarms[OUTBOX_ALARMS];
     size_t alarm_count;
-    uint64_t alarms_told;        /* of this run */
+    uint64_t alarms_told;        /* number of the last one */
     bool retells;                /* what is read back and not in the store is published, too */
     struct store_reader *reader; /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
@@ -203,7 +206,10 @@ struct keeper {
     struct journal_stats journal_seen;
     struct store_queue_stats store_seen;
     struct inbox_counts seen;
-    int64_t gap_us; /* when it last tried to note a gap */
+    int64_t gap_us;                /* when it last tried to note a gap */
+    int64_t stepped_us, slept_us;  /* lab_clock_compare() when it last told of them, */
+    int64_t clock_us;              /* monotonic: not again before then */
+    _Atomic int64_t wall_ahead_us; /* the wall clock minus lab time */
 };
 
 /* Cold path: allocates. STATUS_E_NOMEM, STATUS_E_IO. */
@@ -417,6 +423,7 @@ struct lab_thread {
     char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
 
     bool live;              /* the journal's tail is in */
+    bool no_line;           /* the step at hand follows from no line of the journal yet */
     bool follows;           /* some pair does */
     bool raised;            /* before all others, as far as the system allows it */
     bool dirty;             /* stepped since the last snapshot */
@@ -469,7 +476,7 @@ struct daemon {
     uint64_t fingerprint;
     struct journal *journal;
     struct journal_position tail; /* of the journal begins here: behind the checkpoint */
-    int64_t last_us; /* the latest stamp known; LAB_TIME_NONE: no journal, no checkpoint */
+    int64_t last_us; /* the latest that journal, checkpoint and store know; or LAB_TIME_NONE */
     struct store *store;
     struct store_queue *queue;
     struct inbox *inbox;

@@ -150,7 +150,7 @@ static void note_silence(void *context, int64_t silent_us)
 
 /* A frozen process hears neither connection. Where telemetry alone was held up, no reply has
  * waited. */
-static void note_frozen(void *context, int64_t silent_us)
+void gateway_note_frozen(void *context, int64_t silent_us)
 {
     const struct daemon *d = context;
     if (mqtt_client_silent_us(d->gateway.client) >= silent_us / 2) {
@@ -322,7 +322,7 @@ static enum status start_telemetry(struct daemon *d, const struct topic_list *sa
     options.topics = samples->topic;
     options.topic_count = samples->count;
     options.message = take_message;
-    options.silence = note_frozen;
+    options.silence = gateway_note_frozen;
     options.context = d;
     return mqtt_client_create(&d->gateway.telemetry, &options, err);
 }

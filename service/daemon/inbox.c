@@ -30,6 +30,7 @@ struct record {
     size_t bytes;                  /* of the line */
     bool section;
     bool restored;
+    bool unwritten; /* the journal does not have the line */
 };
 
 /* Records one behind the other. Each begins aligned. */
@@ -48,6 +49,7 @@ struct inbox {
     uint64_t waiting;      /* so many lines; */
     uint64_t waiting_max;  /* more are not to wait, or samples are left out; 0: any number */
     int64_t last_us;
+    int64_t written_us;          /* the journal has a line of this time, or of a later one */
     struct journal_position end; /* behind the last whole line; journal_end() may lie in a
                                     torn piece, where no reader can begin */
     bool behind;                 /* lines from behind_from on stand in the journal only */
@@ -216,9 +218,10 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-static bool push_line(struct inbox *inbox, size_t bytes)
+static bool push_line(struct inbox *inbox, size_t bytes, bool unwritten)
 {
-    return push_record(inbox, (struct record){.after = inbox->end, .bytes = bytes});
+    return push_record(
+        inbox, (struct record){.after = inbox->end, .bytes = bytes, .unwritten = unwritten});
 }
 
 /* Of the samples that waited for the journal it has so many bytes now, up to end: the others
@@ -267,7 +270,7 @@ static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
     }
     const size_t at = inbox->filling.used;
     if (!inbox->late || inbox->refused || inbox->behind || bytes > LATE_BYTES ||
-        !push_line(inbox, bytes)) {
+        !push_line(inbox, bytes, false)) {
         return false;
     }
     if (inbox->late_lines == 0) {
@@ -284,10 +287,10 @@ static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
 static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size_t bytes)
 {
     if (kind == INBOX_OWN) {
-        if (!catch_up(inbox) || !push_line(inbox, bytes)) {
+        if (!catch_up(inbox) || !push_line(inbox, bytes, true)) {
             inbox->counts.lost++;
         }
-    } else if (inbox->behind || !push_line(inbox, bytes)) {
+    } else if (inbox->behind || !push_line(inbox, bytes, true)) {
         inbox->counts.samples_dropped++;
     }
 }
@@ -296,7 +299,7 @@ static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size
 static void deliver_journalled(struct inbox *inbox, size_t bytes,
                                struct journal_position before)
 {
-    if (!inbox->behind && !push_line(inbox, bytes)) {
+    if (!inbox->behind && !push_line(inbox, bytes, false)) {
         inbox->behind = true;
         inbox->behind_from = before;
         inbox->counts.overflows++;
@@ -366,6 +369,7 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
         if (inbox->refused) {
             return refuse_line(inbox, message, kind, bytes);
         }
+        inbox->written_us = message->t_us;
         deliver_journalled(inbox, bytes, before);
     }
     inbox->waiting++;
@@ -398,6 +402,16 @@ void inbox_note(struct inbox *inbox, const char *what, const char *payload, size
 {
     const enum status status = take_own(inbox, what, payload, bytes, INBOX_OWN);
     (void)status;
+}
+
+void inbox_write_time(struct inbox *inbox, int64_t t_us)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const bool written = inbox->written_us >= t_us;
+    (void)pthread_mutex_unlock(&inbox->lock);
+    if (!written) {
+        inbox_note(inbox, "time", "{}", 2);
+    }
 }
 
 enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
@@ -455,7 +469,8 @@ static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *l
     const enum status status = journal_reader_next(inbox->reader, &read, err);
     if (status == STATUS_OK && is_before(read.start, inbox->section.after)) {
         inbox->position = read.after;
-        *line = (struct inbox_line){read.text, read.bytes, inbox->section.restored};
+        *line = (struct inbox_line){
+            .text = read.text, .bytes = read.bytes, .restored = inbox->section.restored};
         return INBOX_LINE;
     }
     if (status != STATUS_OK && status != STATUS_E_EMPTY) {
@@ -498,7 +513,8 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
             next = enter_section(inbox, record, err);
         } else {
             inbox->position = record->after;
-            *line = (struct inbox_line){text, record->bytes, false};
+            *line = (struct inbox_line){
+                .text = text, .bytes = record->bytes, .unwritten = record->unwritten};
             next = INBOX_LINE;
         }
     }

@@ -48,7 +48,7 @@ struct inbox_params {
     bool journal_samples;    /* telemetry is journalled, too, */
     bool samples_together;   /* those that come between two events, or rounds, by one write */
     int64_t (*now_us)(void); /* lab time; monotonic */
-    int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
+    int64_t last_us;         /* no line is stamped earlier: the latest time that is known */
     int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */
 };
 
@@ -90,6 +90,11 @@ void inbox_note(struct inbox *inbox, const char *what, const char *payload, size
 MUST_USE enum status inbox_offer(struct inbox *inbox, const char *what, const char *payload,
                                  size_t bytes);
 
+/* Results are about to follow from the time t_us alone. Write that time into the journal, on
+ * $lab/time, unless it has a line of t_us or later: a replay then knows that t_us was reached,
+ * and the next run begins after it. */
+void inbox_write_time(struct inbox *inbox, int64_t t_us);
+
 /* The journal's files from that of position on are needed. Any thread. */
 void inbox_keep_from(struct inbox *inbox, struct journal_position position);
 
@@ -121,6 +126,7 @@ struct inbox_line {
     const char *text; /* [bytes] borrowed until the next call */
     size_t bytes;
     bool restored;
+    bool unwritten; /* the journal does not have it */
 };
 
 enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct err *err);

@@ -14,7 +14,15 @@
 #include "service/replay/rows.h"
 #include "twin/report/crew_report.h"
 
-enum { ROUND_MS = 100, FINDINGS_MS = 10, NICE = 5, GAP_US = 200000, SPACE_US = 1000000 };
+enum {
+    ROUND_MS = 100,
+    FINDINGS_MS = 10,
+    NICE = 5,
+    GAP_US = 200000,
+    SPACE_US = 1000000,
+    STEP_US = 100000,   /* the wall clock was set: less is the kernel's slewing, or noise */
+    CLOCK_US = 60000000 /* it is told again no sooner */
+};
 
 const char *const keeper_disks[KEEPER_DISKS] = {"journal", "store", "checkpoint"};
 
@@ -137,6 +145,43 @@ static void watch_space(struct daemon *d)
     } else if (k->space_text[0]) {
         k->space_text[0] = '\0';
         log_write(LOG_SPACE_BACK, NULL, "%.0f MB at least", (double)free_bytes / 1e6);
+    }
+}
+
+/* Lab time follows no step of the wall clock until the next start (docs/operations.md): people
+ * are told, at once and then once a minute at most. */
+static void watch_clock(struct daemon *d)
+{
+    struct keeper *k = &d->keeper;
+    const int64_t mono_us = lab_clock_monotonic_us();
+    int64_t stepped_us = 0;
+    int64_t slept_us = 0;
+    if (!lab_clock_compare(&stepped_us, &slept_us)) {
+        return;
+    }
+    const int64_t ahead_us = lab_clock_now_us() + stepped_us - inbox_now_us(d->inbox);
+    const int64_t step_us = stepped_us - k->stepped_us;
+    const int64_t sleep_us = slept_us - k->slept_us;
+    atomic_store(&k->wall_ahead_us, ahead_us);
+    if (mono_us < k->clock_us) {
+        return;
+    }
+    if (sleep_us >= STEP_US) {
+        log_write(LOG_SUSPENDED, NULL, "for %.3f s", lab_s(sleep_us));
+        outbox_alarm(d, ALARM_MACHINE_SUSPENDED, "the machine was suspended for %.3f s",
+                     lab_s(sleep_us));
+        k->slept_us = slept_us;
+        k->clock_us = mono_us + CLOCK_US;
+    }
+    if (llabs(step_us) >= STEP_US) {
+        log_write(LOG_CLOCK_STEPPED, NULL, "by %+.3f s; it is %+.3f s from lab time",
+                  lab_s(step_us), lab_s(ahead_us));
+        outbox_alarm(d, ALARM_CLOCK_STEPPED,
+                     "the machine's wall clock was set by %+.3f s; it is %+.3f s from lab time "
+                     "until the next start",
+                     lab_s(step_us), lab_s(ahead_us));
+        k->stepped_us = stepped_us;
+        k->clock_us = mono_us + CLOCK_US;
     }
 }
 
@@ -448,6 +493,7 @@ static void *run_keeper(void *context)
         watch_store(d);
         watch_broker(d);
         watch_inbox(d);
+        watch_clock(d);
         tell_status(d);
         feed_watchdog(d);
         if (checkpoint && store_queue_covers(d->queue, d->saver.pushed)) {

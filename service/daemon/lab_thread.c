@@ -17,6 +17,7 @@ enum {
     VIEW_MAX_US = 2000000, /* unless that makes them older than this */
     FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
     CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
+    FROZEN_US = 1000000,     /* slept longer than planned by so much: nobody listened */
     LINES_BETWEEN_CHORES = 512,
     /* Within which lines are counted: those that were held up for some milliseconds, and come
      * at once, are no flood. */
@@ -106,6 +107,7 @@ static void take_line(struct daemon *d, const struct inbox_line *line)
     struct lab_thread *t = &d->thread;
     struct message message;
     struct err err = {0};
+    t->no_line = line->unwritten;
     t->counts.lines++;
     t->counts.restored += line->restored;
     const bool plain = codec_read_plain(&d->gateway.codecs, d->file->broker.prefix, line->text,
@@ -336,6 +338,7 @@ static void run_round(struct daemon *d)
         d->thread.counts.deadline_ticks++;
         d->thread.dirty = true;
         d->thread.unsaved = true;
+        d->thread.no_line = true;
         step_lab(d, &tick);
     }
     do_chores(d);
@@ -371,6 +374,21 @@ static int64_t next_work_us(const struct daemon *d)
     return mono_us + wait_us;
 }
 
+/* Returns whether nothing is there to do. A process that was stopped, or whose machine slept,
+ * wakes up late: that is noted before the deadlines that passed meanwhile fire. */
+static bool sleep_round(struct daemon *d, bool last)
+{
+    const int64_t until_us = last ? 0 : next_work_us(d);
+    const int64_t planned_us = until_us - lab_clock_monotonic_us();
+    const int64_t began_us = lab_clock_now_us();
+    const bool idle = inbox_sleep(d->inbox, choose_pause(&d->thread), until_us);
+    const int64_t slept_us = lab_clock_now_us() - began_us;
+    if (d->thread.live && !last && slept_us > FROZEN_US && slept_us - planned_us > FROZEN_US) {
+        gateway_note_frozen(d, slept_us);
+    }
+    return idle;
+}
+
 static void *run_lab_thread(void *context)
 {
     struct daemon *d = context;
@@ -379,7 +397,7 @@ static void *run_lab_thread(void *context)
         /* Read before the round: what was put into the inbox before stop is in it. */
         last = atomic_load(&d->thread.stop);
         run_round(d);
-        idle = inbox_sleep(d->inbox, choose_pause(&d->thread), last ? 0 : next_work_us(d));
+        idle = sleep_round(d, last);
     }
     do {
         publish_view(d, INT64_MAX); /* one that was begun, and then the last one */

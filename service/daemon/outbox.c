@@ -359,10 +359,8 @@ void outbox_alarm(struct daemon *d, enum alarm_code code, const char *format, ..
     (void)pthread_mutex_lock(&d->lock);
     if (d->outbox.alarm_count < OUTBOX_ALARMS) {
         struct alarm *alarm = &d->outbox.alarms[d->outbox.alarm_count++];
-        *alarm = (struct alarm){.n = ++d->outbox.alarms_told,
-                                .type = alarm_code_type(code),
-                                .code = alarm_code_name(code),
-                                .side = SIDE_COUNT};
+        *alarm = (struct alarm){
+            .type = alarm_code_type(code), .code = alarm_code_name(code), .side = SIDE_COUNT};
         (void)vsnprintf(alarm->detail, sizeof alarm->detail, format, arguments);
     }
     (void)pthread_mutex_unlock(&d->lock);
@@ -388,7 +386,11 @@ void outbox_tell_alarms(struct daemon *d)
     struct alarm alarm;
     while (take_alarm(d, &alarm)) {
         struct record_row r;
+        /* No line counts them, so their time is their number: none comes twice, in any run. */
         alarm.t_us = inbox_now_us(d->inbox);
+        alarm.n = (uint64_t)alarm.t_us > d->outbox.alarms_told ? (uint64_t)alarm.t_us
+                                                               : d->outbox.alarms_told + 1;
+        d->outbox.alarms_told = alarm.n;
         row_of_alarm(&r, &alarm, LAB_ITSELF);
         log_write(LOG_ALARM, r.row.pair, "%s: %s", r.row.type, alarm.detail);
         emit_record(d, (uint32_t)(d->params.pair_count + d->params.team_count), &r.row,
@@ -641,9 +643,21 @@ static void emit_result(struct daemon *d, const struct effect *effect)
     }
 }
 
+/* Control efforts and probes leave no record and are worth nothing later. All else is a result,
+ * and a line of the journal comes before it. Within a tick one line is enough. */
+static void write_time(struct daemon *d, enum effect_kind kind)
+{
+    if (d->thread.no_line && d->outbox.live && kind != EFFECT_CONTROL && kind != EFFECT_PROBE &&
+        kind != EFFECT_FIDELITY) {
+        d->thread.no_line = false;
+        inbox_write_time(d->inbox, lab_time(d->lab));
+    }
+}
+
 void outbox_emit(void *context, const struct effect *effect)
 {
     struct daemon *d = context;
+    write_time(d, effect->kind);
     d->outbox.counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:

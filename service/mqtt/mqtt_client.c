@@ -189,7 +189,7 @@ enum status mqtt_client_create(struct mqtt_client **out,
     init_locks(client);
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
     client->state.heartbeat_rtt_us = -1;
-    client->heard_us = lab_clock_monotonic_us();
+    client->heard_us = lab_clock_now_us();
     status = take_options(client, options);
     if (status == STATUS_OK) {
         note_address(client);
@@ -245,7 +245,7 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
 
 int64_t mqtt_client_silent_us(const struct mqtt_client *client)
 {
-    return lab_clock_monotonic_us() - client->heard_us;
+    return lab_clock_now_us() - client->heard_us;
 }
 
 void mqtt_client_refuse(struct mqtt_client *client, const char *why)

@@ -35,7 +35,8 @@ static void tell_accepted(struct mqtt_client *client, bool resumed)
     lock_give(&client->mutex);
     (void)pthread_mutex_lock(&client->delivery);
     if (client->options.accepted && !client->closed) {
-        client->options.accepted(client->options.context, resumed, now_us - client->heard_us,
+        client->options.accepted(client->options.context, resumed,
+                                 lab_clock_now_us() - client->heard_us,
                                  beat_back_us > 0 ? now_us - beat_back_us + MARGIN_US : -1);
     }
     (void)pthread_mutex_unlock(&client->delivery);
@@ -261,7 +262,7 @@ static const int64_t SILENCE_US = 1000000;
 /* Where that is refused nothing counts as heard, and the next connection tells of it. */
 static void note_silence(struct mqtt_client *client)
 {
-    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t now_us = lab_clock_now_us();
     const int64_t silent_us = now_us - client->heard_us;
     if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
         (void)pthread_mutex_lock(&client->delivery);

@@ -23,13 +23,13 @@ def command(pair, style, name, t=1000.0, laps=(0.1, 0.1), acknowledged=True, cop
 
 
 def entry(name="c1", t=1000.0, laps=(0.1, 0.1), verdict="SYNC", **more):
-    return {"pair": "p", "n": 1, "id": name, "t": t, "real_lap_s": laps[0], "virtual_lap_s": laps[1], "verdict": verdict, **more}
+    return {"pair": "p", "id": name, "t": t, "real_lap_s": laps[0], "virtual_lap_s": laps[1], "verdict": verdict, **more}
 
 
 def found_of(style, commands, entries, may_lose=False, moves=(), answers=()):
     robots = [types.SimpleNamespace(pair="p", side="real", moves=list(moves))]
     load = types.SimpleNamespace(pairs={"p": style}, commands=commands, robots=robots, answers=list(answers))
-    found = judge(load, {"p": [json.dumps(one) for one in entries]}, may_lose)
+    found = judge(load, {"p": [json.dumps({"n": n, **one}) for n, one in enumerate(entries, 1)]}, may_lose)
     return {what for what in ("lost", "twice", "untrue") if getattr(found, what)} | \
         {what for what in ("told", "ambiguous") if getattr(found, what)}
 
@@ -45,6 +45,7 @@ def check_judge():
         ("lost, and told", {"told"}, found_of("ids", [one, other], [entry()], may_lose=True)),
         ("not acknowledged", set(), found_of("ids", [one, command("p", "ids", "c2", acknowledged=False)], [entry()])),
         ("twice", {"twice"}, found_of("ids", [one], [entry(), entry()])),
+        ("a number twice", {"twice"}, found_of("ids", [one, other], [entry(n=1), entry("c2", n=1)])),
         ("nobody's", {"untrue"}, found_of("ids", [one], [entry(), entry("c9")])),
         ("a wrong lap", {"untrue"}, found_of("ids", [late], [entry()])),
         ("a wrong lap that is not claimed", set(), found_of("ids", [late], [entry(verdict="UNRESOLVED")])),

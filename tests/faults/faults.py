@@ -16,6 +16,7 @@ import sys
 import time
 
 import kinds_clients  # noqa: F401 - each fills the table
+import kinds_clock  # noqa: F401
 import kinds_disk  # noqa: F401
 import kinds_network  # noqa: F401
 import kinds_process  # noqa: F401

@@ -107,6 +107,8 @@ def judge(load, live, may_lose=False):
         found.said += len(commands)
         found.acknowledged += sum(command.acknowledged() for command in commands)
         found.entries += len(entries)
+        numbers = collections.Counter(entry["n"] for entry in entries)
+        found.twice += [f"{pair}: number {n} of {times} entries" for n, times in numbers.items() if times > 1]
         if style == "none":
             continue
         found.ambiguous += count_ambiguous(entries)

@@ -105,7 +105,7 @@ class Load:
             self.say(pair, f"{pair}-{next(self.count)}", *laps)
 
     def say(self, pair, name, real_s=MOVE_S, virtual_s=MOVE_S, retain=False):
-        """A command, and in observe mode its two replies so much later."""
+        """A command, and in observe mode its two replies so much later; None: that robot says nothing."""
         style = self.pairs[pair]
         body = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5}
         if style != "no_ids":
@@ -114,7 +114,8 @@ class Load:
         self.commands.append(command)
         if style not in ("link", "played"):
             for side, lap_s in zip(SIDES, (real_s, virtual_s)):
-                self.put(time.monotonic() + lap_s, self.reply, command, side)
+                if lap_s is not None:
+                    self.put(time.monotonic() + lap_s, self.reply, command, side)
         return command
 
     def reply(self, command, side):

@@ -130,9 +130,11 @@ class Round:
     def start_broker(self):
         self.rig.start_broker()
 
-    def freeze(self, process, seconds):
+    def freeze(self, process, seconds, meanwhile=None, *arguments):
         process.send_signal(signal.SIGSTOP)
         time.sleep(seconds)
+        if meanwhile:
+            meanwhile(*arguments)
         process.send_signal(signal.SIGCONT)
 
     def save_broker(self):

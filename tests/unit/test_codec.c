@@ -48,6 +48,7 @@ static void test_kinds(void)
          EVENT_ECHO, SIDE_REAL},
         {"tandem/v1/$lab/start", "{}", 1, EVENT_START, SIDE_COUNT},
         {"tandem/v1/$lab/stop", "{}", 1, EVENT_STOP, SIDE_COUNT},
+        {"tandem/v1/$lab/time", "{}", 1, EVENT_TICK, SIDE_COUNT},
         {"tandem/v1/$lab/away", "{\"away_s\":2.5}", 1, EVENT_AWAY, SIDE_COUNT},
         {"tandem/v1/$lab/session", "{\"resumed\":true,\"away_s\":0.5,\"unsure_s\":0.2}", 1,
          EVENT_SESSION, SIDE_COUNT},

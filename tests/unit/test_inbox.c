@@ -395,6 +395,45 @@ static void test_unjournalled_samples(void)
     tear_down(&b);
 }
 
+/* Time that results follow from is in the journal, by a line of its own where no other tells
+ * it: a sample that is not journalled tells nothing. */
+static void test_write_time(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 1 << 16, false);
+    struct journal_stats stats;
+    (void)take(b.inbox, 1, 0, INBOX_EVENT);
+    const int64_t event_us = inbox_now_us(b.inbox) - 1;
+    inbox_write_time(b.inbox, event_us);
+    journal_stats(b.journal, &stats);
+    CHECK_INT("the event tells it", stats.lines, 1);
+    (void)take(b.inbox, 1, 1, INBOX_SAMPLE);
+    inbox_write_time(b.inbox, event_us + 1);
+    journal_stats(b.journal, &stats);
+    CHECK_INT("a line of its own", stats.lines, 2);
+    inbox_write_time(b.inbox, event_us + 1);
+    journal_stats(b.journal, &stats);
+    CHECK_INT("once", stats.lines, 2);
+
+    struct inbox_line line;
+    unsigned unwritten = 0;
+    unsigned times = 0;
+    unsigned lines = 0;
+    (void)inbox_begin(b.inbox);
+    while (inbox_next(b.inbox, &line, NULL) == INBOX_LINE) {
+        struct message m;
+        CHECK("a message",
+              message_parse(line.text, line.bytes, scratch, &m, NULL) == STATUS_OK);
+        times += strstr(m.topic, "/$lab/time") != NULL && m.t_us > event_us;
+        unwritten += line.unwritten;
+        lines++;
+    }
+    CHECK_INT("the lab gets it, too", times, 1);
+    CHECK_INT("all of them", lines, 3);
+    CHECK_INT("the sample is marked", unwritten, 1);
+    tear_down(&b);
+}
+
 /* More than can be taken in soon: samples are left out, before the journal, and nothing else.
  */
 static void test_thinned(void)
@@ -521,6 +560,7 @@ int main(void)
     CU_add_test(suite, "samples together", test_samples_together);
     CU_add_test(suite, "together on a full disk", test_together_on_full_disk);
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
+    CU_add_test(suite, "write time", test_write_time);
     CU_add_test(suite, "thinned", test_thinned);
     CU_add_test(suite, "restore", test_restore);
     CU_add_test(suite, "section gone", test_section_gone);

@@ -263,6 +263,43 @@ static void test_absence(void)
     script_close(&s);
 }
 
+/* A deadline that passed while nobody listened is no proof that a robot did not answer. */
+static void test_unwatched_deadline(void)
+{
+    static const struct {
+        const char *row;
+        double asked_s, away_s; /* with 30 s for the answer; noted at 100 s */
+        const char *verdict;
+        double interrupted_s;
+    } rows[] = {
+        {"it passed meanwhile", 60, 20, "UNRESOLVED", 20},
+        {"at the beginning of the absence", 50, 20, "UNRESOLVED", 20},
+        {"it passed before", 49.9, 20, "TIMEOUT", 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].timeout_us = 30000000;
+        script_open(&s);
+        struct event away = script_event("", AT(100), EVENT_AWAY, SIDE_COUNT);
+        away.away_us = lab_us(rows[i].away_s);
+        script_command(&s, "r1", AT(rows[i].asked_s), "a");
+        lab_step(s.lab, &away, &s.fx);
+        const struct entry *entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+        CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), rows[i].verdict);
+        CHECK_INT(rows[i].row, entry->interrupted_us, lab_us(rows[i].interrupted_s));
+        CHECK(rows[i].row, entry->timed_out[SIDE_REAL] && entry->timed_out[SIDE_VIRTUAL]);
+        /* The next one is watched again. */
+        script_clear(&s);
+        script_command(&s, "r1", AT(110), "b");
+        script_tick(&s, AT(141));
+        entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+        CHECK_TEXT(rows[i].row, verdict_name(entry->verdict), "TIMEOUT");
+        CHECK_INT(rows[i].row, entry->interrupted_us, 0);
+        script_close(&s);
+    }
+}
+
 static void test_probes(void)
 {
     static struct script s;
@@ -316,6 +353,7 @@ int main(void)
     CU_add_test(suite, "clock jump", test_clock_jump);
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "absence", test_absence);
+    CU_add_test(suite, "unwatched deadline", test_unwatched_deadline);
     CU_add_test(suite, "probes", test_probes);
     return check_run();
 }

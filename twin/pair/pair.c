@@ -741,9 +741,20 @@ static bool is_overdue_anywhere(const struct pair_run *run, const struct pair_sl
 
 static void time_out(const struct pair_run *run, struct pair_slot *slot)
 {
+    const int64_t away_us = run->pair->away_us;
+    slot->unwatched = slot->unwatched || away_us > 0;
+    slot->away_us = away_us > slot->away_us ? away_us : slot->away_us;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (is_overdue(run, slot, s)) {
-            slot->timed_out[s] = true;
+        if (!is_overdue(run, slot, s)) {
+            continue;
+        }
+        slot->timed_out[s] = true;
+        if (away_us > 0) {
+            pair_alarm(run, ALARM_NO_REPLY, s, slot->id,
+                       "no answer of the %s robot was received within %g s: Tandem was not "
+                       "listening for up to %g s",
+                       side_name(s), lab_s(run->p->timeout_us), lab_s(away_us));
+        } else {
             pair_alarm(run, ALARM_NO_REPLY, s, slot->id,
                        "the %s robot did not answer within %g s", side_name(s),
                        lab_s(run->p->timeout_us));

@@ -62,6 +62,7 @@ struct pair_slot {
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
     /* Nothing tells whether the command, or of a side whether the reply, belongs here. */
     bool command_ambiguous, ambiguous[SIDE_COUNT];
+    bool unwatched;                /* nobody listened when its time was over */
     bool uncalibrated[SIDE_COUNT]; /* its robot said that this move tells nothing of others */
     int64_t away_us;               /* > 0: command or reply may have waited for so long */
     uint8_t consistency;           /* enum consistency */

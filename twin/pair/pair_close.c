@@ -278,7 +278,7 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
                                 const struct pair_params *p, const struct own_lag *own)
 {
     if (e->timed_out[SIDE_REAL] || e->timed_out[SIDE_VIRTUAL]) {
-        return VERDICT_TIMEOUT;
+        return slot->unwatched ? VERDICT_UNRESOLVED : VERDICT_TIMEOUT;
     }
     if (!slot->expected[SIDE_REAL] && !slot->expected[SIDE_VIRTUAL]) {
         return VERDICT_HALTED;

@@ -1,0 +1,168 @@
+"""The machine's clock is set between two runs and in one of them, and the machine sleeps. Every (pair, n) is used once, store
+and replay agree to the byte, laps are true or marked, and people are told."""
+import itertools
+import json
+import shutil
+import signal
+import sqlite3
+import time
+
+from rig import Rig, cut_records, member, replay
+from stepped_clock import SteppedClock
+from waiting import wait_until
+
+TIMEOUT_S = 1
+TOLERANCE_S = 0.5  # of a busy machine
+
+
+class Lab:
+    def __init__(self, rig):
+        self.rig, self.clock = rig, SteppedClock(rig.folder)
+
+    def start(self):
+        with self.clock.worn():
+            self.rig.start_daemon()
+
+    def end(self, number):
+        self.rig.daemon.send_signal(number)
+        self.rig.daemon.wait()
+
+    def say(self, what, **payload):
+        self.rig.publish(f"tandem/v1/r1/{what}", payload)
+
+    def command(self, name):
+        self.say("command", id=name, op="go")
+
+    def reply(self, name):
+        for side in ("real", "virtual"):
+            self.say(f"{side}/reply", id=name, status="done")
+
+    def stored(self):
+        with sqlite3.connect(f"file:{self.rig.folder}/store.db?mode=ro", uri=True) as db:
+            return [row[0] for row in db.execute("SELECT json FROM entries ORDER BY t_us, n")]
+
+    def entry(self, name):
+        """Of this command, once it is in the store; there is one."""
+        def find():
+            return [one for one in map(json.loads, self.stored()) if one["id"] == name]
+        found = wait_until(find, f"an entry of {name}")
+        assert len(found) == 1, found
+        return found[0]
+
+    def watched(self):
+        """The first entry that has a verdict again: what comes within two seconds of an absence may have waited."""
+        numbers = itertools.count()
+
+        def ask():
+            name = f"w{next(numbers)}"
+            self.command(name)
+            self.reply(name)
+            entry = self.entry(name)
+            assert entry["verdict"] != "TIMEOUT", entry
+            return entry if entry["verdict"] != "UNRESOLVED" else None
+        return wait_until(ask, "a verdict")
+
+    def alarms(self, pair, code):
+        return [one for one in self.rig.get("/api/v1/alarms?limit=1000")["alarms"] if one["pair"] == pair and one["code"] == code]
+
+    def alarm(self, code):
+        return wait_until(lambda: self.alarms("$lab", code), f"the alarm {code}")[-1]
+
+    def told(self, word):
+        wait_until(lambda: f" {word}: " in self.rig.daemon_log.read_text(), f"'{word}' in the log")
+
+    def judge(self):
+        """In the store, by HTTP and in a replay: the same entries; no number twice."""
+        self.rig.wait_stored("r1")
+        served = self.rig.records("r1", "entries")
+        assert served == self.stored(), (served, self.stored())
+        numbers = [json.loads(text)["n"] for text in served]
+        assert sorted(numbers) == list(range(1, len(numbers) + 1)), numbers
+        told = [(one["pair"], one["n"]) for one in self.rig.get("/api/v1/alarms?limit=1000")["alarms"]]
+        assert len(set(told)) == len(told), told
+        self.end(signal.SIGTERM)
+        again = cut_records(member(member(replay(self.rig.lab, self.rig.folder / "journal"), "pairs"), "r1"), "entries")
+        assert sorted(again) == sorted(served), (again, served)
+
+
+def set_back_between_runs(lab, how):
+    """A command timed out while the clock was ahead; the next run has the true clock."""
+    lab.clock.set_by(30)
+    lab.start()
+    lab.command("c1")
+    assert lab.entry("c1")["verdict"] == "TIMEOUT"
+    lab.end(how)
+    lab.clock.set_by(-30)
+    lab.start()
+    lab.told("clock_behind")
+    lab.command("c2")
+    lab.reply("c2")
+    assert lab.entry("c2")["n"] == 2
+    lab.judge()
+
+
+def journal_behind_the_store(lab):
+    """What the store knows has been: lab time begins behind it, though the journal is gone."""
+    lab.clock.set_by(30)
+    lab.start()
+    lab.command("c1")
+    latest = lab.entry("c1")["t"]
+    lab.end(signal.SIGKILL)
+    shutil.rmtree(lab.rig.folder / "journal")
+    (lab.rig.folder / "checkpoint").unlink(missing_ok=True)
+    lab.clock.set_by(-30)
+    lab.start()
+    lab.command("c2")
+    assert lab.entry("c2")["t"] > latest + TIMEOUT_S
+    lab.end(signal.SIGTERM)
+
+
+def set_while_running(lab, seconds):
+    """Laps go on by lab time, which does not follow; people are told at once."""
+    lab.start()
+    lab.command("c1")
+    began = time.monotonic()
+    lab.clock.set_by(seconds)
+    lab.told("clock_stepped")
+    lab.reply("c1")
+    true_s = time.monotonic() - began
+    entry = lab.entry("c1")
+    assert entry["verdict"] in ("SYNC", "AHEAD", "BEHIND"), entry
+    assert abs(entry["real_lap_s"] - true_s) < TOLERANCE_S, (entry, true_s)
+    alarm = lab.alarm("clock_stepped")
+    assert alarm["type"] == "clock_jump" and f"{seconds:+.0f}." in alarm["detail"], alarm
+    assert abs(float(next(line for line in lab.rig.fetch("/metrics").splitlines()
+                          if line.startswith("tandem_wall_clock_ahead_seconds ")).split()[1]) - seconds) < TOLERANCE_S
+    assert abs(alarm["t"] + seconds - time.time() - seconds) < 10, "lab time is that of the start"
+    lab.judge()
+
+
+def asleep(lab, seconds):
+    """The machine sleeps while commands are open, one of them for longer than its robots have."""
+    lab.start()
+    lab.command("c1")
+    wait_until(lambda: lab.rig.get("/api/v1/pairs/r1")["outstanding"] == 1, "it is open")
+    lab.rig.daemon.send_signal(signal.SIGSTOP)
+    lab.reply("c1")
+    lab.clock.suspend(seconds)
+    lab.rig.daemon.send_signal(signal.SIGCONT)
+    entry = lab.entry("c1")
+    assert entry["verdict"] == "UNRESOLVED" and entry["interrupted_s"] >= seconds, entry
+    lab.told("suspended")
+    assert f"{seconds}." in lab.alarm("machine_suspended")["detail"]
+    assert not lab.alarms("$lab", "clock_stepped"), "the wall clock went on as it should"
+    later = lab.watched()
+    assert later["t"] - entry["t"] > seconds, later
+    lab.judge()
+
+
+def main():
+    rounds = [(set_back_between_runs, signal.SIGKILL), (set_back_between_runs, signal.SIGTERM), (journal_behind_the_store,),
+              (set_while_running, 3600), (set_while_running, -40), (asleep, 7), (asleep, 8 * 3600)]
+    for play, *arguments in rounds:
+        print(play.__name__, *arguments, flush=True)
+        with Rig(pairs=f"r1: {{timeout_s: {TIMEOUT_S if play is not set_while_running else 10}}}") as rig:
+            play(Lab(rig), *arguments)
+
+
+main()
