@@ -297,6 +297,7 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
     if (line->overlong) {
         replay->counts.lines++;
         replay->counts.overlong++;
+        replay->counts.unread++;
         replay->counts.malformed++;
         return err_set_at(err, STATUS_E_PARSE, FAULT_TOO_LONG, "journal line", 0, 1,
                           "a line of more than %d bytes: not read", MESSAGE_LINE_MAX);
@@ -317,6 +318,7 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         return STATUS_OK;
     }
     if (status != STATUS_OK) {
+        replay->counts.unread++;
         replay->counts.malformed++;
         return status;
     }

@@ -23,9 +23,10 @@ struct replay_counts {
     uint64_t lines;  /* read, blank ones left out */
     uint64_t events; /* decoded and stepped */
     uint64_t
-        malformed;  /* lines that are no message, and messages that are not of the protocol */
-    uint64_t other; /* messages on topics that Tandem does not listen to */
-    uint64_t torn;  /* cut last lines */
+        malformed;   /* lines that are no message, and messages that are not of the protocol */
+    uint64_t other;  /* messages on topics that Tandem does not listen to */
+    uint64_t unread; /* of the malformed: lines that are no message */
+    uint64_t torn;   /* cut last lines */
     uint64_t overlong;
     uint64_t ahead; /* stamped too far ahead of the lines before them */
 };

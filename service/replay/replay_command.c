@@ -85,7 +85,6 @@ static bool read_all(struct replay_run *run, struct journal_reader *reader,
         if ((event ? replay_event(run->replay, event, &err)
                    : replay_line(run->replay, &line, &err)) != STATUS_OK) {
             show_fault(&line, &err, &shown);
-            whole = whole && !line.overlong;
         }
         keep_pace(run->options.speed, run->replay->t_us, &first_us, &begin_us);
         if (++count % 4096 == 0 && progress.shown) {
@@ -287,7 +286,8 @@ static void print_oddities(const struct replay_run *run)
         const char *what;
     } odd[] = {
         {c->torn, "torn at the end of a file: a crash cut them"},
-        {c->ahead, "stamped far ahead of those before them: passed over (--pause-max)"},
+        {c->ahead, "stamped far ahead of those before them: left out (--pause-max)"},
+        {c->overlong, "too long: left out"},
         {c->other, "of topics that are not read: the daemon's own, or not below broker.prefix"},
         {l->unknown_pair, "of pairs that are not in the lab file"},
         {l->redelivered, "delivered again: passed over"},
@@ -356,6 +356,37 @@ static enum status write_report(struct replay_run *run)
 
 /* ---- the command ---- */
 
+/* Names and counts the lines that are in no result. False: they make the replay fail, for
+ * --strict asks for all, or whole valid lines are among them. Copies of what was taken in, and
+ * retained messages, are not left out. */
+static bool tell_left_out(const struct replay_run *run)
+{
+    const struct replay_counts *c = &run->replay->counts;
+    const struct {
+        uint64_t n;
+        const char *what;
+        bool fails;
+    } rows[] = {
+        {c->ahead, "stamped too far ahead", true},
+        {c->overlong, "too long", true},
+        {c->unread - c->overlong, "no message", false},
+        {c->torn, "torn at the end of a file", false},
+        {c->other, "on topics that are not read", false},
+        {lab_counts(run->replay->lab)->unknown_pair, "of pairs that are not in the lab file",
+         false},
+    };
+    bool fine = true;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const bool fails = rows[i].n > 0 && (rows[i].fails || run->options.strict);
+        if (fails) {
+            (void)fprintf(stderr, "tandem: replay: lines left out: %llu %s\n",
+                          (unsigned long long)rows[i].n, rows[i].what);
+        }
+        fine = fine && !fails;
+    }
+    return fine;
+}
+
 static int replay_files(struct replay_run *run, struct journal_reader *reader,
                         const char *where)
 {
@@ -365,7 +396,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    const bool whole = read_all(run, reader, ahead);
+    bool whole = read_all(run, reader, ahead);
     replay_ahead_destroy(ahead);
     enum status status = write_report(run);
     if (status == STATUS_OK && whole) {
@@ -378,6 +409,7 @@ static int replay_files(struct replay_run *run, struct journal_reader *reader,
         (void)fputs("tandem: standard output: cannot be written\n", stderr);
         return EXIT_FAILED;
     }
+    whole = tell_left_out(run) && whole;
     return whole && status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
@@ -459,6 +491,7 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
          "entries.csv, alarms.csv, log.csv, changes.csv and travel_time.csv in DIR"},
         {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS",
          "take in a line stamped at most so long after the one before it (31; 1000 where the daemon was away)"},
+        {"strict", 0, ARGUMENT_FLAG, &o->strict, 0, 0, NULL, "exit with 1 when any line was left out"},
         {"refit", 0, ARGUMENT_FLAG, &o->refit, 0, 0, NULL,
          "make every fit of dynamics anew, whatever a journal says of its own"},
         {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "whose moves, of a table that does not say"},
@@ -486,10 +519,18 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
             "  ends with the daemon's orderly stop: they stay open, as they were.\n\n"
             "  Fits of dynamics that the lab asks for end where a journal of the daemon says\n"
             "  so, and 5 s after they began where a recording says nothing of them, or with\n"
-            "  --refit: for other options than those the journal was written with.\n",
+            "  --refit: for other options than those the journal was written with.\n\n"
+            "  Lines that are left out are counted, and named on the standard error. A line\n"
+            "  that a crash cut is no failure. Whole lines that are too long, or stamped too "
+            "far\n"
+            "  ahead (--pause-max), make it exit with 1; with --strict any line left out "
+            "does:\n"
+            "  also those that are no message, on topics that are not read, or of pairs that\n"
+            "  are not in the lab file.\n",
         .examples = "  tandem replay -c lab.yaml journal/\n"
                     "  tandem replay -c lab.yaml lab.jsonl --json | jq .pairs.r1.counts\n",
-        .exit_status = "a file could not be read, or the results not be written",
+        .exit_status = "a file could not be read, whole lines were left out, or the results "
+                       "not be written",
         .rows = rows,
         .row_count = sizeof rows / sizeof rows[0]};
     return arguments_parse(&arguments, argc, argv);

@@ -16,7 +16,7 @@
 struct replay_options {
     const char *lab_path;
     bool json;
-    bool refit;
+    bool refit, strict;
     const char *csv_dir;
     const char *pair, *column_words; /* of a table of moves; NULL: not said */
     double speed;                    /* 0: as fast as it goes */
