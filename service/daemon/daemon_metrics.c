@@ -162,7 +162,7 @@ static void write_outbox(struct daemon *d, struct metrics *m)
         {"tandem_outbox_known_total", "Restored records that were stored already.", c.known},
         {"tandem_outbox_held_back_total", "Restored messages, not sent a second time.",
          c.held_back},
-        {"tandem_outbox_stale_total", "Commands too old to be sent.", c.stale},
+        {"tandem_outbox_stale_total", "Commands and probes too old to be sent.", c.stale},
         {"tandem_control_overruns_total",
          "Efforts that were a control period late and not sent: the next one replaces them.",
          c.overruns},

@@ -101,7 +101,8 @@ struct outbox_counts {
     uint64_t not_stored;    /* the store's queue was full: the next start stores them */
     uint64_t known;         /* restored records that the store had already */
     uint64_t held_back;     /* restored messages: not sent again */
-    uint64_t stale; /* commands too old to be sent when their turn came (a frozen process) */
+    uint64_t stale; /* commands and probes too old to be sent when their turn came (a frozen
+                       process) */
     /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
      * 5, 10, 100 ms, and later. */
     uint64_t late[OUTBOX_LATENESS];

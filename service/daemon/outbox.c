@@ -15,6 +15,7 @@
 #include "twin/team/team_bars.h"
 
 enum {
+    PROBE_LATE_US = 1000000,
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
     QUEUE_ROWS_AHEAD = 16384 /* rows that may wait then */
 };
@@ -412,8 +413,14 @@ static void emit_command(struct daemon *d, const struct effect *effect)
     send_effect(d, effect, CODEC_COMMAND, effect->side, GATEWAY_ONCE);
 }
 
+/* One that goes out late would measure a wrong round trip; a machine that slept has thousands.
+ */
 static void emit_probe(struct daemon *d, const struct effect *effect)
 {
+    if (inbox_now_us(d->inbox) - effect->t_us > PROBE_LATE_US) {
+        d->outbox.counts.stale++;
+        return;
+    }
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
