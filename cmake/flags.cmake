@@ -21,6 +21,9 @@ else()
     -fstack-protector-strong)
   target_link_options(tandem_flags INTERFACE -Wl,-z,relro,-z,now)
 endif()
+if(CMAKE_SIZEOF_VOID_P EQUAL 4) # files above 2 GB, and times after 2038
+  target_compile_definitions(tandem_flags INTERFACE _FILE_OFFSET_BITS=64 _TIME_BITS=64)
+endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 # A build for use (gcc) is optimized across the files that each message goes through: across all of them it is no
 # faster, and linking takes a minute more. Their objects hold their code as well ("fat"), so that the hundreds of test

@@ -376,6 +376,8 @@ size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
     return bytes;
 }
 
+#ifdef __SIZEOF_INT128__
+
 /* Digits, of which the first stands for 10^exponent, as %.*g has them where so many digits are
  * asked for. */
 static size_t place_digits(const char *digits, size_t count, int exponent, int asked, char *out)
@@ -501,6 +503,17 @@ static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
         }
     }
 }
+
+#else /* a machine of 32 bits */
+
+static size_t format_size(double size, char out[JSON_WRITE_NUMBER_MAX])
+{
+    (void)size;
+    (void)out;
+    return 0;
+}
+
+#endif
 
 /* The shortest of 15, 16 and 17 significant digits that reads back to the same value. */
 static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])

@@ -411,8 +411,10 @@ size_t payload_decode(const struct payload_kind *kind, enum side side, const str
 
 static size_t name_value(const char *from, size_t size)
 {
-    uint32_t word = 0;
-    memcpy(&word, from, size);
+    uint32_t word = (uint8_t)*from;
+    if (size == sizeof word) {
+        memcpy(&word, from, size);
+    }
     return word;
 }
 

@@ -18,7 +18,7 @@
 enum { FORMAT = 4, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
 
-/* The file's first bytes, as they lie in memory. */
+/* The file's first bytes, as they lie in memory: a machine of another byte order refuses it. */
 struct header {
     char magic[MAGIC_BYTES];
     uint32_t format, version;
@@ -32,7 +32,6 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 10 * 8 + JOURNAL_NOTE_MAX + 2 * 4,
                "no gaps");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
 static uint32_t head_crc(const struct header *h)
 {
@@ -253,6 +252,10 @@ static enum status check_head(const char *path, const struct header *h, struct e
 {
     if (memcmp(h->magic, magic, MAGIC_BYTES) != 0) {
         return report_damage(path, "it does not begin like one", err);
+    }
+    if (h->format == __builtin_bswap32(FORMAT)) {
+        return err_set(err, STATUS_E_STALE, FAULT_WRONG_FILE, path,
+                       "the checkpoint was written by a machine of another byte order");
     }
     if (h->format != FORMAT) {
         return err_set(err, STATUS_E_STALE, FAULT_VERSION_MISMATCH, path,

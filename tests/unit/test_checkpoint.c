@@ -79,7 +79,18 @@ static void round_trip(void)
 
 enum { HEAD_BYTES = 104 + JOURNAL_NOTE_MAX, PIECE_BYTES = 16 };
 
-/* The file is a contract between versions: fixed bytes, little endian. The pieces are
+/* Does the file have this number, in the byte order of this machine? */
+static bool has_number(const unsigned char *at, uint64_t want, size_t bytes)
+{
+    uint64_t got = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+        got = got << 8 | at[little ? bytes - 1 - i : i];
+    }
+    return got == want;
+}
+
+/* The file is a contract between versions: fixed bytes. The pieces are
  * "123456789" alone, which they could not be: its CRC-32 as published (cbf43926). */
 static void layout(void)
 {
@@ -93,14 +104,32 @@ static void layout(void)
     CHECK_INT("write", journal_checkpoint_end(&w, path, &in, &id, NULL), STATUS_OK);
     unsigned char got[2048];
     CHECK_INT("size", slurp(got, sizeof got), HEAD_BYTES + 9);
-    static const unsigned char want[] = {
-        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  4,    0,    0,    0,
-        3,   0,   0,   0,   0xef, 0xbe, 0xfe, 0xca, 0xce, 0xfa, 0xed, 0xfe,
-    };
-    CHECK("head", memcmp(got, want, sizeof want) == 0);
-    static const unsigned char crc[] = {0x26, 0x39, 0xf4, 0xcb};
+    CHECK("magic", memcmp(got, "TANDEMCK", 8) == 0);
+    CHECK("format", has_number(got + 8, 4, 4));
+    CHECK("version", has_number(got + 12, 3, 4));
+    CHECK("fingerprint", has_number(got + 16, UINT64_C(0xfeedfacecafebeef), 8));
     CHECK("note", memcmp(got + 96, "made with this", 15) == 0);
-    CHECK("crc", memcmp(got + HEAD_BYTES - 8, crc, sizeof crc) == 0);
+    CHECK("crc", has_number(got + HEAD_BYTES - 8, 0xcbf43926, 4));
+}
+
+/* A checkpoint that came with a data directory from a machine of the other byte order. */
+static void other_byte_order(void)
+{
+    static unsigned char bytes[2048];
+    const struct journal_checkpoint in = sample("some state", 10);
+    struct journal_checkpoint out = {0};
+    struct err err = {0};
+    CHECK_INT("write", write_file(&in, NULL, NULL), STATUS_OK);
+    const size_t n = slurp(bytes, sizeof bytes);
+    for (size_t i = 0; i < 2; i++) {
+        const unsigned char byte = bytes[8 + i];
+        bytes[8 + i] = bytes[11 - i];
+        bytes[11 - i] = byte;
+    }
+    spill(bytes, n);
+    CHECK_INT("refused", read_back(&out, &err), STATUS_E_STALE);
+    CHECK_TEXT("says so", fault_name(err.fault), "wrong_file");
+    CHECK("untouched", out.payload == NULL);
 }
 
 static void refusals(void)
@@ -380,6 +409,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("checkpoint", NULL, NULL);
     CU_add_test(suite, "round trip", round_trip);
     CU_add_test(suite, "layout", layout);
+    CU_add_test(suite, "other byte order", other_byte_order);
     CU_add_test(suite, "refusals", refusals);
     CU_add_test(suite, "damage", damage);
     CU_add_test(suite, "pieces", test_pieces);
