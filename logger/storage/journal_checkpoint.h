@@ -2,11 +2,11 @@
  * journal, in a file that is either whole or not taken; and beside it, in another one, what has
  * changed since.
  *
- * Layout (in the machine's byte order): "TANDEMCK", u32 format, u32 version of the state, u64 fingerprint,
- * i64 journal file, u64 journal offset, i64 lab time, u64 store, u64 run, u64 rows (the store's
- * mark), u64 bytes of the state, u64 bytes of the pieces, u64 id of the whole one that it
- * changes (0: it is whole), char note[1536], u32 CRC-32 of the pieces, u32 CRC-32 of all
- * before, pieces. What no piece says is as in the whole one, or 0. docs/storage.md.
+ * Layout (in the machine's byte order): "TANDEMCK", u32 format, u32 version of the state, u64
+ * fingerprint, i64 journal file, u64 journal offset, i64 lab time, u64 store, u64 run, u64 rows
+ * (the store's mark), u64 bytes of the state, u64 bytes of the pieces, u64 id of the whole one
+ * that it changes (0: it is whole), char note[1536], u32 CRC-32 of the pieces, u32 CRC-32 of
+ * all before, pieces. What no piece says is as in the whole one, or 0. docs/storage.md.
  */
 #ifndef LOGGER_STORAGE_JOURNAL_CHECKPOINT_H
 #define LOGGER_STORAGE_JOURNAL_CHECKPOINT_H

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -61,6 +62,30 @@ static enum status fail_memory(const char *where, struct err *err)
     return err_no_memory(err, where, "out of memory");
 }
 
+/* May what failed succeed a moment later? Then wait for that moment: a disk that does not
+ * answer at once, or a process without descriptors, must not cost the lines of a file. */
+static bool wait_again(unsigned *tries)
+{
+    enum { TRIES_MAX = 25, WAIT_NS = 200000000 };
+    const bool passes = errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    const bool again = errno == EINTR || (passes && ++*tries < TRIES_MAX);
+    if (again && passes) {
+        (void)nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
+    return again;
+}
+
+static enum status list_files(const char *directory, int64_t **starts_us, size_t *n,
+                              struct err *err)
+{
+    unsigned tries = 0;
+    enum status status = STATUS_OK;
+    do {
+        status = journal_files_list(directory, starts_us, n, err);
+    } while (status == STATUS_E_IO && wait_again(&tries));
+    return status;
+}
+
 /* --- one file ------------------------------------------------------------------------- */
 
 static void close_source(struct source *s)
@@ -86,12 +111,12 @@ static bool is_descriptor(const char *path)
 /* Never waits for the other end of a pipe. */
 static enum status open_file(const char *path, int *fd, struct stat *about, struct err *err)
 {
-    if (is_descriptor(path)) {
+    const int flags = O_RDONLY | O_CLOEXEC | (is_descriptor(path) ? 0 : O_NONBLOCK);
+    unsigned tries = 0;
+    do {
         *fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                     : open(path, O_RDONLY | O_CLOEXEC);
-    } else {
-        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    }
+                                     : open(path, flags);
+    } while (*fd < 0 && wait_again(&tries));
     if (*fd < 0 || fstat(*fd, about) != 0) {
         return journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read", err);
     }
@@ -171,9 +196,10 @@ static enum status fill_buffer(struct source *s, struct journal_reader_stats *st
     s->begin = 0;
     s->end = rest;
     ssize_t got = 0;
+    unsigned tries = 0;
     do {
         got = read(s->fd, s->buffer + s->end, READ_BYTES);
-    } while (got < 0 && errno == EINTR);
+    } while (got < 0 && wait_again(&tries));
     if (got <= 0) {
         return got == 0 ? STATUS_E_EMPTY
                         : journal_fail(s->path, FAULT_FILE_UNREADABLE, "cannot read", err);
@@ -313,7 +339,7 @@ enum status journal_last_us(const char *directory, int64_t *last_us, bool *is_em
     int64_t first_us = 0;
     uint64_t size = 0;
     size_t n = 0;
-    enum status status = journal_files_list(directory, &starts_us, &n, err);
+    enum status status = list_files(directory, &starts_us, &n, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -368,7 +394,7 @@ static enum status add_path(struct journal_reader *r, const char *path, struct e
     }
     int64_t *starts_us = NULL;
     size_t n = 0;
-    enum status status = journal_files_list(path, &starts_us, &n, err);
+    enum status status = list_files(path, &starts_us, &n, err);
     if (status == STATUS_OK && n == 0) {
         status = err_set(err, STATUS_E_IO, FAULT_FILE_MISSING, path,
                          "holds no journal files (journal-*.jsonl): name the files");
@@ -500,7 +526,7 @@ static enum status find_newer_file(struct journal_reader *r, struct err *err)
     const int64_t file = r->sources[0].path ? r->sources[0].file : LAB_TIME_NONE;
     int64_t *starts_us = NULL;
     size_t n = 0;
-    const enum status status = journal_files_list(r->directory, &starts_us, &n, err);
+    const enum status status = list_files(r->directory, &starts_us, &n, err);
     for (size_t i = 0; i < n && !r->newer_seen; i++) {
         r->newer_seen = starts_us[i] > file;
         r->newer_file = starts_us[i];
@@ -531,7 +557,11 @@ static enum status check_position(const char *path, struct journal_position posi
                                   struct err *err)
 {
     char last = '\n';
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    unsigned tries = 0;
+    int fd = -1;
+    do {
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    } while (fd < 0 && wait_again(&tries));
     if (fd < 0) {
         return err_set(err, STATUS_E_STALE, FAULT_POSITION_LOST, path,
                        "reading should go on here, but the file cannot be found: %s",

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "logger/message/message.h"
@@ -508,6 +510,45 @@ static void corpus(void)
     CHECK("corpus", files >= 15);
 }
 
+/* --- a process without descriptors ---------------------------------------------------- */
+
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = most > 0 ? most : limit.rlim_max;
+    CHECK_INT("limit", setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void *free_descriptors(void *context)
+{
+    (void)context;
+    (void)nanosleep(&(struct timespec){0, 300000000}, NULL);
+    limit_descriptors(0);
+    return NULL;
+}
+
+/* The reader waits until there is one: a file that cannot be opened for a moment is no reason
+ * to leave out its lines. */
+static void no_descriptor(void)
+{
+    struct journal_line line;
+    struct err err = {0};
+    pthread_t thread;
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 1, INT64_C(1795153555599953)), STATUS_OK);
+    struct journal_reader *r = open_dir_reader(beginning);
+    limit_descriptors(3);
+    CHECK_INT("thread", pthread_create(&thread, NULL, free_descriptors, NULL), 0);
+    CHECK_INT("next", journal_reader_next(r, &line, &err), STATUS_OK);
+    CHECK_INT("line", line_number(&line), 1);
+    (void)pthread_join(thread, NULL);
+    journal_reader_close(r);
+    journal_close(j);
+}
+
 int main(void)
 {
     if (!mkdtemp(scratch_template(base, "test_journal")) ||
@@ -525,6 +566,7 @@ int main(void)
     CU_add_test(suite, "corpus", corpus);
     CU_add_test(suite, "tail", tail);
     CU_add_test(suite, "race", race);
+    CU_add_test(suite, "no descriptor", no_descriptor);
     const int result = check_run();
     fresh_dir();
     (void)rmdir(base);
