@@ -104,10 +104,10 @@ class Load:
             laps = (MOVE_S, MOVE_S) if style == "no_ids" else (LAPS[turn % 2], LAPS[turn // 2 % 2])
             self.say(pair, f"{pair}-{next(self.count)}", *laps)
 
-    def say(self, pair, name, real_s=MOVE_S, virtual_s=MOVE_S, retain=False):
+    def say(self, pair, name, real_s=MOVE_S, virtual_s=MOVE_S, retain=False, **members):
         """A command, and in observe mode its two replies so much later; None: that robot says nothing."""
         style = self.pairs[pair]
-        body = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5}
+        body = {"op": "go", "rotation_rad": 1, "displacement_m": 0.5, **members}
         if style != "no_ids":
             body = {"id": name, **body}
         command = Command(pair, style, name, self.client.publish(f"{STEM}/{pair}/command", json.dumps(body), retain=retain))

@@ -5,6 +5,8 @@
 #   tests/faults/run.sh --rounds 300     goes on where it was stopped, as long as the commit is the same; a table at the end
 #   tests/faults/run.sh --number 7 KIND  round 7 of a kind again
 #   tests/faults/run.sh --list           the kinds
+#   tests/faults/run.sh sweep            every I/O call of a short life fails, one after the other; some 1400 calls, an hour's
+#                                        work for two cores; sweep --sample 40 --seed 7: some, drawn
 #
 # Environment: TANDEM, the program (built with the preset release otherwise); FAULTS_FOLDER, where rounds and the folders of
 # those that did not hold are kept (build/faults). docs/reliability.md says what is guaranteed, and has the last long run.
@@ -24,5 +26,12 @@ own=
 if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt' 2>/dev/null; then
     own="unshare -m"
     export FAULTS_MOUNTS=yes
+fi
+if [ "${1:-}" = sweep ]; then
+    shift
+    mkdir -p "$FAULTS_FOLDER"
+    export IO_FAULTS_LIBRARY="$FAULTS_FOLDER/io_faults.so"
+    cc -D_GNU_SOURCE -std=c17 -O2 -Wall -Wextra -shared -fPIC -o "$IO_FAULTS_LIBRARY" tests/support/io_faults.c
+    exec python3 tests/faults/sweeps.py "$@"
 fi
 exec $own python3 tests/faults/faults.py "$@"

@@ -1,0 +1,258 @@
+"""life.py - a short life of a daemon in which one I/O call fails, once or until it is released, and what became of it.
+
+The life: a start on an empty directory, commands to two pairs with robots, checkpoints, a second journal file, HTTP, a
+listener, a kill; a start without the store, which the journal makes again; commands, a stop. Then the fault is released,
+and a last run is judged as the other rounds are.
+"""
+import errno
+import mmap
+import os
+import re
+import signal
+import struct
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from judge import Found, judge
+from kinds import Kind
+from load import Load
+from round import LOUD, Round
+
+# In the order of tests/support/io_faults.c; with the errno of a call that fails once, and of those that fail on and on.
+KINDS = {"write": ("EIO", "ENOSPC"), "sync": ("EIO", "EIO"), "open": ("EMFILE", "EMFILE"), "rename": ("EIO", "ENOSPC"),
+         "unlink": ("EIO", "EROFS"), "truncate": ("EIO", "ENOSPC"), "read": ("EIO", "EIO"), "map": ("ENOMEM", "ENOMEM"),
+         "close": ("EIO", "EIO"), "accept": ("EMFILE", "EMFILE"), "send": ("ECONNRESET", "ENOBUFS")}
+MODES = {"once": 1, "on": 2}
+PHASES = ("starting", "running", "stopping")
+PHASE_AT, AT_AT, HITS_AT, CALLS_AT, FIRST_BYTES = 16, 24, 32, 40, 256  # of struct page
+PAGE_BYTES = CALLS_AT + 8 * len(KINDS) + FIRST_BYTES
+HELD_S = 0.6  # so long calls go on failing after the first
+STARTS = 3  # before the fault is released: a supervisor starts again what ended with an error
+FILLED_BYTES, FILLS = 60000, 18  # more than one journal file takes
+# Of these a daemon without a fault counts none.
+FAILURES = ("tandem_broker_failed_total", "tandem_checkpoints_failed_total", "tandem_http_refused_total",
+            "tandem_inbox_refused_total", "tandem_journal_errors_total", "tandem_journal_sync_errors_total",
+            "tandem_journal_torn_total", "tandem_lab_journal_faults_total", "tandem_store_failures_total",
+            "tandem_stream_cut_total", "tandem_telemetry_failed_connections_total")
+
+
+class Page:
+    """What the daemon's calls and this process share."""
+
+    def __init__(self, path):
+        path.write_bytes(bytes(PAGE_BYTES))
+        with open(path, "r+b") as file:
+            self.bytes = mmap.mmap(file.fileno(), PAGE_BYTES)
+
+    def arm(self, kind, mode, at):
+        name = KINDS[kind][MODES[mode] - 1]
+        struct.pack_into("iii", self.bytes, 0, list(KINDS).index(kind), MODES[mode], getattr(errno, name))
+        struct.pack_into("q", self.bytes, AT_AT, at)
+
+    def release(self):
+        struct.pack_into("i", self.bytes, 4, 0)
+
+    def enter(self, phase):
+        struct.pack_into("i", self.bytes, PHASE_AT, PHASES.index(phase))
+
+    def hits(self):
+        return struct.unpack_from("q", self.bytes, HITS_AT)[0]
+
+    def calls(self):
+        return dict(zip(KINDS, struct.unpack_from(f"{len(KINDS)}q", self.bytes, CALLS_AT)))
+
+    def first_phase(self):
+        return PHASES[struct.unpack_from("i", self.bytes, PHASE_AT + 4)[0]]
+
+    def first(self):
+        return self.bytes[-FIRST_BYTES:].split(b"\0")[0].decode(errors="replace")
+
+
+class Death(Exception):
+    """The daemon ended although nobody asked it to."""
+
+
+class Life(Round):
+    def __init__(self, library, kind=None, mode=None, at=0):
+        """kind: None: no call fails, they are counted."""
+        super().__init__(Kind("sweep", None, "", pairs={"a": "ids", "l": "link"}, options={"a": "outstanding_max: 32"}), at)
+        text = self.rig.lab.read_text().replace("/journal}", "/journal, rotate_mb: 1, fsync_s: 0.1}")
+        self.rig.lab.write_text(text.replace("interval_s: 2", "interval_s: 0.3"))
+        self.page = Page(self.path("io"))
+        self.environment = {**os.environ, "IO_FAULTS": str(self.path("io")), "IO_FAULTS_DIR": str(self.rig.folder),
+                            "LD_PRELOAD": " ".join(filter(None, [library, os.environ.get("LD_PRELOAD")]))}
+        self.running, self.released = False, threading.Event()
+        self.told, self.deaths, self.calls = set(), [], {}
+        if kind:
+            self.page.arm(kind, mode, at)
+            threading.Thread(target=self.hold, daemon=True).start()
+
+    def hold(self):
+        """Calls go on failing for a while, then no more."""
+        while not self.released.wait(0.02):
+            if self.page.hits():
+                self.released.wait(HELD_S)
+                self.page.release()
+                return
+
+    def release(self):
+        self.released.set()
+        self.page.release()
+
+    # ---- what the life does ----
+
+    def wait(self, condition, what, seconds=20):
+        def done():
+            if self.running and self.rig.daemon.poll() is not None:
+                raise Death(f"ended with {self.rig.daemon.returncode} while: {what}: {self.tail()}")
+            return condition()
+        super().wait(done, what, seconds)
+
+    def wait_load(self, least_s, most_s=None):
+        pass  # this load does not go on meanwhile
+
+    def begin(self):
+        """As a supervisor does it: what ends with an error is started again."""
+        for attempt in range(STARTS + 1):
+            if attempt == STARTS:
+                self.release()
+            self.page.enter("starting")
+            self.launch_daemon()
+            self.wait(lambda: self.rig.daemon.poll() is not None or self.is_ready(), "the daemon is ready", 30)
+            if self.rig.daemon.poll() is None:
+                self.running = True
+                self.page.enter("running")
+                return
+            self.note_end()
+        raise Death(f"does not start: {self.tail()}")
+
+    def is_ready(self):
+        return self.rig.daemon.poll() is None and super().is_ready()
+
+    def note_end(self):
+        """To end with a status above 0 and a sentence is an answer; to die of a signal, or without a word, is none."""
+        status, words = self.rig.daemon.returncode, self.log().rstrip().splitlines()[-1:]
+        if status > 0 and words and re.match(r"tandem: |\S+ (error|warn|info) ", words[0]):
+            self.told.add(f"exit {status}")
+        else:
+            self.deaths.append(f"ended with {status}: {self.tail()}")
+
+    def end(self):
+        self.watch_metrics()
+        self.running = False
+        self.page.enter("stopping")
+        self.rig.daemon.send_signal(signal.SIGTERM)
+        try:
+            self.rig.daemon.wait(30)
+        except subprocess.TimeoutExpired:
+            raise Death(f"does not stop: {self.tail()}") from None
+        if self.rig.daemon.returncode != 0:
+            self.note_end()
+
+    def say(self, count):
+        for i in range(count):
+            for pair in self.load.pairs:
+                self.load.say(pair, f"{pair}-{next(self.load.count)}", 0.02, 0.05)
+        self.wait(self.load.is_quiet, "everything is acknowledged")
+
+    def is_complete(self):
+        """As many entries as commands; the client may be told that there is no answer now."""
+        try:
+            for pair in self.load.pairs:
+                said = sum(command.pair == pair for command in self.load.commands)
+                if self.rig.get(f"/api/v1/pairs/{pair}")["entries"] < said:
+                    return False
+            return True
+        except (OSError, ValueError) as e:
+            return self.note_client(e)
+
+    def note_client(self, e):
+        self.told.add(f"HTTP {getattr(e, 'code', type(e).__name__)}")
+        return False
+
+    def listen(self):
+        """The stream of events, until it ends."""
+        url = f"http://127.0.0.1:{self.rig.http_port}/api/v1/events"
+        try:
+            with urllib.request.urlopen(url, timeout=10) as stream:
+                for _ in stream:
+                    pass
+        except OSError as e:
+            if self.running:
+                self.note_client(e)
+
+    def read_pages(self):
+        for path in ("/", "/healthz", "/api/v1/status", "/api/v1/pairs/a/entries", "/api/v1/pairs/a/alarms",
+                     "/api/v1/pairs/a/travel-time", "/api/v1/alarms"):
+            try:
+                self.rig.fetch(path)
+            except OSError as e:
+                self.note_client(e)
+
+    def fill_journal(self):
+        for i in range(FILLS):
+            self.load.say("a", f"a-long-{i}", 0.02, 0.05, note="x" * FILLED_BYTES)
+        self.wait(self.load.is_quiet, "everything is acknowledged")
+
+    def watch_metrics(self):
+        try:
+            text = self.rig.fetch("/metrics")
+        except OSError as e:
+            self.note_client(e)
+            return
+        values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+        self.told |= {name for name in FAILURES if float(values.get(name, 0)) > 0}
+
+    def live(self):
+        self.begin()
+        self.load = Load(self.rig.broker_port, self.kind.pairs)
+        self.load.hold()
+        self.cleanup.callback(self.load.end)
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.say(2)
+        self.fill_journal()
+        self.wait(self.is_complete, "every command has an entry")
+        self.read_pages()
+        time.sleep(0.3)  # a checkpoint or two, and then what only the journal has
+        self.say(1)
+        self.watch_metrics()
+        self.running = False
+        self.kill_daemon()
+        for part in ("", "-wal", "-shm"):
+            self.path(f"store.db{part}").unlink(missing_ok=True)
+        self.begin()
+        self.say(1)
+        self.wait(self.is_complete, "every command has an entry")
+        self.end()
+
+    # ---- what became of it ----
+
+    def play(self):
+        found = Found()
+        with self.rig, self.cleanup:
+            try:
+                self.live()
+                self.calls = self.page.calls()
+                self.release()
+                self.environment = None
+                self.start_daemon()
+                live = self.settle()
+                found = judge(self.load, live)
+                self.compare(found, live)
+            except Death as e:
+                self.deaths.append(str(e))
+            except (AssertionError, OSError, subprocess.SubprocessError) as e:
+                found.failed.append(f"{type(e).__name__}: {e}")
+            found.failed += self.failed
+            self.note_log()
+            self.hits, self.first = self.page.hits(), self.page.first().replace(str(self.rig.folder), "")
+            self.phase = self.page.first_phase()
+            if not found.held() or self.deaths:
+                self.keep(found)
+            return found
+
+    def note_log(self):
+        self.told |= {f"log {event}" for event in self.events()} | {f"alarm {alarm['type']}" for alarm in self.alarms}
