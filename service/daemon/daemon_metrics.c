@@ -198,6 +198,8 @@ static void write_broker(struct daemon *d, struct metrics *m)
         {"tandem_broker_acknowledged_total", "Of them, acknowledged or sent.", s.acknowledged},
         {"tandem_broker_failed_total", "Of them, given up.", s.failed},
         {"tandem_broker_refused_total", "Not taken over: the buffer was full.", s.refused},
+        {"tandem_broker_crowded_total", "Messages received with more than 64 properties.",
+         s.crowded + other.crowded},
         {"tandem_broker_oversized_total", "Payloads received that were too long.",
          atomic_load(&d->gateway.oversized)},
         {"tandem_broker_ignored_total", "Messages received on topics that cannot be.",

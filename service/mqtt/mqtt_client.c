@@ -1,7 +1,9 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -150,6 +152,9 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
         client->former[client->former_count++] = own_text(client, o->former[i].filter, &failed);
     }
     if (o->prefix) {
+        uint64_t random = 0;
+        (void)getrandom(&random, sizeof random, 0);
+        (void)snprintf(client->marker, sizeof client->marker, "client %016" PRIx64, random);
         char topic[1024];
         (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
         client->heartbeat_topic = own_text(client, topic, &failed);
@@ -241,6 +246,7 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
     *state = client->state;
     lock_give(&client->mutex);
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
+    state->crowded = atomic_load_explicit(&client->crowded, memory_order_relaxed);
 }
 
 int64_t mqtt_client_silent_us(const struct mqtt_client *client)

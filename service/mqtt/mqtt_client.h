@@ -28,6 +28,8 @@ enum {
     MQTT_CLIENT_ERROR_MAX = 256,   /* bytes of an error's text */
     MQTT_CLIENT_BUFFER_COUNT = 10000,
     MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */
+    MQTT_CLIENT_PACKET_MAX = 256 << 10,  /* MQTT 5: the broker delivers no larger packet */
+    MQTT_CLIENT_PROPERTIES_MAX = 64,     /* of a message; more are counted, none is used */
     MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
 };
 
@@ -108,6 +110,7 @@ struct mqtt_client_state {
     uint64_t failed;          /* of them: given up */
     uint64_t refused;         /* not taken over: the buffer was full */
     uint64_t received;        /* handed to `message` */
+    uint64_t crowded;         /* of them: with more than MQTT_CLIENT_PROPERTIES_MAX */
     int64_t heartbeat_rtt_us; /* of the last heartbeat; -1 before the first */
     int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it came back; 0 before */
 };

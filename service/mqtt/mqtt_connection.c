@@ -17,7 +17,6 @@ enum {
     CONNECT_TIMEOUT_S = 10,
     CONNECT_STUCK_US = 30 * 1000000, /* an attempt without any outcome is given up */
     SOON_US = 5 * 1000000,           /* after a connection was made */
-    SHORT_LIVES = 3,                 /* such connections in a row are no accident */
     IDLE_US = 1000 * 1000
 };
 
@@ -112,30 +111,27 @@ static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
     note_failed_attempt(context, reason);
 }
 
-/* Two programs of one client id send each other away for ever: not so fast, and each says what
- * it sees. Under mutex. */
+/* Two programs with one client id disconnect each other for ever: reconnect slowly, and report
+ * the reason. Under mutex. */
 static void note_rival(struct mqtt_client *client, const char *doing, const char *reason)
 {
     char text[MQTT_CLIENT_ERROR_MAX];
     (void)snprintf(text, sizeof text,
-                   "%s another program has the client id '%.60s': each needs its own", reason,
+                   "%sanother program has the client id '%.60s': each needs its own", reason,
                    client->options.client_id);
     mqtt_link_note_error(client, doing, text);
     client->backoff_us = MQTT_LINK_BACKOFF_MAX_US;
 }
 
-/* MQTT 3.1.1 has no words for it, and Paho 1.3.12 does not hand on those of mosquitto's MQTT 5:
- * connections that end as soon as they are made. Under mutex. */
+/* MQTT 3.1.1 has no reason code for it, and mosquitto 2.0.11 sends none in MQTT 5. So a rival
+ * is believed in only if it has left its marker, check_marker(). Under mutex. */
 static void note_loss(struct mqtt_client *client, const char *cause)
 {
-    const bool soon = lab_clock_monotonic_us() - client->up_us < SOON_US;
-    client->short_lives = soon ? client->short_lives + 1 : 0;
     if (client->sent_away) {
         return; /* the broker has said why */
     }
-    if (client->short_lives >= SHORT_LIVES) {
-        note_rival(client, "lost connection to",
-                   "closed by the broker again and again, as it does when");
+    if (client->rival && lab_clock_monotonic_us() - client->up_us < SOON_US) {
+        note_rival(client, "lost connection to", "");
     } else {
         mqtt_link_note_error(client, "lost connection to", cause);
     }
@@ -164,7 +160,7 @@ static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTRea
     lock_take(&client->mutex);
     client->sent_away = true;
     if (reason == MQTTREASONCODE_SESSION_TAKEN_OVER) {
-        note_rival(client, "sent away by", "session taken over:");
+        note_rival(client, "sent away by", "session taken over: ");
     } else {
         mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
     }
@@ -256,6 +252,17 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
     lock_give(&client->mutex);
 }
 
+/* The retained message on the heartbeat's topic is the marker of the program that connected
+ * last with this client id. If it was ours once and is not any more, another one runs. */
+static void check_marker(struct mqtt_client *client, const char *payload, size_t bytes)
+{
+    lock_take(&client->mutex);
+    client->rival =
+        client->state.connections > 1 &&
+        (bytes != strlen(client->marker) || memcmp(payload, client->marker, bytes) != 0);
+    lock_give(&client->mutex);
+}
+
 /* The heartbeat comes back several times a second: a second without anything is an absence. */
 static const int64_t SILENCE_US = 1000000;
 
@@ -285,11 +292,14 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
     if (client->refused) {
         /* The link is cut: what is still in the socket comes again, behind what was refused. */
     } else if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
-        take_heartbeat(client, message->payload, bytes);
+        (message->retained ? check_marker : take_heartbeat)(client, message->payload, bytes);
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
         if (!client->closed) {
             (void)atomic_fetch_add_explicit(&client->received, 1, memory_order_relaxed);
+            (void)atomic_fetch_add_explicit(
+                &client->crowded, message->properties.count > MQTT_CLIENT_PROPERTIES_MAX,
+                memory_order_relaxed);
             client->options.message(client->options.context, topic,
                                     message->payload ? message->payload : "", bytes,
                                     message->qos, message->retained != 0, message->dup != 0,
@@ -385,6 +395,9 @@ static int start_connect(struct mqtt_client *client, const char *password)
         expiry.value.integer4 = o->persistent ? o->session_expiry_s : 0;
         MQTTProperty receive = {.identifier = MQTTPROPERTY_CODE_RECEIVE_MAXIMUM};
         receive.value.integer2 = MQTT_CLIENT_RECEIVE_MAX;
+        MQTTProperty packet = {.identifier = MQTTPROPERTY_CODE_MAXIMUM_PACKET_SIZE};
+        packet.value.integer4 = MQTT_CLIENT_PACKET_MAX;
+        (void)MQTTProperties_add(&properties, &packet);
         (void)MQTTProperties_add(&properties, &expiry);
         (void)MQTTProperties_add(&properties, &receive);
         connect.connectProperties = &properties;
@@ -510,6 +523,16 @@ static void subscribe_all(struct mqtt_client *client)
     }
 }
 
+/* The marker follows the subscription, which brings the one that is there. The broker keeps it,
+ * so ids that are used once leave none. */
+static void leave_marker(struct mqtt_client *client)
+{
+    if (client->heartbeat_topic && client->options.persistent) {
+        (void)MQTTAsync_send(client->paho, client->heartbeat_topic, (int)strlen(client->marker),
+                             client->marker, 0, 1, NULL);
+    }
+}
+
 static void send_beat(struct mqtt_client *client)
 {
     char text[24];
@@ -554,6 +577,7 @@ static void keep_once(struct mqtt_client *client)
         lock_give(&client->mutex);
         send_at_once(client);
         subscribe_all(client);
+        leave_marker(client);
         mqtt_connection_say(client, client->options.online);
         lock_take(&client->mutex);
         return;

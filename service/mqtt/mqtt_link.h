@@ -37,6 +37,7 @@ struct mqtt_client {
     char *former[MQTT_CLIENT_TOPICS_MAX];
     int former_count;
     char *heartbeat_topic; /* NULL: none */
+    char marker[32];       /* of this client among all that have its id */
     char address[300];     /* "host:port", for messages */
     bool v5;               /* MQTT 5, not 3.1.1 */
     MQTTAsync paho;
@@ -57,10 +58,10 @@ struct mqtt_client {
     bool disconnected; /* the orderly disconnect has ended */
     bool subscribe_due;
     bool subscribing;
-    int64_t attempt_us;   /* when to connect, or since when connecting */
-    int64_t up_us;        /* of the last connection */
-    unsigned short_lives; /* connections in a row that were lost at once */
-    bool sent_away;       /* the broker has said why it ended the last one */
+    int64_t attempt_us; /* when to connect, or since when connecting */
+    int64_t up_us;      /* of the last connection */
+    bool rival;         /* at its begin the last marker was another program's */
+    bool sent_away;     /* the broker has said why it ended the last one */
     int64_t subscribe_us;
     int64_t heartbeat_due_us;
     int64_t beat_us;      /* the stamp in the last heartbeat that left, */
@@ -83,7 +84,7 @@ struct mqtt_client {
     char tls_error[MQTT_CLIENT_ERROR_MAX / 2];
     struct mqtt_client_state state;
 
-    atomic_uint_fast64_t received;
+    atomic_uint_fast64_t received, crowded;
 };
 
 /* Paho has each callback in two forms, of which it calls the one of the connection's MQTT

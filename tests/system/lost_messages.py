@@ -1,10 +1,12 @@
 """Commands that never came: told by gaps in the commands' seq, by robots that count more than was heard, by a broker that has
-forgotten its session. And two daemons of one client id."""
+forgotten its session or let them expire. Messages that are too large; two daemons of one client id."""
 import json
+import pathlib
 import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, "tests/support")
 from rig import TANDEM, Rig  # noqa: E402
@@ -127,6 +129,58 @@ def forgetful_broker():
         assert json.loads(done.stdout)["pairs"]["r1"]["alarm_counts"]["lost"] == 2, "replay says what was said live"
 
 
+def publish5(rig, n, *more, topic="tandem/v1/r1/command"):
+    command = json.dumps({"id": f"c{n}", "seq": n, "op": "go", "displacement_m": 1})
+    subprocess.run(["mosquitto_pub", "-p", str(rig.broker_port), "-V", "5", "-q", "1", "-t", topic, "-m", command, *more],
+                   check=True)
+
+
+def expired():
+    """A command that expires at the broker while the daemon is away shows when the next one comes."""
+    with Rig() as rig:
+        rig.start_daemon()
+        publish5(rig, 1)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 1, "the first command is there")
+        rig.stop_daemon()
+        publish5(rig, 2, "-D", "publish", "message-expiry-interval", "1")
+        publish5(rig, 3, "-D", "publish", "message-expiry-interval", "1000")
+        time.sleep(2.5)  # the broker counts whole seconds
+        rig.start_daemon()
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 1, "the gap is told", 30)
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms?type=lost")["alarms"], "the alarm is stored")
+        alarm = rig.get("/api/v1/pairs/r1/alarms?type=lost")["alarms"][0]
+        assert (alarm["code"], alarm["id"]) == ("command_seq_gap", "c3"), alarm
+        rig.stop_daemon()
+
+
+def metric(rig, name):
+    return int(float(re.search(rf"^{name} (\S+)", rig.fetch("/metrics"), re.M)[1]))
+
+
+def peak_mb(rig):
+    return int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{rig.daemon.pid}/status").read_text())[1]) // 1024
+
+
+def large(protocol):
+    """What is larger than Tandem reads costs no memory, and what has many properties is counted. With MQTT 5 Tandem refuses
+    it, with 3.1.1 the broker's settings do."""
+    with Rig(broker="\nmessage_size_limit 0\n" if protocol == "5" else "") as rig:
+        rig.lab.write_text(rig.lab.read_text().replace("broker: {", f"broker: {{protocol: \"{protocol}\", "))
+        rig.start_daemon()
+        before, file = peak_mb(rig), rig.folder / "large"
+        for size in (100_000, 50_000_000):
+            file.write_bytes(b"x" * size)
+            # mosquitto_pub fails where the broker refuses the message.
+            subprocess.run(["mosquitto_pub", "-p", str(rig.broker_port), "-q", "1", "-t", "tandem/v1/r1/command", "-f", file],
+                           stderr=subprocess.DEVNULL)
+        publish5(rig, 1, *(word for n in range(300) for word in ("-D", "publish", "user-property", f"k{n}", "v")))
+        rig.wait(lambda: rig.get("/api/v1/pairs/r1")["outstanding"] == 1, "the last command is there")
+        assert metric(rig, "tandem_broker_oversized_total") == 1
+        assert metric(rig, "tandem_broker_crowded_total") == (1 if protocol == "5" else 0)
+        assert peak_mb(rig) < before + 20, f"{peak_mb(rig)} MB, {before} before"
+        rig.stop_daemon()
+
+
 def rivals(protocol):
     with Rig(extra="") as rig:
         rig.lab.write_text(rig.lab.read_text().replace("broker: {", f"broker: {{protocol: \"{protocol}\", client_id: lab-one, "))
@@ -152,8 +206,10 @@ def main():
         robots_count(rig)
         sessions(rig)
     forgetful_broker()
-    rivals("5")
-    rivals("3.1.1")
+    expired()
+    for protocol in ("5", "3.1.1"):
+        large(protocol)
+        rivals(protocol)
     print("lost messages: fine")
 
 
