@@ -200,6 +200,8 @@ static void write_broker(struct daemon *d, struct metrics *m)
         {"tandem_broker_refused_total", "Not taken over: the buffer was full.", s.refused},
         {"tandem_broker_crowded_total", "Messages received with more than 64 properties.",
          s.crowded + other.crowded},
+        {"tandem_broker_broken_writes_total",
+         "Writes to the broker that failed; each ended its connection.", s.broken_writes},
         {"tandem_broker_oversized_total", "Payloads received that were too long.",
          atomic_load(&d->gateway.oversized)},
         {"tandem_broker_ignored_total", "Messages received on topics that cannot be.",

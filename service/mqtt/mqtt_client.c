@@ -247,6 +247,7 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
     lock_give(&client->mutex);
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
     state->crowded = atomic_load_explicit(&client->crowded, memory_order_relaxed);
+    state->broken_writes = mqtt_write_count_broken();
 }
 
 int64_t mqtt_client_silent_us(const struct mqtt_client *client)

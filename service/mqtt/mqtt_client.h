@@ -111,6 +111,7 @@ struct mqtt_client_state {
     uint64_t refused;         /* not taken over: the buffer was full */
     uint64_t received;        /* handed to `message` */
     uint64_t crowded;         /* of them: with more than MQTT_CLIENT_PROPERTIES_MAX */
+    uint64_t broken_writes;   /* of all clients of the process: writes that failed */
     int64_t heartbeat_rtt_us; /* of the last heartbeat; -1 before the first */
     int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it came back; 0 before */
 };

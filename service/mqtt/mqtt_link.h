@@ -157,6 +157,11 @@ void mqtt_sender_rewind(struct mqtt_client *client);
 /* Forget what is left. Paho has none of it any more. */
 void mqtt_sender_finish(struct mqtt_client *client);
 
+/* ---- mqtt_write.c ---- */
+
+/* Failed writes of all connections of this process, each of which cut its connection. */
+uint64_t mqtt_write_count_broken(void);
+
 /* ---- mqtt_connection.c ---- */
 
 /* Cut the connection as it is, so that nothing is acknowledged any more. */

@@ -31,6 +31,16 @@ def network_cut(r):
         r.wait_load(0.1, 1)
 
 
+@kind("the daemon's connection is cut again and again under load", rate=10)
+def flaps(r):
+    r.network.only = b"\0\6tandem"  # as the client id stands in CONNECT: the connection of commands comes back soonest
+    for _ in r.times(30, 60):
+        r.wait(r.network.named, "the daemon connects")
+        r.wait_load(0.05, 0.4)
+        r.network.cut(named=r.draw.random() < 0.9)
+    r.check("another program" not in r.log(), "a second program is blamed for a link that is cut")
+
+
 @kind("messages to the daemon are lost for a second, then the connection")
 def messages_lost(r):
     lose_often(r, ["down"])

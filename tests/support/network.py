@@ -41,7 +41,7 @@ class Network:
                 reset(near)
                 continue
             with self.lock:
-                self.links.append((near, far))
+                self.links.append((near, far, named))
             for s in (near, far):
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for way, source, sink in (("up", near, far), ("down", far, near)):
@@ -66,12 +66,19 @@ class Network:
             except OSError:
                 pass
 
-    def cut(self):
+    def named(self):
+        """How many connections there are that began with the bytes of `only`."""
         with self.lock:
-            links, self.links = self.links, []
-        for link in links:
-            for s in link:
-                reset(s)
+            return sum(link[2] for link in self.links)
+
+    def cut(self, named=False):
+        """All, or those alone that began with the bytes of `only`."""
+        with self.lock:
+            links = [link for link in self.links if link[2] or not named]
+            self.links = [link for link in self.links if link not in links]
+        for near, far, _ in links:
+            reset(near)
+            reset(far)
 
     def end(self):
         self.open = False

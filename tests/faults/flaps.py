@@ -1,0 +1,157 @@
+"""flaps.py - a daemon whose link is cut again and again under load: it lives, and loses and doubles nothing.
+
+    tests/faults/run.sh is for single faults; this is one soak. tests/faults/dependencies.sh runs it with libraries that look
+    for their own faults.
+
+    PYTHONPATH=tests/support TANDEM=… SOURCE=. python3 tests/faults/flaps.py --cuts 5000 --rate 2000
+
+Environment: FLAPS_LIBRARIES and FLAPS_PRELOAD are LD_LIBRARY_PATH and LD_PRELOAD of the daemon alone. Reports of sanitizers go
+to files in the folder of the run, and each one is a finding.
+"""
+import argparse
+import collections
+import json
+import multiprocessing
+import os
+import random
+import re
+import sqlite3
+import sys
+import time
+
+from mqtt import Client
+from network import Network
+from rig import Rig
+from waiting import limit_s
+
+PAIRS = 20
+WAITING_MAX = 20_000  # messages without acknowledgement: the publisher waits for the broker
+FINDING = re.compile(r"(?:ERROR|WARNING): (\w+Sanitizer: .*)")
+
+
+def publish(port, rate, stop, acknowledged):
+    """Commands with both replies until stop, then wait for the acknowledgements. Puts the commands' ids that have one."""
+    client = Client(port, "flaps-publisher")
+    sent, began, draw = [], time.monotonic(), random.Random(1)
+    while not stop.is_set():
+        if len(sent) * 3 >= (time.monotonic() - began) * rate or client.waiting() > WAITING_MAX:
+            time.sleep(0.002)
+            continue
+        n = len(sent)
+        pair = f"tandem/v1/r{n % PAIRS + 1}"
+        body = {"id": f"k{n}", "seq": n // PAIRS, "op": "go", "rotation_rad": round(draw.uniform(-3, 3), 4)}
+        sent.append(client.publish(f"{pair}/command", json.dumps(body)))
+        for side in ("real", "virtual"):
+            client.publish(f"{pair}/{side}/reply", json.dumps({"id": f"k{n}", "status": "done"}))
+    end = time.monotonic() + limit_s(120)
+    while client.waiting() and time.monotonic() < end:
+        time.sleep(0.1)
+    acknowledged.put([f"k{n}" for n, message in enumerate(sent) if message.acknowledged_s])
+    client.end()
+
+
+class Flaps(Rig):
+    def __init__(self):
+        super().__init__("\n  ".join(f"r{i + 1}: {{}}" for i in range(PAIRS)), "defaults: {timeout_s: 3}")
+        self.network = Network(self.broker_port)
+        self.network.only = b"\0\6tandem"  # as the client id stands in CONNECT
+        text = self.lab.read_text().replace(f"port: {self.broker_port}", f"port: {self.network.port}")
+        self.lab.write_text(text.replace("http: {", "http: {client_requests_per_s: 0, "))
+
+    def run(self, command, **options):
+        if "serve" in command:
+            options["env"] = {**os.environ, "LD_LIBRARY_PATH": os.environ.get("FLAPS_LIBRARIES", ""),
+                              "LD_PRELOAD": os.environ.get("FLAPS_PRELOAD", "")}
+            for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+                options["env"][name] = f"{os.environ.get(name, '')}:log_path={self.folder}/sanitizer"
+        return super().run(command, **options)
+
+    def metric(self, name):
+        return int(float(re.search(rf"^{name} (\S+)", self.fetch("/metrics"), re.M)[1]))
+
+    def findings(self):
+        texts = [path.read_text(errors="replace") for path in self.folder.glob("sanitizer.*")]
+        return [line for text in texts for line in FINDING.findall(text)], texts
+
+    def cut(self, cuts, after_s, seed):
+        """So many cuts, each so long after the daemon has connected, on average. Mostly the connection of commands alone is
+        cut: Paho is back in a quarter of a second while another connection wakes its thread, else after one second. Returns
+        early when the daemon dies."""
+        draw, made = random.Random(seed), 0
+        while made < cuts and self.daemon.poll() is None:
+            if self.network.named():
+                time.sleep(after_s * draw.uniform(0.3, 1.7))
+                self.network.cut(named=draw.random() < 0.95)
+                made += 1
+            time.sleep(0.005)
+        return made
+
+    def is_idle(self):
+        try:
+            return not any(pair["outstanding"] for pair in self.get("/api/v1/pairs")["pairs"])
+        except OSError:
+            return self.daemon.poll() is not None
+
+    def entries(self):
+        with sqlite3.connect(f"file:{self.folder}/store.db?mode=ro", uri=True) as db:
+            return collections.Counter(row[0] for row in db.execute("SELECT id FROM entries"))
+
+
+def judge(rig, acknowledged, found):
+    """Each acknowledged command has exactly one entry."""
+    entries = rig.entries()
+    found |= {"acknowledged": len(acknowledged), "entries": sum(entries.values()),
+              "lost": sum(entries[name] == 0 for name in acknowledged),
+              "doubled": sum(count > 1 for count in entries.values())}
+
+
+def play(options):
+    with Flaps() as rig:
+        rig.start_daemon(60)
+        stop, acknowledged = multiprocessing.Event(), multiprocessing.Queue()
+        publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, acknowledged])
+        publisher.start()
+        began, found = time.monotonic(), {}
+        found["cuts"] = rig.cut(options.cuts, options.after, options.seed)
+        found["seconds"] = round(time.monotonic() - began)
+        stop.set()
+        names = acknowledged.get(timeout=limit_s(180))
+        publisher.join()
+        if rig.daemon.poll() is None:
+            rig.wait(rig.ready, "the daemon is connected again", 60)
+            rig.wait(lambda: rig.is_idle() and not time.sleep(5) and rig.is_idle(), "all commands are closed", 180)
+            found["connections"] = rig.metric("tandem_broker_connections_total")
+            found["broken_writes"] = rig.metric("tandem_broker_broken_writes_total")
+            rig.daemon.terminate()
+            rig.daemon.wait(limit_s(60))
+        found["status"] = rig.daemon.returncode
+        judge(rig, names, found)
+        lines, texts = rig.findings()
+        found["findings"] = len(lines)
+        found["blamed"] = rig.daemon_log.read_text().count("another program")
+        for text in texts[:3]:
+            print(text[:6000], file=sys.stderr)
+        if found["status"]:
+            rig.tell_logs()
+        rig.network.end()
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Cut the daemon's link under load: no death, nothing lost, nothing doubled.")
+    parser.add_argument("--cuts", type=int, default=100, help="(%(default)s)")
+    parser.add_argument("--rate", type=float, default=2000, help="messages a second to the daemon (%(default)s)")
+    parser.add_argument("--after", type=float, default=0.2, help="mean time from a connection to its cut in s (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--broken-writes", type=int, default=0, help="at least so many messages must meet a cut link")
+    options = parser.parse_args()
+    found = play(options)
+    print(json.dumps(found), flush=True)
+    bad = [what for what in ("status", "lost", "doubled", "findings", "blamed") if found[what]]
+    if found["cuts"] < options.cuts or found.get("broken_writes", 0) < options.broken_writes or not found["acknowledged"]:
+        bad.append("the run is too short")
+    return f"did not hold: {', '.join(bad)}" if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
