@@ -208,6 +208,14 @@ static enum status make_events(struct daemon *d, struct err *err)
                       err);
 }
 
+static void report_room(const struct http_options *http, const struct web_room *room)
+{
+    if (room->connections < http->connections_max || room->listeners < http->listeners_max) {
+        log_write(LOG_FEW_DESCRIPTORS, NULL, "%u: %u connections, %u listeners",
+                  room->descriptors, room->connections, room->listeners);
+    }
+}
+
 static enum status start_web(struct daemon *d, struct err *err)
 {
     const struct http_options *http = &d->file->http;
@@ -268,7 +276,11 @@ static enum status start_web(struct daemon *d, struct err *err)
         .events = d->events,
         .refused = source_refused,
     };
-    return web_start(&options, &source, &d->web, err);
+    const enum status status = web_start(&options, &source, &d->web, err);
+    if (status == STATUS_OK) {
+        report_room(http, web_room(d->web));
+    }
+    return status;
 }
 
 /* ---- starting ---- */

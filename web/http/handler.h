@@ -34,6 +34,8 @@ enum web_refusal {
     WEB_REFUSED_HOST,
     WEB_REFUSED_RATE,
     WEB_REFUSED_CONNECTIONS,
+    WEB_REFUSED_UNREADABLE, /* libmicrohttpd could not read it */
+    WEB_REFUSED_GUESSES,    /* too many wrong tokens */
     WEB_REFUSAL_COUNT
 };
 
@@ -46,6 +48,7 @@ struct web_context {
     const struct sockaddr *listening; /* its address; NULL: any Host will do */
     const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
+    struct web_room room;
     struct history *history;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
@@ -53,6 +56,7 @@ struct web_context {
     atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];
     atomic_uint_least64_t hung_up;      /* connections, for taking too long or their place */
     atomic_uint_least64_t next_command; /* numbers made-up ids */
+    atomic_uint open_requests;          /* begun and not yet ended */
 };
 
 /* The body of a request as it comes in. All zero is an empty one. */
@@ -74,11 +78,12 @@ struct web_request {
     const struct pair_following *following; /* NULL: the pair is not one that follows */
     uint64_t job;                           /* valid when the route has a {job} */
     struct query query;
-    const char *query_text;    /* as it came, without '?' */
-    const char *last_event_id; /* that header; NULL: absent */
-    bool csv;                  /* wanted, by format= or Accept */
-    bool gzip;                 /* accepted */
-    const char *body;          /* [body_bytes] not terminated; NULL for GET */
+    const char *query_text;        /* as it came, without '?' */
+    const char *last_event_id;     /* that header; NULL: absent */
+    bool token_right, token_wrong; /* neither: there is none, or nobody looked at it */
+    bool csv;                      /* wanted, by format= or Accept */
+    bool gzip;                     /* accepted */
+    const char *body;              /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* what body points into; a handler may take it over */
 };

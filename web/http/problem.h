@@ -38,6 +38,7 @@
     X(PROBLEM_WRONG_HOST, 421, "wrong-host", "Not a name of this server")                      \
     X(PROBLEM_TOO_MANY_REQUESTS, 429, "too-many-requests", "Too many requests")                \
     X(PROBLEM_TOO_MANY_CONNECTIONS, 429, "too-many-connections", "Too many connections")       \
+    X(PROBLEM_TOO_MANY_TOKENS, 429, "too-many-tokens", "Too many wrong tokens")                \
     X(PROBLEM_TOO_MANY_COMMANDS, 429, "too-many-commands", "Too many commands")                \
     X(PROBLEM_TOO_MANY_JOBS, 429, "too-many-jobs", "Too many jobs")                            \
     X(PROBLEM_INTERNAL, 500, "internal", "Internal error")                                     \

@@ -67,6 +67,14 @@ size_t view_find_pair(const struct view *view, const char *id, size_t bytes);
 /* NULL: the pair is not one that follows. */
 const struct pair_following *view_following(const struct view *view, size_t pair);
 
+/* How many connections the process's limit of descriptors leaves room for. */
+struct web_room {
+    unsigned descriptors;            /* the limit */
+    unsigned connections, listeners; /* places */
+    unsigned beyond;                 /* connections kept without a place */
+    unsigned sockets;                /* in all, those being closed included */
+};
+
 enum { WEB_MACHINES_MAX = 8192 };
 
 /* A recording that is to be replayed. Borrowed. */

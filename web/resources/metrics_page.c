@@ -291,6 +291,15 @@ static void write_server(struct metrics *m, struct web_context *context)
     metrics_counter(m, "tandem_http_hung_up_total",
                     "Connections hung up on: no whole request in time, or room was wanted.",
                     atomic_load(&context->hung_up));
+    metrics_gauge(m, "tandem_http_connections_max",
+                  "Connections that there is room for, listeners apart.",
+                  (double)context->room.connections);
+    metrics_gauge(m, "tandem_http_listeners_max",
+                  "Listeners to /api/v1/events that there is room for.",
+                  (double)context->room.listeners);
+    metrics_gauge(m, "tandem_http_open_requests",
+                  "Requests begun and not yet ended, this one and listeners included.",
+                  (double)atomic_load(&context->open_requests));
 }
 
 static void write_streams(struct metrics *m, struct web_context *context)

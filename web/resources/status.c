@@ -30,6 +30,15 @@ static void write_models(struct json_writer *json)
     json_write_close(json);
 }
 
+static void write_room(struct json_writer *json, const struct web_room *room)
+{
+    json_write_object(json, "descriptors");
+    json_write_int(json, "max", room->descriptors);
+    json_write_int(json, "connections_max", room->connections);
+    json_write_int(json, "listeners_max", room->listeners);
+    json_write_close(json);
+}
+
 void get_status(const struct web_request *request, struct web_response *response)
 {
     const struct view *view = request->view;
@@ -55,6 +64,7 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
     json_write_int(json, "starts", (int64_t)view->counts.starts);
     write_models(json);
+    write_room(json, &request->context->room);
     json_write_close(json);
 }
 

@@ -18,6 +18,9 @@ struct client_slot {
     unsigned connections, places; /* places: of the connections, those that have one */
     double left;                  /* requests that may come at once */
     int64_t at_ms;
+    unsigned wrong;   /* tokens */
+    int64_t wrong_ms; /* when the last of them came */
+    bool trusted;
 };
 
 enum client_phase {
@@ -36,10 +39,32 @@ struct client {
     struct client *before, *after;
 };
 
+static unsigned pick_less(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+bool clients_find_room(unsigned descriptors, unsigned connections, unsigned listeners,
+                       struct web_room *room)
+{
+    if (descriptors < CLIENTS_RESERVED + CLIENTS_ROOM_MIN) {
+        return false;
+    }
+    const unsigned sockets = descriptors - CLIENTS_RESERVED;
+    const unsigned leaving = pick_less(CLIENTS_LEAVING, sockets / 4);
+    room->descriptors = descriptors;
+    room->beyond = pick_less(CLIENTS_BEYOND, sockets / 4);
+    const unsigned places = sockets - room->beyond - leaving;
+    room->listeners = pick_less(listeners, places - pick_less(connections, places / 2));
+    room->connections = pick_less(connections, places - room->listeners);
+    room->sockets = room->connections + room->listeners + room->beyond + leaving;
+    return true;
+}
+
 enum status clients_init(struct clients *c, const struct clients_params *params)
 {
     *c = (struct clients){.params = *params,
-                          .slot_count = (size_t)params->connections_total + CLIENTS_BEYOND +
+                          .slot_count = (size_t)params->connections_total + params->beyond_max +
                                         CLIENTS_LEAVING + REMEMBERED_MORE};
     c->slot = calloc(c->slot_count, sizeof *c->slot);
     (void)pthread_mutex_init(&c->lock, NULL);
@@ -165,7 +190,7 @@ static void admit_client(struct clients *c, struct client *client, int64_t now_m
     }
     client->phase = CLIENT_BEYOND;
     append_client(&c->beyond, client, now_ms);
-    if (c->beyond.count > CLIENTS_BEYOND) {
+    if (c->beyond.count > c->params.beyond_max) {
         hang_up(c, c->beyond.first);
     }
 }
@@ -286,6 +311,57 @@ enum client_state clients_ask(struct clients *c, struct client *client, int64_t 
     const enum client_state state = ask_one(c, client, now_ms);
     lock_give(&c->lock);
     return state;
+}
+
+void clients_charge(struct clients *c, struct client *client, int64_t now_ms)
+{
+    if (client && client->slot && c->params.requests_per_s > 0) {
+        lock_take(&c->lock);
+        (void)take_one(c, client->slot, now_ms);
+        lock_give(&c->lock);
+    }
+}
+
+static int64_t token_wait_ms(const struct client_slot *slot, int64_t now_ms)
+{
+    if (slot->wrong < CLIENTS_TOKENS ||
+        now_ms - slot->wrong_ms > CLIENTS_TOKEN_FORGET_S * 1000) {
+        return 0;
+    }
+    const unsigned doublings = slot->wrong - CLIENTS_TOKENS;
+    const int64_t wait_s = doublings < 6 ? 1 << doublings : CLIENTS_TOKEN_WAIT_S;
+    return slot->wrong_ms + wait_s * 1000 - now_ms;
+}
+
+unsigned clients_token_wait(struct clients *c, struct client *client, int64_t now_ms,
+                            bool *trusted)
+{
+    *trusted = false;
+    if (!client || !client->slot) {
+        return 0;
+    }
+    lock_take(&c->lock);
+    struct client_slot *slot = client->slot;
+    *trusted = slot->trusted;
+    const int64_t wait_ms = token_wait_ms(slot, now_ms);
+    lock_give(&c->lock);
+    return wait_ms > 0 ? (unsigned)((wait_ms + 999) / 1000) : 0;
+}
+
+void clients_note_token(struct clients *c, struct client *client, bool right, int64_t now_ms)
+{
+    if (client && client->slot) {
+        lock_take(&c->lock);
+        struct client_slot *slot = client->slot;
+        if (right) {
+            slot->trusted = true;
+        } else {
+            const bool old = now_ms - slot->wrong_ms > CLIENTS_TOKEN_FORGET_S * 1000;
+            slot->wrong = old ? 1 : slot->wrong + 1;
+            slot->wrong_ms = now_ms;
+        }
+        lock_give(&c->lock);
+    }
 }
 
 void clients_answered(struct clients *c, struct client *client, int64_t now_ms)

@@ -17,17 +17,30 @@
 #include <sys/socket.h>
 
 #include "base/status.h"
+#include "web/http/web.h"
 
 struct client; /* one connection */
 
 enum {
-    CLIENTS_BURST_S = 5,  /* so many seconds' requests may come at once */
-    CLIENTS_BEYOND = 64,  /* connections kept without a place */
-    CLIENTS_LEAVING = 256 /* hung up on, and not yet closed by the thread that serves them */
+    CLIENTS_BURST_S = 5,   /* so many seconds' requests may come at once */
+    CLIENTS_BEYOND = 64,   /* connections kept without a place */
+    CLIENTS_LEAVING = 256, /* hung up on, and not yet closed by the thread that serves them */
+    /* Descriptors that connections never use. Journal, store, checkpoint, broker, log and
+     * listening have 20; readers of the store at most 27 more (web/http/history.h), threads of
+     * the server 6, a new file of the journal, a checkpoint, a reconnection and a job some ten.
+     */
+    CLIENTS_RESERVED = 80,
+    CLIENTS_ROOM_MIN = 16 /* with fewer the server does not start */
 };
+
+/* Divide the process's descriptors: the connections and listeners that are wanted, or fewer, of
+ * which connections have half at least. False: there are too few. Pure. */
+bool clients_find_room(unsigned descriptors, unsigned connections, unsigned listeners,
+                       struct web_room *room);
 
 struct clients_params {
     unsigned connections_total; /* places, of all clients */
+    unsigned beyond_max;        /* CLIENTS_BEYOND, or fewer */
     unsigned connections_max;   /* of one address; 0: any number */
     unsigned requests_per_s;    /* of one address; 0: any number */
     int64_t head_ms; /* from when a connection came, or its last answer was out, until the head
@@ -72,6 +85,26 @@ enum client_state {
 /* The head of a request came over this connection, which may be NULL. */
 enum client_state clients_ask(struct clients *clients, struct client *client, int64_t now_ms,
                               unsigned *wait_s);
+
+/* A request of its address was read by nobody: it counts towards the address's rate all the
+ * same. NULL allowed. */
+void clients_charge(struct clients *clients, struct client *client, int64_t now_ms);
+
+/* Wrong tokens. CLIENTS_TOKENS of an address are free; after that one, and each further wrong
+ * one, no token of the address is read for a time: 1 s, then twice as long each time, 60 s at
+ * most. Nothing wrong for CLIENTS_TOKEN_FORGET_S: all are forgotten. An address that once
+ * showed the right token is trusted: its right tokens pass at any time. So nobody locks out
+ * those who share an address with him, behind a proxy, and a stranger can guess once a minute.
+ */
+enum { CLIENTS_TOKENS = 10, CLIENTS_TOKEN_WAIT_S = 60, CLIENTS_TOKEN_FORGET_S = 900 };
+
+/* Seconds until a token of this client is read again, 0: now. NULL allowed. */
+unsigned clients_token_wait(struct clients *clients, struct client *client, int64_t now_ms,
+                            bool *trusted);
+
+/* A token of this client was read. NULL allowed. */
+void clients_note_token(struct clients *clients, struct client *client, bool right,
+                        int64_t now_ms);
 
 /* Its answer is out: it may ask again. NULL allowed. */
 void clients_answered(struct clients *clients, struct client *client, int64_t now_ms);

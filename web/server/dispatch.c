@@ -92,10 +92,12 @@ static const char *const REASONS[WEB_REFUSAL_COUNT] = {
     [WEB_REFUSED_HOST] = "Host is no name of this server",
     [WEB_REFUSED_RATE] = "too many requests",
     [WEB_REFUSED_CONNECTIONS] = "too many connections",
+    [WEB_REFUSED_UNREADABLE] = "no whole request",
+    [WEB_REFUSED_GUESSES] = "too many wrong tokens",
 };
 
-static void tell_refused(const struct web_input *input, struct web_context *context,
-                         enum web_refusal refusal, const char *path)
+void dispatch_report_refused(struct web_context *context, const struct sockaddr *peer,
+                             enum web_refusal refusal, const char *what)
 {
     char text[256];
     char client[INET6_ADDRSTRLEN] = "?";
@@ -104,12 +106,11 @@ static void tell_refused(const struct web_input *input, struct web_context *cont
     if (!source || !source->refused) {
         return;
     }
-    if (input->peer) {
-        address_format(input->peer, client);
+    if (peer) {
+        address_format(peer, client);
     }
-    const bool host = refusal == WEB_REFUSED_HOST;
-    (void)snprintf(text, sizeof text, "%s: %s: %.*s", client, REASONS[refusal], SHOWN_MAX,
-                   host ? input->host : path);
+    (void)snprintf(text, sizeof text, "%s: %s%s%.*s", client, REASONS[refusal],
+                   what[0] ? ": " : "", SHOWN_MAX, what);
     source->refused(source->context, text);
 }
 
@@ -203,7 +204,8 @@ static bool check_limits(const struct web_input *input, struct web_request *requ
     }
     web_problem_later(request, response, rows[input->client].problem, input->wait_s, NULL,
                       rows[input->client].detail);
-    tell_refused(input, request->context, rows[input->client].refusal, request->path);
+    dispatch_report_refused(request->context, input->peer, rows[input->client].refusal,
+                            request->path);
     return false;
 }
 
@@ -217,7 +219,7 @@ static bool check_client(const struct web_input *input, struct web_request *requ
     /* No browser leaves Host out. */
     if (input->host && context->listening &&
         !host_is_ours(input->host, context->listening, context->hosts)) {
-        tell_refused(input, context, WEB_REFUSED_HOST, request->path);
+        dispatch_report_refused(context, input->peer, WEB_REFUSED_HOST, input->host);
         return web_problem(request, response, PROBLEM_WRONG_HOST, NULL,
                            "the Host of the request is no name of this server: http.hosts "
                            "lists those beyond localhost and its address");
@@ -298,14 +300,25 @@ static bool check_token(const struct web_input *input, struct web_request *reque
                            "writing on");
     }
     const bool missing = !given || strncasecmp(given, "Bearer ", 7) != 0;
-    if (!missing && dispatch_same_secret(given + 7 + strspn(given + 7, " "), context->token)) {
+    const bool held = !missing && input->token_wait_s > 0;
+    if (!missing && (!held || input->token_trusted) &&
+        dispatch_same_secret(given + 7 + strspn(given + 7, " "), context->token)) {
+        request->token_right = true;
         return true;
     }
+    if (held) {
+        web_problem_later(request, response, PROBLEM_TOO_MANY_TOKENS, input->token_wait_s, NULL,
+                          "too many wrong tokens came from this address");
+        dispatch_report_refused(request->context, input->peer, WEB_REFUSED_GUESSES,
+                                request->path);
+        return false;
+    }
+    request->token_wrong = !missing;
     web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
                 missing ? "a header 'Authorization: Bearer TOKEN' is needed" : "wrong token");
     response->authenticate = missing ? "Bearer realm=\"tandem\""
                                      : "Bearer realm=\"tandem\", error=\"invalid_token\"";
-    tell_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
+    dispatch_report_refused(request->context, input->peer, WEB_REFUSED_TOKEN, request->path);
     return false;
 }
 

@@ -21,6 +21,8 @@ struct web_input {
     bool local;                  /* the peer is on loopback */
     enum client_state client;
     unsigned wait_s;               /* of a client that asks too much */
+    unsigned token_wait_s;         /* until its address may try a token again; 0: now */
+    bool token_trusted;            /* the right one is accepted meanwhile */
     unsigned long long body_bytes; /* that the client announces; 0 when it does not say */
 };
 
@@ -41,6 +43,11 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
 
 /* The request is over, whatever became of it. */
 void dispatch_end(struct web_request *request);
+
+/* Count a refused request and report it to the source: the client's address, and what it asked
+ * for, of which the beginning is shown. peer: NULL when it is not known. */
+void dispatch_report_refused(struct web_context *context, const struct sockaddr *peer,
+                             enum web_refusal refusal, const char *what);
 
 /* Does an Accept header prefer CSV to JSON? Pure. */
 bool dispatch_accepts_csv(const char *accept);

@@ -1,6 +1,8 @@
 #include "web/server/server.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/tcp.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +28,6 @@ enum {
     THREADS_MAX = 4,
     CONNECTIONS_DEFAULT = 256,
     HEARTBEAT_MS = 15 * 1000,
-    FILES_MORE = 256,              /* descriptors for everything but connections */
     WEB_NICE = 10,                 /* of the threads here, beyond the others' */
     IDLE_TIMEOUT_S = 10,           /* a connection that sends or takes nothing is closed */
     HEAD_TIMEOUT_MS = 10 * 1000,   /* one without a whole request line and headers is closed */
@@ -65,8 +66,15 @@ struct web {
         bool runs, ends; /* ends: under the lock */
     } door;
     bool tls;
-    atomic_uint in_flight;
     atomic_bool stopping;
+};
+
+/* One connection. libmicrohttpd reports the end of every connection, but not of every request:
+ * whatever a request acquires is freed with its connection at the latest. */
+struct link {
+    struct client *client;
+    struct exchange *exchange; /* NULL: no request is open */
+    bool asked;                /* a request reached answer_request() */
 };
 
 /* One request on its way. */
@@ -79,7 +87,8 @@ struct exchange {
     struct web_request request;
     struct web_response response;
     struct web_upload upload;
-    char url[]; /* at most URL_MAX - 1; cut ones are still too long */
+    size_t url_bytes; /* of the whole URL */
+    char url[];       /* at most URL_MAX - 1; cut ones are still too long */
 };
 
 /* ---- one request ---- */
@@ -103,26 +112,74 @@ static int socket_of(struct MHD_Connection *connection)
     return info ? info->connect_fd : -1;
 }
 
-static struct client *client_of(struct MHD_Connection *connection)
+static struct link *link_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
+static void free_exchange(struct link *link)
+{
+    struct exchange *x = link->exchange;
+    if (x) {
+        dispatch_end(&x->request);
+        body_clear(&x->upload.body);
+        body_clear(&x->response.body);
+        stream_close(x->response.stream);
+        atomic_fetch_sub(&x->web->context.open_requests, 1);
+        free(x);
+        link->exchange = NULL;
+    }
+}
+
+/* libmicrohttpd did not hand this request over: it refused it, or it never was whole. */
+static void count_unreadable(struct web *web, struct MHD_Connection *connection,
+                             const char *what)
+{
+    clients_charge(&web->clients, link_of(connection)->client, ticks_ms());
+    dispatch_report_refused(&web->context, peer_of(connection), WEB_REFUSED_UNREADABLE, what);
+}
+
+static void end_request(struct web *web, struct MHD_Connection *connection)
+{
+    struct link *link = link_of(connection);
+    if (link->exchange && !link->exchange->begun) {
+        count_unreadable(web, connection, link->exchange->url);
+    }
+    free_exchange(link);
+}
+
+/* libmicrohttpd parses the arguments of the URL, which nobody here reads, and does not report
+ * the end of a request that has too many (0.9.75). The URL lies in its own buffer. */
+static void hide_arguments(const char *url)
+{
+    char *own = NULL;
+    const char *mark = strchr(url, '?');
+    if (mark) {
+        memcpy(&own, &mark, sizeof own);
+        own[1] = '\0';
+    }
+}
+
 /* The URL before libmicrohttpd decodes it: decoding is strict here and lax there. */
 static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *connection)
 {
-    (void)connection;
     struct web *web = cls;
-    const size_t n = strnlen(url, URL_MAX - 1);
-    struct exchange *x = malloc(sizeof *x + n + 1);
+    struct link *link = link_of(connection);
+    const size_t bytes = strlen(url);
+    const size_t n = bytes < URL_MAX ? bytes : URL_MAX - 1;
+    struct exchange *x = link ? malloc(sizeof *x + n + 1) : NULL;
     if (x) {
-        *x = (struct exchange){.web = web};
+        free_exchange(link);
+        *x = (struct exchange){.web = web, .url_bytes = bytes};
         x->request.upload = &x->upload;
         memcpy(x->url, url, n);
         x->url[n] = '\0';
-        atomic_fetch_add(&web->in_flight, 1);
+        atomic_fetch_add(&web->context.open_requests, 1);
+        link->exchange = x;
+        link->asked = true;
+        hide_arguments(url);
     }
     return x;
 }
@@ -132,16 +189,11 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
 {
     (void)code;
     struct web *web = cls;
-    struct exchange *x = *state;
-    clients_answered(&web->clients, client_of(connection), ticks_ms());
-    if (x) {
-        dispatch_end(&x->request);
-        body_clear(&x->upload.body);
-        body_clear(&x->response.body);
-        stream_close(x->response.stream);
-        free(x);
-        *state = NULL;
-        atomic_fetch_sub(&web->in_flight, 1);
+    struct link *link = link_of(connection);
+    *state = NULL;
+    if (link) {
+        end_request(web, connection);
+        clients_answered(&web->clients, link->client, ticks_ms());
     }
 }
 
@@ -230,18 +282,24 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-static const char *find_fault(struct MHD_Connection *connection, const char *version)
+static struct head read_head(struct MHD_Connection *connection, const char *method,
+                             const char *url, const char *version, size_t url_bytes)
 {
     struct head head = {0};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    if (info && MHD_get_version()[0] == '0') { /* later ones refuse what this finds */
+        head_begin(&head, method, url, url_bytes, version, info->header_size);
+    }
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &head);
-    return head_fault(&head, version);
+    return head;
 }
 
 /* Who is refused for want of a place may have it from a listener that has hung up just now. */
 static enum client_state ask_place(struct web *web, struct MHD_Connection *connection,
                                    int64_t now_ms, unsigned *wait_s)
 {
-    struct client *client = client_of(connection);
+    struct client *client = link_of(connection)->client;
     const enum client_state state = clients_ask(&web->clients, client, now_ms, wait_s);
     if (state != CLIENT_OVER_CONNECTIONS && state != CLIENT_OVER_PLACES) {
         return state;
@@ -252,31 +310,42 @@ static enum client_state ask_place(struct web *web, struct MHD_Connection *conne
 
 /* Is the request one to be answered? */
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
-                                     const char *version, struct exchange *x)
+                                     const char *url, const char *version, struct exchange *x)
 {
+    const struct head head = read_head(connection, method, url, version, x->url_bytes);
+    struct client *asking = link_of(connection)->client;
     const struct sockaddr *peer = peer_of(connection);
     const char *length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     unsigned wait_s = 0;
     x->begun = true;
     x->begun_ms = ticks_ms();
     const enum client_state client = ask_place(x->web, connection, x->begun_ms, &wait_s);
-    const struct web_input input = {.method = method,
-                                    .url = x->url,
-                                    .authorization = find_header(connection, "Authorization"),
-                                    .accept = find_header(connection, "Accept"),
-                                    .accept_encoding =
-                                        find_header(connection, "Accept-Encoding"),
-                                    .content_type = find_header(connection, "Content-Type"),
-                                    .last_event_id = find_header(connection, "Last-Event-ID"),
-                                    .host = find_header(connection, "Host"),
-                                    .fault = find_fault(connection, version),
-                                    .peer = peer,
-                                    .local = peer && address_is_loopback(peer),
-                                    .client = client,
-                                    .wait_s = wait_s,
-                                    .body_bytes = length ? strtoull(length, NULL, 10) : 0};
+    struct web_input input = {.method = method,
+                              .url = x->url,
+                              .authorization = find_header(connection, "Authorization"),
+                              .accept = find_header(connection, "Accept"),
+                              .accept_encoding = find_header(connection, "Accept-Encoding"),
+                              .content_type = find_header(connection, "Content-Type"),
+                              .last_event_id = find_header(connection, "Last-Event-ID"),
+                              .host = find_header(connection, "Host"),
+                              .fault = head_fault(&head, version),
+                              .peer = peer,
+                              .local = peer && address_is_loopback(peer),
+                              .client = client,
+                              .wait_s = wait_s,
+                              .body_bytes = length ? strtoull(length, NULL, 10) : 0};
+    if (input.authorization) {
+        input.token_wait_s =
+            clients_token_wait(&x->web->clients, asking, x->begun_ms, &input.token_trusted);
+        input.token_trusted = input.token_trusted || input.local;
+    }
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
-    x->last = input.fault || client != CLIENT_FINE;
+    if (x->request.token_right || x->request.token_wrong) {
+        clients_note_token(&x->web->clients, asking, x->request.token_right, x->begun_ms);
+    }
+    /* Another reader may see the end of a body in chunks elsewhere, for libmicrohttpd takes a
+     * line that ends without CR: nothing behind one is read. */
+    x->last = input.fault || client != CLIENT_FINE || head.encodings > 0;
     /* Whoever asks before sending, would send much, or has no place to wait in, is told at
      * once; and nobody knows where a request ends that may be understood in two ways. */
     if (x->settled &&
@@ -319,13 +388,12 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
                                       const char *data, size_t *bytes, void **state)
 {
     (void)cls;
-    (void)url;
     struct exchange *x = *state;
     if (!x) {
         return MHD_NO;
     }
     if (!x->begun) {
-        return begin_request(connection, method, version, x);
+        return begin_request(connection, method, url, version, x);
     }
     if (*bytes > 0) {
         return take_body(x, data, bytes);
@@ -356,20 +424,30 @@ static enum status choose_address(struct web *web, const struct web_options *opt
     return STATUS_OK;
 }
 
-static unsigned connections_of(const struct web_options *options)
+/* Raise the limit of descriptors to what is wanted, as far as the hard limit allows it, and
+ * divide what there is. */
+static enum status make_room(struct web *web, const struct web_options *options,
+                             struct err *err)
 {
-    return (options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT) +
-           options->listeners_max;
-}
-
-/* As many descriptors as the connections may need, if the hard limit allows it. */
-static void allow_files(unsigned count)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count) {
-        limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+    const unsigned connections =
+        options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT;
+    const rlim_t wanted = (rlim_t)connections + options->listeners_max + CLIENTS_BEYOND +
+                          CLIENTS_LEAVING + CLIENTS_RESERVED;
+    struct rlimit limit = {.rlim_cur = wanted, .rlim_max = wanted};
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
+    const rlim_t has = limit.rlim_cur < UINT_MAX ? limit.rlim_cur : UINT_MAX;
+    if (clients_find_room((unsigned)has, connections, options->listeners_max,
+                          &web->context.room)) {
+        return STATUS_OK;
+    }
+    return err_set(
+        err, STATUS_E_IO, FAULT_TOO_FEW, "descriptors",
+        "at most %u may be open; %d or more would be right (ulimit -n, LimitNOFILE=)",
+        (unsigned)has, CLIENTS_RESERVED + CLIENTS_ROOM_MIN);
 }
 
 /* A listener has hung up. libmicrohttpd ends a response, and the stream with it, before it
@@ -377,7 +455,7 @@ static void allow_files(unsigned count)
 static void note_left(void *context, struct MHD_Connection *connection)
 {
     struct web *web = context;
-    clients_leave(&web->clients, client_of(connection));
+    clients_leave(&web->clients, link_of(connection)->client);
 }
 
 static enum status start_streams(struct web *web, const struct web_options *options)
@@ -387,7 +465,7 @@ static enum status start_streams(struct web *web, const struct web_options *opti
         .history = web->context.history,
         .source = &web->source,
         .trails = web->context.trails,
-        .clients_max = options->listeners_max,
+        .clients_max = web->context.room.listeners,
         .heartbeat_ms =
             options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
         .left = note_left,
@@ -439,18 +517,36 @@ static enum MHD_Result admit_connection(void *cls, const struct sockaddr *peer, 
     return atomic_load(&web->stopping) ? MHD_NO : MHD_YES;
 }
 
+/* Did anything come over it? Handshakes of TLS do not count, so with TLS this is not known. */
+static bool has_sent(const struct web *web, struct MHD_Connection *connection)
+{
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    return !web->tls &&
+           getsockopt(socket_of(connection), IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+           info.tcpi_bytes_received > 1; /* the end of what it sends counts as one */
+}
+
 /* A connection came or went. */
 static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode code)
 {
     struct web *web = cls;
+    struct link *link = *context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const struct sockaddr *peer = peer_of(connection);
+        *context = link = calloc(1, sizeof *link);
         streams_count_out(web->context.streams);
-        *context =
-            peer ? clients_open(&web->clients, peer, socket_of(connection), ticks_ms()) : NULL;
-    } else {
-        clients_close(&web->clients, *context);
+        if (link && peer) {
+            link->client = clients_open(&web->clients, peer, socket_of(connection), ticks_ms());
+        }
+    } else if (link) {
+        end_request(web, connection);
+        if (!link->asked && has_sent(web, connection)) {
+            count_unreadable(web, connection, "");
+        }
+        clients_close(&web->clients, link->client);
+        free(link);
         *context = NULL;
     }
 }
@@ -465,10 +561,8 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
     gnutls_certificate_retrieve_function3 *const choose = tls_choose;
     void *chooser = NULL;
     memcpy(&chooser, &choose, sizeof chooser); /* a function's address as an object's */
-    /* Who has a place is decided in clients.c, with an eye for whom it is taken from: here
-     * nobody is to wait in front of the door, at any thread's. */
-    const unsigned connections = connections_of(options) + CLIENTS_BEYOND + CLIENTS_LEAVING;
-    allow_files(connections + FILES_MORE);
+    /* Who has a place is decided in clients.c, with an eye for whom it is taken from. Whoever
+     * comes when all sockets are open waits until one that was hung up on is closed. */
     struct MHD_OptionItem more[5] = {0};
     size_t n = 0;
     if (threads > 1) { /* a pool of one is no pool to libmicrohttpd */
@@ -488,7 +582,7 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         flags, 0, admit_connection, web, answer_request, web, MHD_OPTION_SOCK_ADDR,
         &web->address, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web,
         MHD_OPTION_NOTIFY_COMPLETED, end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
-        connections * threads, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        web->context.room.sockets, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
@@ -504,7 +598,9 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
 static enum status set_guard(struct web *web, const struct web_options *options,
                              struct err *err)
 {
-    const struct clients_params limits = {.connections_total = connections_of(options),
+    const struct clients_params limits = {.connections_total = web->context.room.connections +
+                                                               web->context.room.listeners,
+                                          .beyond_max = web->context.room.beyond,
                                           .connections_max = options->client_connections_max,
                                           .requests_per_s = options->client_requests_per_s,
                                           .head_ms = HEAD_TIMEOUT_MS,
@@ -535,7 +631,8 @@ static enum status set_guard(struct web *web, const struct web_options *options,
 static enum status start_server(struct web *web, const struct web_options *options,
                                 struct err *err)
 {
-    enum status status = set_guard(web, options, err);
+    enum status status = make_room(web, options, err);
+    status = status == STATUS_OK ? set_guard(web, options, err) : status;
     if (status != STATUS_OK) {
         return status;
     }
@@ -600,6 +697,11 @@ enum status web_renew_tls(struct web *web, const char *certificate, const char *
     return web->tls ? tls_show(certificate, key, changed, err) : STATUS_OK;
 }
 
+const struct web_room *web_room(const struct web *web)
+{
+    return &web->context.room;
+}
+
 uint16_t web_port(const struct web *web)
 {
     return MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
@@ -618,7 +720,7 @@ static void drain_requests(struct web *web)
     /* Between two requests none is in flight, though a connection that was let in has one. */
     while (busy_ms < until_ms && ticks_ms() - busy_ms < QUIET_MS) {
         (void)nanosleep(&pause, NULL);
-        busy_ms = atomic_load(&web->in_flight) > 0 ? ticks_ms() : busy_ms;
+        busy_ms = atomic_load(&web->context.open_requests) > 0 ? ticks_ms() : busy_ms;
     }
 }
 

@@ -39,7 +39,8 @@ MUST_USE enum status web_start(const struct web_options *options,
 MUST_USE enum status web_renew_tls(struct web *web, const char *certificate, const char *key,
                                    bool *changed, struct err *err);
 
-uint16_t web_port(const struct web *web); /* the one bound */
-void web_stop(struct web *web);           /* NULL allowed; returns when no handler runs */
+uint16_t web_port(const struct web *web);               /* the one bound */
+const struct web_room *web_room(const struct web *web); /* web/http/handler.h */
+void web_stop(struct web *web); /* NULL allowed; returns when no handler runs */
 
 #endif
