@@ -219,6 +219,7 @@ class Life(Round):
         time.sleep(0.3)  # a checkpoint or two, and then what only the journal has
         self.say(1)
         self.watch_metrics()
+        time.sleep(0.1)  # what has begun to fail is told
         self.running = False
         self.kill_daemon()
         for part in ("", "-wal", "-shm"):

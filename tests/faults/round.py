@@ -67,7 +67,7 @@ class Round:
         self.cleanup, self.keepers = contextlib.ExitStack(), []
         self.network = self.rig.network
         self.load, self.notes, self.failed, self.may_lose, self.alarms = None, [], [], kind.may_lose, []
-        self.environment = None  # of the daemon; None: ours
+        self.program, self.environment = TANDEM, None  # of the daemon; None: ours
 
     # ---- what a kind does ----
 
@@ -90,7 +90,7 @@ class Round:
 
     def launch(self, lab, log):
         """Its log goes through us: a disk without room for the daemon has room for that."""
-        process = self.rig.run([TANDEM, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        process = self.rig.run([self.program, "serve", "-c", lab], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                env=self.environment)
         keeper = threading.Thread(target=keep_log, args=[process.stderr, log], daemon=True)
         keeper.start()
