@@ -218,8 +218,8 @@ class Life(Round):
         self.read_pages()
         time.sleep(0.3)  # a checkpoint or two, and then what only the journal has
         self.say(1)
+        time.sleep(0.15)  # what has begun to fail is counted
         self.watch_metrics()
-        time.sleep(0.1)  # what has begun to fail is told
         self.running = False
         self.kill_daemon()
         for part in ("", "-wal", "-shm"):
