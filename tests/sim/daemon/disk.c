@@ -1,0 +1,775 @@
+/* A disk whose files, names and unsynced writes are known, so that its power can be cut.
+ *
+ * data/ is what the daemon sees. Each file there has a second name, live/<id>, and a copy,
+ * stable/<id>, of what was synced of it. Names are stable once their directory is synced. A cut
+ * keeps a part of what was not synced, page by page, and the first changes of directories. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "tests/sim/daemon/simulation.h"
+
+enum { PAGE = 512, PATH = 512 };
+
+int __real_open(const char *path, int flags, ...);
+int __real_openat(int dir, const char *path, int flags, ...);
+ssize_t __real_write(int fd, const void *bytes, size_t n);
+int __real_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __real_unlink(const char *path);
+int __real_unlinkat(int dir, const char *path, int flags);
+
+static void path_of(char out[PATH], const char *kind, int file)
+{
+    (void)snprintf(out, PATH, "%s/%s/%d", world->place, kind, file);
+}
+
+/* The path below data/; NULL: it is none of the daemon's. */
+static const char *short_path(const char *path)
+{
+    const size_t n = strlen(world->place);
+    const bool ours =
+        strncmp(path, world->place, n) == 0 && strncmp(path + n, "/data/", 6) == 0;
+    const char *rest = ours ? path + n + 6 : NULL;
+    return rest && strstr(rest, "-shm") == NULL && rest[0] != '\0' ? rest : NULL;
+}
+
+/* ---- what is known of files and names ---- */
+
+static int find_file(uint64_t inode)
+{
+    for (int i = 0; i < FILES_MAX; i++) {
+        if (world->disk.files[i].used && world->disk.files[i].inode == inode) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static int file_of(int fd)
+{
+    struct stat about;
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? find_file(about.st_ino) : -1;
+}
+
+static bool name_is_idle(int i)
+{
+    const struct disk_name *name = &world->disk.names[i];
+    bool idle = !name->path[0] || (name->live < 0 && name->stable < 0);
+    for (uint32_t k = 0; k < world->disk.change_count; k++) {
+        const struct disk_change *c = &world->disk.changes[k];
+        idle = idle && c->from != i && c->to != i;
+    }
+    return idle;
+}
+
+static int find_name(const char *path, bool makes)
+{
+    for (int i = 0; i < NAMES_MAX; i++) {
+        if (strcmp(world->disk.names[i].path, path) == 0) {
+            return i;
+        }
+    }
+    for (int i = 0; makes && i < NAMES_MAX; i++) {
+        if (name_is_idle(i)) {
+            struct disk_name *name = &world->disk.names[i];
+            (void)snprintf(name->path, sizeof name->path, "%s", path);
+            name->live = name->stable = -1;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void apply_change(const struct disk_change *c)
+{
+    if (c->from >= 0) {
+        world->disk.names[c->from].stable = -1;
+    }
+    if (c->to >= 0) {
+        world->disk.names[c->to].stable = c->file;
+    }
+}
+
+static void drop_changes(uint32_t count)
+{
+    struct disk *d = &world->disk;
+    d->change_count -= count;
+    memmove(d->changes, d->changes + count, d->change_count * sizeof *d->changes);
+}
+
+static void add_change(int from, int to, int file)
+{
+    struct disk *d = &world->disk;
+    if (d->change_count == CHANGES_MAX) { /* a file system commits by itself, too */
+        apply_change(&d->changes[0]);
+        drop_changes(1);
+    }
+    d->changes[d->change_count++] = (struct disk_change){from, to, file};
+    if (from >= 0) {
+        d->names[from].live = -1;
+    }
+    if (to >= 0) {
+        d->names[to].live = file;
+    }
+}
+
+/* Files without a name, now and after a power cut, go. */
+static void forget_files(void)
+{
+    struct disk *d = &world->disk;
+    char path[PATH];
+    for (int i = 0; i < FILES_MAX; i++) {
+        bool named = !d->files[i].used;
+        for (int k = 0; k < NAMES_MAX && !named; k++) {
+            named = d->names[k].path[0] && (d->names[k].live == i || d->names[k].stable == i);
+        }
+        for (uint32_t k = 0; k < d->change_count && !named; k++) {
+            named = d->changes[k].file == i;
+        }
+        if (!named) {
+            path_of(path, "live", i);
+            (void)__real_unlink(path);
+            path_of(path, "stable", i);
+            (void)__real_unlink(path);
+            d->files[i].used = false;
+        }
+    }
+}
+
+static int free_file(void)
+{
+    for (int attempt = 0; attempt < 2; attempt++) {
+        for (int i = 0; i < FILES_MAX; i++) {
+            if (!world->disk.files[i].used) {
+                return i;
+            }
+        }
+        forget_files();
+    }
+    sim_fail("the simulated disk has no room for another file");
+    abort();
+}
+
+static void note_dirty(int file, int64_t from, int64_t to)
+{
+    struct disk_file *f = &world->disk.files[file];
+    const bool clean = f->dirty_from >= f->dirty_to;
+    f->dirty_from = clean || from < f->dirty_from ? from : f->dirty_from;
+    f->dirty_to = clean || to > f->dirty_to ? to : f->dirty_to;
+}
+
+/* A file was opened at this path, and may be new. */
+static void note_open(const char *path, int flags)
+{
+    char full[PATH];
+    char other[PATH];
+    struct stat about;
+    const char *rest = short_path(path);
+    if (!rest || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return;
+    }
+    int file = find_file(about.st_ino);
+    if (file >= 0) {
+        if (flags & O_TRUNC) {
+            note_dirty(file, 0, INT64_MAX / 2);
+        }
+        return;
+    }
+    file = free_file();
+    world->disk.files[file] = (struct disk_file){.used = true, .inode = about.st_ino};
+    path_of(full, "live", file);
+    path_of(other, "stable", file);
+    const int fd = __real_open(other, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    const int name = find_name(rest, true);
+    if (link(path, full) != 0 || fd < 0 || name < 0) {
+        sim_fail("the simulated disk cannot make %s: %s", path, strerror(errno));
+        abort();
+    }
+    (void)close(fd);
+    add_change(-1, name, file);
+}
+
+/* ---- syncing ---- */
+
+static void copy_range(int from, int to, int64_t at, int64_t end)
+{
+    char bytes[65536];
+    for (; at < end; at += (int64_t)sizeof bytes) {
+        const size_t n = end - at < (int64_t)sizeof bytes ? (size_t)(end - at) : sizeof bytes;
+        const ssize_t got = pread(from, bytes, n, at);
+        if (got <= 0 || pwrite(to, bytes, (size_t)got, at) != got) {
+            return;
+        }
+    }
+}
+
+static bool any_journal_dirty(void)
+{
+    const struct disk *d = &world->disk;
+    for (uint32_t k = 0; k < d->change_count; k++) {
+        const int to = d->changes[k].to;
+        if (to >= 0 && strncmp(d->names[to].path, "journal/", 8) == 0) {
+            return true;
+        }
+    }
+    for (int k = 0; k < NAMES_MAX; k++) {
+        const struct disk_name *name = &d->names[k];
+        if (strncmp(name->path, "journal/", 8) == 0 && name->live >= 0 &&
+            d->files[name->live].dirty_from < d->files[name->live].dirty_to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void sync_file(int file)
+{
+    struct disk_file *f = &world->disk.files[file];
+    struct stat about;
+    char path[PATH];
+    if (f->dirty_from >= f->dirty_to) {
+        return;
+    }
+    path_of(path, "live", file);
+    const int from = __real_open(path, O_RDONLY);
+    path_of(path, "stable", file);
+    const int to = __real_open(path, O_WRONLY);
+    if (from < 0 || to < 0 || fstat(from, &about) != 0 || ftruncate(to, about.st_size) != 0) {
+        sim_fail("the simulated disk cannot sync: %s", strerror(errno));
+    }
+    copy_range(from, to, f->dirty_from, min_us(f->dirty_to, about.st_size));
+    (void)close(from);
+    (void)close(to);
+    f->dirty_from = f->dirty_to = 0;
+}
+
+static bool in_directory(int name, const char *directory)
+{
+    const char *path = name >= 0 ? world->disk.names[name].path : NULL;
+    const size_t n = strlen(directory);
+    return path && strncmp(path, directory, n) == 0 && strchr(path + n, '/') == NULL;
+}
+
+static void sync_directory(const char *directory)
+{
+    struct disk *d = &world->disk;
+    uint32_t left = 0;
+    for (uint32_t k = 0; k < d->change_count; k++) {
+        const struct disk_change c = d->changes[k];
+        if (in_directory(c.to, directory) || in_directory(c.from, directory)) {
+            apply_change(&c);
+        } else {
+            d->changes[left++] = c;
+        }
+    }
+    d->change_count = left;
+}
+
+/* Of SQLite's files the name goes with the bytes, as on ext4. */
+static void sync_name(int file)
+{
+    struct disk *d = &world->disk;
+    for (uint32_t k = 0; k < d->change_count; k++) {
+        if (d->changes[k].file == file) {
+            const char *slash = strchr(d->names[d->changes[k].to].path, '/');
+            if (!slash) {
+                sync_directory("");
+            }
+            return;
+        }
+    }
+}
+
+bool disk_is_full(void)
+{
+    return world->t_us < world->disk.full_until_us;
+}
+
+bool disk_was_faulty(int64_t within_us)
+{
+    const struct disk *d = &world->disk;
+    const int64_t last_us =
+        d->full_until_us > d->failing_until_us ? d->full_until_us : d->failing_until_us;
+    return world->t_us - (last_us > d->slow_until_us ? last_us : d->slow_until_us) < within_us;
+}
+
+/* The time that a sync takes, and whether it fails. */
+static bool begin_sync(void)
+{
+    schedule_point();
+    if (schedule_runs()) {
+        const bool slow = world->t_us < world->disk.slow_until_us;
+        schedule_sleep_until(world->t_us + (int64_t)draw_mean(slow ? 800000 : 300));
+    }
+    return !(world->t_us < world->disk.failing_until_us && chance(0.7));
+}
+
+static int sync_any(int fd)
+{
+    const uint32_t handed = world->unsynced_count;
+    struct stat about;
+    struct stat journal;
+    char path[PATH];
+    const int file = file_of(fd);
+    if (!begin_sync()) {
+        errno = EIO;
+        return -1;
+    }
+    (void)snprintf(path, sizeof path, "%s/data/journal", world->place);
+    if (file >= 0) {
+        sync_file(file);
+    } else if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
+        const bool is_journal = stat(path, &journal) == 0 && journal.st_ino == about.st_ino;
+        sync_directory(is_journal ? "journal/" : "");
+    }
+    if (!any_journal_dirty()) {
+        ledger_sync(handed);
+    }
+    return 0;
+}
+
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    return sync_any(fd);
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+    return sync_any(fd);
+}
+
+/* ---- the other calls ---- */
+
+int __wrap_open(const char *path, int flags, unsigned mode);
+int __wrap_open(const char *path, int flags, unsigned mode)
+{
+    if (!short_path(path)) {
+        return __real_open(path, flags, mode);
+    }
+    schedule_point();
+    if (disk_is_full() && flags & O_CREAT && access(path, F_OK) != 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    const int fd = __real_open(path, flags, mode);
+    if (fd >= 0 && flags & O_CREAT) {
+        note_open(path, flags);
+    }
+    return fd;
+}
+
+/* The daemon opens files of its journal so. */
+int __wrap_openat(int dir, const char *path, int flags, unsigned mode);
+int __wrap_openat(int dir, const char *path, int flags, unsigned mode)
+{
+    char full[PATH];
+    (void)snprintf(full, sizeof full, "%s/data/journal/%s", world->place, path);
+    schedule_point();
+    if (disk_is_full() && flags & O_CREAT && access(full, F_OK) != 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    const int fd = __real_openat(dir, path, flags, mode);
+    if (fd >= 0 && flags & O_CREAT) {
+        note_open(full, flags);
+    }
+    return fd;
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t n);
+ssize_t __wrap_write(int fd, const void *bytes, size_t n)
+{
+    const int file = file_of(fd);
+    if (file < 0) {
+        return __real_write(fd, bytes, n);
+    }
+    schedule_point();
+    size_t part = n;
+    if (disk_is_full()) {
+        part = chance(0.3) ? draw_index((uint32_t)n + 1) : 0;
+        if (part == 0) {
+            errno = ENOSPC;
+            return -1;
+        }
+    } else if (world->kill_steps < 20 && world->t_us >= world->kill_us) {
+        part = 1 + draw_index((uint32_t)n); /* dead in the middle of it */
+        part += part < n && world->kill_steps > 3 ? n - part : 0;
+    }
+    const int64_t before = lseek(fd, 0, SEEK_CUR);
+    const ssize_t wrote = __real_write(fd, bytes, part);
+    const int64_t after = lseek(fd, 0, SEEK_CUR);
+    if (wrote > 0) {
+        note_dirty(file, min_us(before, after - wrote), after);
+    }
+    schedule_point();
+    return wrote;
+}
+
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to)
+{
+    const char *rest = short_path(from);
+    schedule_point();
+    const int failed = __real_rename(from, to);
+    if (!failed && rest && short_path(to)) {
+        const int old = find_name(rest, false);
+        const int new = find_name(short_path(to), true);
+        add_change(old, new, old >= 0 ? world->disk.names[old].live : -1);
+    }
+    schedule_point();
+    return failed;
+}
+
+static void note_unlink(const char *rest)
+{
+    const int name = rest ? find_name(rest, false) : -1;
+    if (name >= 0 && world->disk.names[name].live >= 0) {
+        add_change(name, -1, -1);
+    }
+}
+
+int __wrap_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+    schedule_point();
+    const int failed = __real_unlink(path);
+    if (!failed) {
+        note_unlink(short_path(path));
+    }
+    return failed;
+}
+
+int __wrap_unlinkat(int dir, const char *path, int flags);
+int __wrap_unlinkat(int dir, const char *path, int flags)
+{
+    char rest[TOPIC_MAX];
+    schedule_point();
+    const int failed = __real_unlinkat(dir, path, flags);
+    (void)snprintf(rest, sizeof rest, "journal/%s", path);
+    if (!failed) {
+        note_unlink(rest);
+    }
+    return failed;
+}
+
+int __wrap_statvfs(const char *path, struct statvfs *out);
+int __wrap_statvfs(const char *path, struct statvfs *out)
+{
+    (void)path;
+    *out = (struct statvfs){.f_bsize = 4096, .f_frsize = 4096};
+    out->f_bavail = disk_is_full() ? 0 : 1 << 22;
+    return 0;
+}
+
+/* ---- SQLite's way to the disk ---- */
+
+struct layer_file {
+    sqlite3_file base;
+    int file; /* -1: not known to the disk */
+    bool unlinks;
+    char path[PATH];
+    sqlite3_file *real;
+};
+
+static sqlite3_vfs *real_vfs;
+
+#define REAL(f) (((struct layer_file *)(void *)(f))->real)
+
+static int layer_close(sqlite3_file *f)
+{
+    sqlite3_file *real = REAL(f);
+    const int code = real->pMethods ? real->pMethods->xClose(real) : SQLITE_OK;
+    free(real);
+    return code;
+}
+static int layer_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
+{
+    return REAL(f)->pMethods->xRead(REAL(f), to, n, at);
+}
+static int layer_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
+{
+    const struct layer_file *l = (const void *)f;
+    schedule_point();
+    if (disk_is_full()) {
+        return SQLITE_FULL;
+    }
+    if (l->file >= 0) {
+        note_dirty(l->file, at, at + n);
+    }
+    return REAL(f)->pMethods->xWrite(REAL(f), from, n, at);
+}
+static int layer_truncate(sqlite3_file *f, sqlite3_int64 size)
+{
+    const struct layer_file *l = (const void *)f;
+    schedule_point();
+    if (l->file >= 0) {
+        note_dirty(l->file, size, INT64_MAX / 2);
+    }
+    return REAL(f)->pMethods->xTruncate(REAL(f), size);
+}
+static int layer_sync(sqlite3_file *f, int flags)
+{
+    const struct layer_file *l = (const void *)f;
+    (void)flags;
+    if (!begin_sync()) {
+        return SQLITE_IOERR_FSYNC;
+    }
+    if (l->file >= 0) {
+        sync_file(l->file);
+        sync_name(l->file);
+    }
+    return SQLITE_OK;
+}
+static int layer_size(sqlite3_file *f, sqlite3_int64 *size)
+{
+    return REAL(f)->pMethods->xFileSize(REAL(f), size);
+}
+static int layer_lock(sqlite3_file *f, int level)
+{
+    return REAL(f)->pMethods->xLock(REAL(f), level);
+}
+static int layer_unlock(sqlite3_file *f, int level)
+{
+    return REAL(f)->pMethods->xUnlock(REAL(f), level);
+}
+static int layer_reserved(sqlite3_file *f, int *out)
+{
+    return REAL(f)->pMethods->xCheckReservedLock(REAL(f), out);
+}
+static int layer_control(sqlite3_file *f, int op, void *arg)
+{
+    return REAL(f)->pMethods->xFileControl(REAL(f), op, arg);
+}
+static int layer_sector(sqlite3_file *f)
+{
+    return REAL(f)->pMethods->xSectorSize(REAL(f));
+}
+static int layer_device(sqlite3_file *f)
+{
+    return REAL(f)->pMethods->xDeviceCharacteristics(REAL(f));
+}
+static int layer_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out)
+{
+    return REAL(f)->pMethods->xShmMap(REAL(f), page, size, extend, out);
+}
+static int layer_shm_lock(sqlite3_file *f, int offset, int n, int flags)
+{
+    return REAL(f)->pMethods->xShmLock(REAL(f), offset, n, flags);
+}
+static void layer_shm_barrier(sqlite3_file *f)
+{
+    REAL(f)->pMethods->xShmBarrier(REAL(f));
+}
+static int layer_shm_unmap(sqlite3_file *f, int remove)
+{
+    return REAL(f)->pMethods->xShmUnmap(REAL(f), remove);
+}
+
+static const sqlite3_io_methods layer_methods = {.iVersion = 2,
+                                                 .xClose = layer_close,
+                                                 .xRead = layer_read,
+                                                 .xWrite = layer_write,
+                                                 .xTruncate = layer_truncate,
+                                                 .xSync = layer_sync,
+                                                 .xFileSize = layer_size,
+                                                 .xLock = layer_lock,
+                                                 .xUnlock = layer_unlock,
+                                                 .xCheckReservedLock = layer_reserved,
+                                                 .xFileControl = layer_control,
+                                                 .xSectorSize = layer_sector,
+                                                 .xDeviceCharacteristics = layer_device,
+                                                 .xShmMap = layer_shm_map,
+                                                 .xShmLock = layer_shm_lock,
+                                                 .xShmBarrier = layer_shm_barrier,
+                                                 .xShmUnmap = layer_shm_unmap};
+
+static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+                      int *out_flags)
+{
+    struct layer_file *l = (void *)file;
+    (void)vfs;
+    l->base.pMethods = NULL;
+    l->file = -1;
+    l->real = calloc(1, (size_t)real_vfs->szOsFile);
+    const bool full = path && disk_is_full() && access(path, F_OK) != 0;
+    const int code = !l->real ? SQLITE_NOMEM
+                     : full   ? SQLITE_FULL
+                              : real_vfs->xOpen(real_vfs, path, l->real, flags, out_flags);
+    if (code != SQLITE_OK) {
+        free(l->real);
+        return code;
+    }
+    struct stat about;
+    if (path && flags & SQLITE_OPEN_CREATE) {
+        note_open(path, 0);
+    }
+    if (path && stat(path, &about) == 0) {
+        l->file = find_file(about.st_ino);
+    }
+    l->base.pMethods = &layer_methods;
+    return SQLITE_OK;
+}
+
+static int layer_delete(sqlite3_vfs *vfs, const char *path, int sync)
+{
+    (void)vfs;
+    schedule_point();
+    const int code = real_vfs->xDelete(real_vfs, path, 0);
+    if (code == SQLITE_OK) {
+        note_unlink(short_path(path));
+        if (sync) {
+            sync_directory("");
+        }
+    }
+    return code;
+}
+
+static int layer_random(sqlite3_vfs *vfs, int n, char *out)
+{
+    (void)vfs;
+    for (int i = 0; i < n; i++) {
+        out[i] = (char)draw_index(256);
+    }
+    return n;
+}
+
+static int layer_sleep(sqlite3_vfs *vfs, int us)
+{
+    (void)vfs;
+    schedule_sleep_until(world->t_us + us);
+    return us;
+}
+
+static int layer_time(sqlite3_vfs *vfs, sqlite3_int64 *ms)
+{
+    (void)vfs;
+    *ms = INT64_C(212630000000000) + world->t_us / 1000;
+    return SQLITE_OK;
+}
+
+void disk_register_vfs(void)
+{
+    static sqlite3_vfs layer;
+    real_vfs = sqlite3_vfs_find(NULL);
+    layer = *real_vfs;
+    layer.zName = "simulated";
+    layer.szOsFile = (int)sizeof(struct layer_file);
+    layer.xOpen = layer_open;
+    layer.xDelete = layer_delete;
+    layer.xRandomness = layer_random;
+    layer.xSleep = layer_sleep;
+    layer.xCurrentTimeInt64 = layer_time;
+    (void)sqlite3_vfs_register(&layer, 1);
+}
+
+/* ---- making, cutting, removing ---- */
+
+static void make_directory(const char *name)
+{
+    char path[PATH];
+    (void)snprintf(path, sizeof path, "%s/%s", world->place, name);
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        (void)fprintf(stderr, "%s: %s\n", path, strerror(errno));
+        exit(EXIT_FAILURE);
+    }
+}
+
+void disk_make(void)
+{
+    for (int k = 0; k < NAMES_MAX; k++) {
+        world->disk.names[k].live = world->disk.names[k].stable = -1;
+    }
+    make_directory("");
+    make_directory("data");
+    make_directory("data/journal");
+    make_directory("live");
+    make_directory("stable");
+}
+
+/* What of the unsynced pages of a file is on the disk after the cut: all, none, or each by
+ * itself; and how long it is. */
+static void settle_file(int file)
+{
+    struct disk_file *f = &world->disk.files[file];
+    struct stat live;
+    struct stat stable;
+    char path[PATH];
+    path_of(path, "live", file);
+    const int from = __real_open(path, O_RDWR);
+    path_of(path, "stable", file);
+    const int to = __real_open(path, O_RDWR);
+    if (from < 0 || to < 0 || fstat(from, &live) != 0 || fstat(to, &stable) != 0) {
+        sim_fail("the simulated disk lost a file");
+        exit(EXIT_FAILURE);
+    }
+    if (f->dirty_from < f->dirty_to) {
+        const double share = chance(0.3) ? 0.0 : chance(0.3) ? 1.0 : draw(0.0, 1.0);
+        const int64_t low = min_us(live.st_size, stable.st_size);
+        const int64_t high = live.st_size + stable.st_size - low;
+        const int64_t size = share <= 0.0   ? stable.st_size
+                             : share >= 1.0 ? live.st_size
+                                            : low + draw_index((uint32_t)(high - low) + 1);
+        const int64_t first = f->dirty_from / PAGE * PAGE;
+        for (int64_t at = first; at < min_us(f->dirty_to, live.st_size); at += PAGE) {
+            if (chance(share)) {
+                copy_range(from, to, at, min_us(at + PAGE, live.st_size));
+            }
+        }
+        (void)!ftruncate(to, size);
+    }
+    (void)fstat(to, &stable);
+    (void)!ftruncate(from, 0);
+    copy_range(to, from, 0, stable.st_size);
+    (void)!ftruncate(from, stable.st_size);
+    (void)close(from);
+    (void)close(to);
+    f->dirty_from = f->dirty_to = 0;
+}
+
+void disk_cut_power(void)
+{
+    struct disk *d = &world->disk;
+    char path[PATH];
+    char live[PATH];
+    const uint32_t kept = draw_index(d->change_count + 1);
+    for (uint32_t k = 0; k < kept; k++) {
+        apply_change(&d->changes[k]);
+    }
+    d->change_count = 0;
+    for (int k = 0; k < NAMES_MAX; k++) {
+        struct disk_name *name = &d->names[k];
+        if (!name->path[0]) {
+            continue;
+        }
+        (void)snprintf(path, sizeof path, "%s/data/%s", world->place, name->path);
+        (void)__real_unlink(path);
+        name->live = name->stable;
+        if (name->live >= 0) {
+            settle_file(name->live);
+            path_of(live, "live", name->live);
+            if (link(live, path) != 0) {
+                sim_fail("the simulated disk cannot restore %s", path);
+            }
+        }
+    }
+    (void)snprintf(path, sizeof path, "%s/data/store.db-shm", world->place);
+    (void)__real_unlink(path);
+    forget_files();
+}
+
+void disk_remove(void)
+{
+    char command[PATH + 16];
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", world->place);
+    (void)!system(command);
+}
