@@ -58,7 +58,8 @@ static void run_controller(int pair)
     world->commands[index] =
         (struct command){.pair = (uint8_t)pair, .seq = ++c->seq, .sent_us = world->t_us};
     publish_command(index);
-    if (c->again < 0 && c->burst == 0 && chance(0.03)) {
+    /* In observe mode a copy that comes 30 s late counts as a new command. */
+    if (pair < LINK_PAIRS && c->again < 0 && c->burst == 0 && chance(0.03)) {
         c->again = index;
         c->again_us = after_s(draw(0.05, 8.0));
         c->at_us = c->at_us > c->again_us ? c->at_us : c->again_us + SECOND_US;

@@ -11,8 +11,6 @@
 #include "service/replay/rows.h"
 #include "tests/sim/daemon/simulation.h"
 
-enum { PRINTED = 5 };
-
 static const char *const pair_names[PAIRS] = {"r1", "r2", "o1"};
 
 /* ---- while it runs ---- */
@@ -282,20 +280,44 @@ static void replay_journal(const struct lab_file *lab, struct replaying *out)
     replay_destroy(replay);
 }
 
+/* A record that both have, and otherwise: from where they part. */
+static void tell_difference(const char *stored, const char *replayed)
+{
+    size_t same = 0;
+    while (stored[same] != '\0' && stored[same] == replayed[same]) {
+        same++;
+    }
+    const size_t from = same > 30 ? same - 30 : 0;
+    sim_fail("%.60s…: the store has %.80s, the replay %.80s", stored, stored + from,
+             replayed + from);
+}
+
+/* "kind pair n t id", by which records of both are told apart. */
+static size_t key_bytes(const char *line)
+{
+    size_t n = 0;
+    for (int words = 0; words < 5 && line[n] != '\0'; n++) {
+        words += line[n] == ' ';
+    }
+    return n;
+}
+
 static void compare(struct lines *store, struct lines *replay)
 {
     size_t a = 0;
     size_t b = 0;
-    unsigned printed = 0;
     qsort(store->line, store->count, sizeof *store->line, compare_lines);
     qsort(replay->line, replay->count, sizeof *replay->line, compare_lines);
     while (a < store->count || b < replay->count) {
-        const int order = a == store->count    ? 1
-                          : b == replay->count ? -1
-                                               : strcmp(store->line[a], replay->line[b]);
-        if (order != 0 && printed++ < PRINTED) {
-            sim_fail("%s: %.300s", order < 0 ? "in the store alone" : "in the replay alone",
-                     order < 0 ? store->line[a] : replay->line[b]);
+        const char *one = a < store->count ? store->line[a] : NULL;
+        const char *two = b < replay->count ? replay->line[b] : NULL;
+        const bool like = one && two && strncmp(one, two, key_bytes(one)) == 0;
+        const int order = !one ? 1 : !two ? -1 : like ? 0 : strcmp(one, two);
+        if (like && strcmp(one, two) != 0) {
+            tell_difference(one, two);
+        } else if (order != 0) {
+            sim_fail("in the %s alone: %.200s", order < 0 ? "store" : "replay",
+                     order < 0 ? one : two);
         }
         a += order <= 0;
         b += order >= 0;
