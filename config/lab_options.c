@@ -104,7 +104,7 @@ static const struct option_row lab_rows[] = {
     LAB(journal.retain_mb, WHOLE("MB", "8000", 0.0, 4000000000.0),
      "The oldest files are removed beyond this size in all; 0 keeps everything."),
     {"journal.fsync_s", TIME("s", "1", 0.0, 60.0), IN_LAB(journal.fsync_us),
-     "At most so much is lost when the power fails; a crash of the daemon loses nothing."},
+     "At most so much is lost when the power fails; 0: each message is synced before it is acknowledged."},
     LAB(journal.min_free_mb, WHOLE("MB", "200", 0.0, 4000000000.0),
      "Less space where journal, store or checkpoint are is told before there is none; 0 does not."),
 

@@ -701,6 +701,9 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     if (event->hash != 0) { /* of a line that was not read in one go, nobody was told */
         delivery_expect(lab->deliveries, event->hash);
     }
+    if (event->kind == EVENT_START && event->number_gap > 0 && !state->stopped) {
+        lab_skip_numbers(lab, event->number_gap);
+    }
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, unwatched_us(lab, event), &words);
     }

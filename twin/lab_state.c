@@ -210,3 +210,15 @@ enum status lab_load(struct lab *lab, const void *state, size_t bytes)
     }
     return STATUS_OK;
 }
+
+void lab_skip_numbers(struct lab *lab, uint64_t gap)
+{
+    for (size_t i = 0; i < lab_part_count(lab); i++) {
+        const bool is_pair = i < lab->p.pair_count;
+        if (lab->before) {
+            lab->before(lab->watcher, i);
+        }
+        *(is_pair ? &lab->parts[i].pair->counts.numbers_skipped
+                  : &lab->crew[i - lab->p.pair_count]->counts.numbers_skipped) += gap;
+    }
+}

@@ -43,6 +43,11 @@ static bool check_away(struct json_scan *s, struct event *e, const struct payloa
            json_scan_fail(s, FAULT_OUT_OF_RANGE, "an \"away_s\" of 0 or more was expected");
 }
 
+static const struct payload_member start_members[] = {
+    {.name = "number_gap", .type = PAYLOAD_WHOLE, PAYLOAD_IN(number_gap), .max = UINT32_MAX,
+     .expected = "a \"number_gap\" of 0 or more was expected"},
+};
+
 static const struct payload_member session_members[] = {
     {.name = "resumed", .required = true, .type = PAYLOAD_FLAG, PAYLOAD_IN(session.resumed)},
     {.name = "persistent", .type = PAYLOAD_FLAG, PAYLOAD_IN(session.persistent)},
@@ -122,7 +127,7 @@ static size_t decode_lab_line(const char *prefix, const struct message *message,
                               event_emit *emit, void *context)
 {
     static const struct payload_kind kinds[] = {
-        {.what = "start", .kind = EVENT_START},
+        {"start", EVENT_START, PAYLOAD_PART(number_gap, start_members), NULL, NULL},
         {.what = "stop", .kind = EVENT_STOP},
         {.what = "time", .kind = EVENT_TICK},
         {"away", EVENT_AWAY, PAYLOAD_PART(away_us, away_members), "\"away_s\" is missing",

@@ -367,6 +367,7 @@ struct event {
         struct event_team team;
         const struct team_forecast *forecast; /* EVENT_FORECAST: borrowed */
         int64_t away_us;                      /* EVENT_AWAY: for how long */
+        uint64_t number_gap; /* EVENT_START: numbers to skip, unless EVENT_STOP came before */
     };
 };
 

@@ -37,6 +37,7 @@ struct journal {
     bool gone;    /* somebody removed the current file: nothing is to be written into it */
     bool started; /* a file was started: retention and directory are due */
     struct journal_stats stats;
+    int64_t newer_us; /* the oldest line that came since the sync in progress began */
     int last_error, last_sync_error;
     bool watch_failing;
 
@@ -178,6 +179,9 @@ static bool append_text(struct journal *j, const char *lines, size_t bytes, int6
     const uint64_t start = j->end.offset;
     const bool whole = write_bytes(j, lines, bytes);
     *done = (size_t)(j->end.offset - start);
+    if (*done > 0 && j->newer_us == LAB_TIME_NONE) {
+        j->newer_us = t_us;
+    }
     return whole;
 }
 
@@ -272,6 +276,7 @@ struct sync_job {
     struct journal_position end;
     int64_t keep_file; /* the oldest file that must stay */
     bool started;
+    int64_t unsynced_us; /* its oldest line */
 };
 
 static void take_job(struct journal *j, struct sync_job *job)
@@ -286,6 +291,10 @@ static void take_job(struct journal *j, struct sync_job *job)
     memcpy(job->retired, j->retired, sizeof job->retired);
     j->retired_count = 0;
     j->started = false;
+    if (j->stats.unsynced_us == LAB_TIME_NONE) {
+        j->stats.unsynced_us = j->newer_us;
+    }
+    j->newer_us = LAB_TIME_NONE;
     const struct journal_position synced = j->stats.synced;
     if (j->fd >= 0 && (job->end.file != synced.file || job->end.offset != synced.offset)) {
         job->fd = fcntl(j->fd, F_DUPFD_CLOEXEC, 0);
@@ -294,20 +303,45 @@ static void take_job(struct journal *j, struct sync_job *job)
     lock_give(&j->lock);
 }
 
+/* A file that could not be synced is tried again, while there is room to remember it. */
+static void retire_again(struct journal *j, int fd)
+{
+    lock_take(&j->lock);
+    const bool room = j->retired_count < RETIRED_MAX;
+    if (room) {
+        j->retired[j->retired_count++] = fd;
+    }
+    lock_give(&j->lock);
+    if (!room) {
+        (void)close(fd);
+    }
+}
+
+/* Earlier files first, and the names of new ones: what is synced has no hole. */
 static bool run_job(struct journal *j, const struct sync_job *job)
 {
     bool ok = job->error == 0 || note_sync_error(j, job->error);
     for (size_t i = 0; i < job->retired_count; i++) {
-        ok = sync_file(j, job->retired[i]) && ok;
-        (void)close(job->retired[i]);
+        if (sync_file(j, job->retired[i])) {
+            (void)close(job->retired[i]);
+        } else {
+            ok = false;
+            retire_again(j, job->retired[i]);
+        }
     }
-    if (job->fd < 0) {
-        return ok;
+    if (job->fd >= 0) {
+        ok = sync_file(j, job->fd) && ok;
+        (void)close(job->fd);
     }
-    ok = sync_file(j, job->fd) && ok;
-    (void)close(job->fd);
+    if (job->started) {
+        /* A new file's name is as easily lost with the power as its bytes. */
+        ok = sync_file(j, j->dir_fd) && ok;
+    }
     lock_take(&j->lock);
-    j->stats.synced = ok ? job->end : j->stats.synced;
+    if (ok) {
+        j->stats.synced = job->end;
+        j->stats.unsynced_us = LAB_TIME_NONE;
+    }
     lock_give(&j->lock);
     return ok;
 }
@@ -363,22 +397,18 @@ enum status journal_sync(struct journal *journal, int64_t now_us)
     }
     struct sync_job job;
     take_job(journal, &job);
-    bool ok = run_job(journal, &job);
-    if (job.started) {
-        /* A new file's name is as easily lost with the power as its bytes. */
-        ok = sync_file(journal, journal->dir_fd) && ok;
-        ok = (journal->params.retain_bytes == 0 || remove_old_files(journal, job.keep_file)) &&
-             ok;
-    }
+    const bool synced = run_job(journal, &job);
+    const bool removed = !job.started || journal->params.retain_bytes == 0 ||
+                         remove_old_files(journal, job.keep_file);
     if (now_us != LAB_TIME_MAX) {
         journal->last_sync_us = now_us;
     }
     lock_take(&journal->lock);
-    journal->started = journal->started || (job.started && !ok);
-    journal->stats.sync_failing = !ok || journal->watch_failing;
+    journal->started = journal->started || (job.started && !(synced && removed));
+    journal->stats.sync_failing = !synced || !removed || journal->watch_failing;
     lock_give(&journal->lock);
     lock_give(&journal->sync_lock);
-    return ok ? STATUS_OK : STATUS_E_IO;
+    return synced ? STATUS_OK : STATUS_E_IO;
 }
 
 /* --- what others take away -------------------------------------------------------------- */
@@ -386,6 +416,16 @@ enum status journal_sync(struct journal *journal, int64_t now_us)
 static bool lock_descriptor(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* The name of a directory that was made lasts once the directory above it is synced. */
+static void sync_parent(int dir_fd)
+{
+    const int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
 }
 
 /* The directory that stands at its path now, made where there is none. Returns whether it is
@@ -411,6 +451,7 @@ static bool renew_directory(struct journal *j, bool *ok)
         }
         return false;
     }
+    sync_parent(fd);
     lock_take(&j->lock);
     const int old = j->dir_fd;
     j->dir_fd = fd;
@@ -524,6 +565,7 @@ void journal_stats(struct journal *journal, struct journal_stats *out)
 {
     lock_take(&journal->lock);
     *out = journal->stats;
+    out->unsynced_us = out->unsynced_us == LAB_TIME_NONE ? journal->newer_us : out->unsynced_us;
     const int error = journal->last_error;
     const int sync_error = journal->last_sync_error;
     lock_give(&journal->lock);
@@ -555,7 +597,8 @@ static enum status check_params(const struct journal_params *params, struct err 
 static enum status lock_directory(struct journal *j, struct err *err)
 {
     const char *dir = j->directory;
-    if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
+    const bool made = mkdir(dir, 0750) == 0;
+    if (!made && errno != EEXIST) {
         return journal_fail(dir, FAULT_FILE_UNWRITABLE, "cannot make the journal's directory",
                             err);
     }
@@ -563,6 +606,9 @@ static enum status lock_directory(struct journal *j, struct err *err)
     if (j->dir_fd < 0) {
         return journal_fail(dir, FAULT_FILE_UNREADABLE, "cannot open the journal's directory",
                             err);
+    }
+    if (made) {
+        sync_parent(j->dir_fd);
     }
     if (faccessat(j->dir_fd, ".", W_OK | X_OK, 0) != 0) {
         return journal_fail(dir, FAULT_FILE_UNWRITABLE, "cannot write in the directory", err);
@@ -583,6 +629,11 @@ static enum status go_on(struct journal *j, struct err *err)
     size_t n = 0;
     const enum status status = journal_files_list(j->directory, &starts_us, &n, err);
     const int64_t newest_us = n > 0 ? starts_us[n - 1] : LAB_TIME_NONE;
+    /* Whoever wrote it may have been killed before it was synced. */
+    const int fd = n > 1 ? open_file(j, starts_us[n - 2], 0) : -1;
+    if (fd >= 0) {
+        j->retired[j->retired_count++] = fd;
+    }
     free(starts_us);
     if (status != STATUS_OK || n == 0) {
         return status;
@@ -644,6 +695,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
     (void)snprintf(j->directory, sizeof j->directory, "%s", params->directory);
     j->fd = j->dir_fd = j->orphan = -1;
     j->failed_us = j->rotate_try_us = j->last_sync_us = LAB_TIME_NONE;
+    j->newer_us = j->stats.unsynced_us = LAB_TIME_NONE;
     j->keep_file = INT64_MAX;
     lock_init(&j->lock);
     lock_init(&j->sync_lock);

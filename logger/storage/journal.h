@@ -59,6 +59,7 @@ struct journal_stats {
     bool sync_failing;              /* the last fsync, removal or journal_watch() failed */
     char error[ERR_TEXT_MAX];       /* of the last failure, "" when there was none */
     struct journal_position synced; /* everything before is on the disk */
+    int64_t unsynced_us; /* lab time of the oldest line that is not; LAB_TIME_NONE: all are */
 };
 
 struct journal;
@@ -104,7 +105,8 @@ void journal_keep_from(struct journal *journal, struct journal_position position
  * means at once), remove files beyond retain_bytes. Call it a few times a second from a thread
  * that may wait for the disk.
  *
- * STATUS_E_IO: see journal_stats(); nothing to do but call again. */
+ * STATUS_OK: every line that was appended before the call is on the disk, unless the sync was
+ * not due. STATUS_E_IO: see journal_stats(); nothing to do but call again. */
 MUST_USE enum status journal_sync(struct journal *journal, int64_t now_us);
 
 /* See whether directory and current file still stand where they were opened. Where they do not,

@@ -181,6 +181,9 @@ static enum status look_at_file(struct store_queue *q, struct err *err)
 static enum status write_batch(struct store_queue *q, struct batch *batch, struct err *err)
 {
     const struct piece *piece = q->head;
+    if (q->params.before_commit && !q->params.before_commit(q->params.context, err)) {
+        return STATUS_E_IO;
+    }
     enum status status = look_at_file(q, err);
     if (status != STATUS_OK) {
         return status;

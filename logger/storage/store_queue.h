@@ -26,6 +26,10 @@ struct store_queue_params {
     double retain_s;  /* rows older than the newest one by more are removed; 0: keep all */
     int retry_ms_min; /* after a failure wait this long, then twice as long … */
     int retry_ms_max; /* … but no longer */
+    /* Called by the thread before each commit; NULL: nothing is. False: rows follow from
+     * journal lines that are not synced, so the batch is tried again later. */
+    bool (*before_commit)(void *context, struct err *err);
+    void *context;
 };
 
 struct store_queue_stats {

@@ -410,6 +410,7 @@ static enum status restore_lab(struct daemon *d, struct err *err)
         d->mark = checkpoint.store;
         d->resumes = true;
     }
+    d->is_first = is_empty && !d->resumes;
     journal_checkpoint_free(&checkpoint);
     return STATUS_OK;
 }
@@ -425,6 +426,18 @@ static void tell_update(const char *path)
         (void)sd_notifyf(0, "STATUS=bringing the store up to date\nEXTEND_TIMEOUT_USEC=%lld",
                          (long long)most_us + 60000000LL);
     }
+}
+
+/* Of the store's thread. What is in the store is in the journal, after a power cut, too. */
+static bool sync_journal(void *context, struct err *err)
+{
+    struct daemon *d = context;
+    if (!inbox_owes(d->inbox) && journal_sync(d->journal, LAB_TIME_MAX) == STATUS_OK) {
+        return true;
+    }
+    (void)err_set(err, STATUS_E_IO, FAULT_JOURNAL_FAILED, d->file->store.file,
+                  "records wait until the journal has their lines on the disk");
+    return false;
 }
 
 static enum status open_store(struct daemon *d, struct err *err)
@@ -448,6 +461,8 @@ static enum status open_store(struct daemon *d, struct err *err)
     store_queue_params_init(&q);
     q.commit_ms = (int)o->commit_ms;
     q.retain_s = o->retain_days * 86400.0;
+    q.before_commit = sync_journal;
+    q.context = d;
     const enum status started = store_queue_start(&q, d->store, &d->queue, err);
     if (started == STATUS_OK && status == STATUS_E_STALE) {
         store_queue_lack(d->queue, &lack);
@@ -482,6 +497,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
         /* Else the lab thread would write, and wait for the disk when efforts are due. */
         .samples_together = !d->thread.follows,
+        .sync_each = d->file->journal.fsync_us == 0,
         .now_us = now_us,
         .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
         .behind_us = BEHIND_US,
@@ -490,8 +506,8 @@ static enum status make_inbox(struct daemon *d, struct err *err)
                       "no memory for its buffers", err);
 }
 
-/* A line of the daemon's own. */
-static void note_own(struct daemon *d, const char *what)
+/* A line of the daemon's own. gap: numbers to skip. */
+static void note_own(struct daemon *d, const char *what, int64_t gap)
 {
     char payload[512 + JOURNAL_NOTE_MAX];
     char models[JOURNAL_NOTE_MAX];
@@ -506,6 +522,9 @@ static void note_own(struct daemon *d, const char *what)
     json_write_text(&w, "lab", d->file->name);
     json_write_text(&w, "fingerprint", fingerprint);
     json_write_text(&w, "models", models);
+    if (gap > 0) {
+        json_write_int(&w, "number_gap", gap);
+    }
     json_write_close(&w);
     const bool whole = json_write_end(&w);
     inbox_note(d->inbox, what, payload, whole ? w.used : 0);
@@ -516,7 +535,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_keep_from(d->inbox, d->tail);
     inbox_restore(d->inbox, d->tail, journal_end(d->journal));
-    note_own(d, "start");
+    note_own(d, "start", d->is_first ? 0 : OUTBOX_NUMBER_GAP);
     enum status status = gateway_start(d, err);
     if (status != STATUS_OK) {
         return status;
@@ -617,7 +636,7 @@ static bool copy_rest(struct daemon *d, const struct patience *p)
 
 static bool save_last_checkpoint(struct daemon *d, const struct patience *p)
 {
-    bool copied = copy_rest(d, p); /* one that was begun */
+    bool copied = inbox_is_placed(d->inbox) && copy_rest(d, p); /* one that was begun */
     while (copied && !saver_begin(d)) {
         if (left_ms(p->until_us) == 0) {
             return false;
@@ -638,7 +657,7 @@ static bool stop_threads(struct daemon *d, const struct patience *p)
     atomic_store(&d->mender.stop, true);
     gateway_leave(d, LEAVE_MS);
     if (d->thread.runs) {
-        note_own(d, "stop");
+        note_own(d, "stop", 0);
         lab_thread_stop(d);
         complete = flush_store(d, p) && save_last_checkpoint(d, p);
     }
@@ -696,10 +715,10 @@ static bool finish_daemon(struct daemon *d)
     maps_destroy(d->maps);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
-    inbox_destroy(d->inbox);
     complete =
         store_queue_stop(d->queue, complete ? left_ms(patience.until_us) : 0) == STATUS_OK &&
         complete;
+    inbox_destroy(d->inbox);
     store_close(d->store);
     journal_close(d->journal);
     event_hub_destroy(d->events);

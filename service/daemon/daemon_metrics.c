@@ -20,7 +20,8 @@ static void write_inbox(struct daemon *d, struct metrics *m)
          "broker delivers them again.",
          c.refused},
         {"tandem_inbox_not_journalled_total",
-         "The daemon's own notes that the journal refused; the lab has them.",
+         "The daemon's own notes that the journal refused, and for which there was no room to "
+         "wait.",
          c.not_journalled},
         {"tandem_inbox_samples_dropped_total",
          "Telemetry dropped because the journal refused it, or the ring was full and it is not "
@@ -66,6 +67,9 @@ static void write_journal(struct daemon *d, struct metrics *m)
         {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
     };
     metrics_counters(m, rows, COUNT(rows));
+    metrics_gauge(m, "tandem_journal_unsynced_seconds",
+                  "Age of the oldest line that is not synced: a power cut would lose as much.",
+                  lab_s(keeper_unsynced_us(d)));
 }
 
 static void write_disks(struct daemon *d, struct metrics *m)

@@ -113,6 +113,10 @@ struct outbox_counts {
     uint64_t overruns; /* of efforts, so late that the next one replaces them: not sent */
 };
 
+/* After a run that did not stop in good order, numbers go on higher by so many: by more than it
+ * can have published without having synced their lines. Those wait for the store, which takes
+ * the lines' sync with it (65 536), or it had no room for them (outbox.c: 16 384). */
+enum { OUTBOX_NUMBER_GAP = 100000 };
 enum { OUTBOX_GRANTS = 16 }; /* of one instant that are timed */
 enum { OUTBOX_ALARMS = 8 };  /* of the lab, that wait for the lab thread */
 
@@ -149,8 +153,8 @@ void outbox_alarm(struct daemon *daemon, enum alarm_code code, const char *forma
 void outbox_tell_alarms(struct daemon *daemon);
 
 /* The journal's tail and the start of this run are in: from now on everything is carried out.
- */
-void outbox_go_live(struct daemon *daemon);
+ * stopped: the run before ended in good order. */
+void outbox_go_live(struct daemon *daemon, bool stopped);
 
 /* ---- keeper.c: the thread for what may take its time ----
  *
@@ -213,6 +217,12 @@ struct keeper {
     _Atomic int64_t wall_ahead_us; /* the wall clock minus lab time */
 };
 
+/* Lab thread: put it into the health that journal lines have not been synced for too long. The
+ * keeper itself waits for the disk then. */
+void keeper_check_synced(struct daemon *daemon, struct view_health *health);
+/* Any thread: how long the oldest line that is not synced has waited. */
+int64_t keeper_unsynced_us(struct daemon *daemon);
+
 /* Cold path: allocates. STATUS_E_NOMEM, STATUS_E_IO. */
 MUST_USE enum status keeper_start(struct daemon *daemon);
 
@@ -239,7 +249,7 @@ void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
  * up to it, and after the journal is synced up to its position: whatever a restart does not
  * find in the store, it finds in the journal behind the checkpoint.
  */
-enum { CHECKPOINT_VERSION = 3 };
+enum { CHECKPOINT_VERSION = 4 };
 
 struct saver_counts {
     uint64_t written, whole, failed; /* checkpoints */
@@ -429,6 +439,7 @@ struct lab_thread {
     bool raised;            /* before all others, as far as the system allows it */
     bool dirty;             /* stepped since the last snapshot */
     bool unsaved;           /* stepped since the last checkpoint */
+    bool unsynced;          /* lines have not been synced for too long */
     bool sampled;           /* this round saw lines that did not wake it */
     bool many;              /* thousands a second of late */
     int64_t counted_us;     /* since then */
@@ -498,6 +509,7 @@ struct daemon {
     struct mender mender;
     struct store_mark mark; /* of the store, in the checkpoint that was loaded */
     bool resumes;           /* from that checkpoint */
+    bool is_first;          /* there is neither journal nor checkpoint: no number was used */
     int64_t started_us;
     _Atomic bool running; /* all of the above stand; the server's threads may use them */
 };

@@ -10,9 +10,10 @@
 #include "logger/storage/lock.h"
 
 enum {
-    COSTED = 1000,        /* lines from which their cost is known */
-    WAITING_MIN = 256,    /* so few are no overload, whatever they cost */
-    LATE_BYTES = 64 << 10 /* of samples that are written down together */
+    COSTED = 1000,         /* lines from which their cost is known */
+    WAITING_MIN = 256,     /* so few are no overload, whatever they cost */
+    LATE_BYTES = 64 << 10, /* of samples that are written down together */
+    OWED_BYTES = 1 << 20   /* of own lines that wait for the journal */
 };
 
 /* What the lab thread is doing, as far as producers have to know. */
@@ -31,6 +32,7 @@ struct record {
     bool section;
     bool restored;
     bool unwritten; /* the journal does not have the line */
+    bool owed; /* the journal does not have it yet, or something before it */
 };
 
 /* Records one behind the other. Each begins aligned. */
@@ -63,6 +65,10 @@ struct inbox {
     size_t late_bytes, late_lines, late_at;
     int64_t late_us; /* stamp of the first */
     bool refused;    /* the journal did not take the last line */
+    char *owed; /* [OWED_BYTES] own lines that the journal refused, to be written first; the
+                   lab has owed_given of their owed_bytes */
+    size_t owed_bytes, owed_given;
+    bool begun; /* the journal has a line of this run */
 
     /* The lab thread's. */
     struct buffer taken;           /* this round's, */
@@ -70,6 +76,7 @@ struct inbox {
     struct journal_reader *reader; /* of the section it is in; NULL: in none */
     struct record section;
     struct journal_position position;
+    bool unplaced;    /* it has got lines that the journal did not have then */
     uint64_t reached; /* lines, up to the end of this round */
     uint64_t costed;  /* lines of late, and what they cost */
     int64_t cost_ns;
@@ -86,12 +93,13 @@ enum status inbox_create(const struct inbox_params *params, struct inbox **out)
                             .taken.bytes = malloc(params->buffer_bytes),
                             .line = malloc(MESSAGE_LINE_MAX),
                             .late = params->samples_together ? malloc(LATE_BYTES) : NULL,
+                            .owed = malloc(OWED_BYTES),
                             .last_us = params->last_us,
                             .end = journal_end(params->journal)};
     inbox->position = inbox->end;
     lock_init(&inbox->lock);
     lock_init_condition(&inbox->wake);
-    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line ||
+    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line || !inbox->owed ||
         (params->samples_together && !inbox->late)) {
         inbox_destroy(inbox);
         return STATUS_E_NOMEM;
@@ -110,6 +118,7 @@ void inbox_destroy(struct inbox *inbox)
         free(inbox->taken.bytes);
         free(inbox->line);
         free(inbox->late);
+        free(inbox->owed);
         free(inbox);
     }
 }
@@ -191,8 +200,11 @@ static bool push_record(struct inbox *inbox, struct record record)
 static bool push_section(struct inbox *inbox, struct journal_position from,
                          struct journal_position to, bool restored)
 {
-    const struct record record = {
-        .after = to, .from = from, .section = true, .restored = restored};
+    const struct record record = {.after = to,
+                                  .from = from,
+                                  .section = true,
+                                  .restored = restored,
+                                  .owed = inbox->owed_given > 0};
     const bool pushed = push_record(inbox, record);
     inbox->counts.sections += pushed;
     return pushed;
@@ -220,8 +232,10 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 
 static bool push_line(struct inbox *inbox, size_t bytes, bool unwritten)
 {
-    return push_record(
-        inbox, (struct record){.after = inbox->end, .bytes = bytes, .unwritten = unwritten});
+    return push_record(inbox, (struct record){.after = inbox->end,
+                                              .bytes = bytes,
+                                              .owed = inbox->owed_given > 0,
+                                              .unwritten = unwritten});
 }
 
 /* Of the samples that waited for the journal it has so many bytes now, up to end: the others
@@ -283,16 +297,59 @@ static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
     return true;
 }
 
-/* A sample, or a line of the daemon's own, that stands nowhere else. */
-static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size_t bytes)
+/* A sample that is not to be journalled. */
+static void deliver_unjournalled(struct inbox *inbox, size_t bytes)
 {
-    if (kind == INBOX_OWN) {
-        if (!catch_up(inbox) || !push_line(inbox, bytes, true)) {
-            inbox->counts.lost++;
-        }
-    } else if (inbox->behind || !push_line(inbox, bytes, true)) {
+    if (inbox->behind || !push_line(inbox, bytes, true)) {
         inbox->counts.samples_dropped++;
     }
+}
+
+/* Lock held. A line of the daemon's own that the journal refused is written before all others,
+ * with the time that it has. The lab gets it now, so that replay tells the same; but nothing
+ * before the journal has the start of this run, or while one of these lines is held back. */
+static void owe_line(struct inbox *inbox, size_t bytes)
+{
+    if (bytes > OWED_BYTES - inbox->owed_bytes) {
+        inbox->counts.not_journalled++;
+        return;
+    }
+    const bool give = inbox->begun && inbox->owed_given == inbox->owed_bytes && catch_up(inbox);
+    memcpy(inbox->owed + inbox->owed_bytes, inbox->line, bytes);
+    inbox->owed_bytes += bytes;
+    if (give) {
+        inbox->owed_given += bytes;
+        inbox->written_us = inbox->last_us;
+        if (!push_line(inbox, bytes, false)) {
+            inbox->owed_given -= bytes;
+        }
+    }
+}
+
+/* Lock held. What the journal refused comes first. False: it still refuses it. The lab reads
+ * there what it has not got, if nothing else where the journal goes on. */
+static bool write_owed(struct inbox *inbox, int64_t t_us)
+{
+    if (inbox->owed_bytes == 0) {
+        return true;
+    }
+    size_t wrote = 0;
+    inbox->refused = journal_append_lines(inbox->params.journal, inbox->owed, inbox->owed_bytes,
+                                          t_us, &wrote, &inbox->end) != STATUS_OK;
+    if (wrote > 0) {
+        const size_t given = inbox->owed_given < wrote ? inbox->owed_given : wrote;
+        const struct journal_position from = {inbox->end.file,
+                                              inbox->end.offset - (wrote - given)};
+        inbox->owed_bytes -= wrote;
+        inbox->owed_given -= given;
+        inbox->begun = true;
+        memmove(inbox->owed, inbox->owed + wrote, inbox->owed_bytes);
+        if (!inbox->behind && !push_section(inbox, from, inbox->end, false)) {
+            inbox->behind = true;
+            inbox->behind_from = from;
+        }
+    }
+    return inbox->owed_bytes == 0;
 }
 
 /* The line stands in the journal between before and inbox->end. */
@@ -311,8 +368,7 @@ static enum status refuse_line(struct inbox *inbox, const struct message *messag
                                enum inbox_kind kind, size_t bytes)
 {
     if (kind == INBOX_OWN) {
-        inbox->counts.not_journalled++;
-        deliver_unjournalled(inbox, kind, bytes);
+        owe_line(inbox, bytes);
         return STATUS_OK;
     }
     if (kind == INBOX_SAMPLE) {
@@ -360,16 +416,18 @@ static enum status take_locked(struct inbox *inbox, struct message *message,
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
     if (kind == INBOX_SAMPLE && !inbox->params.journal_samples) {
-        deliver_unjournalled(inbox, kind, bytes);
+        deliver_unjournalled(inbox, bytes);
     } else if (kind != INBOX_SAMPLE || !put_late(inbox, bytes, message->t_us)) {
         write_late(inbox);
+        const bool in_turn = write_owed(inbox, message->t_us);
         const struct journal_position before = inbox->end;
-        inbox->refused = journal_append(inbox->params.journal, inbox->line, bytes,
-                                        message->t_us, &inbox->end) != STATUS_OK;
+        inbox->refused = !in_turn || journal_append(inbox->params.journal, inbox->line, bytes,
+                                                    message->t_us, &inbox->end) != STATUS_OK;
         if (inbox->refused) {
             return refuse_line(inbox, message, kind, bytes);
         }
         inbox->written_us = message->t_us;
+        inbox->begun = true;
         deliver_journalled(inbox, bytes, before);
     }
     inbox->waiting++;
@@ -386,7 +444,23 @@ enum status inbox_take(struct inbox *inbox, struct message *message, enum inbox_
         wake_for(inbox, kind);
     }
     (void)pthread_mutex_unlock(&inbox->lock);
-    return status;
+    /* One that the journal has, but not for certain, comes again, and is known then. */
+    return status == STATUS_OK && inbox->params.sync_each && kind != INBOX_SAMPLE
+               ? journal_sync(inbox->params.journal, LAB_TIME_MAX)
+               : status;
+}
+
+bool inbox_owes(struct inbox *inbox)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const bool owes = inbox->owed_given > 0;
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return owes;
+}
+
+bool inbox_is_placed(const struct inbox *inbox)
+{
+    return !inbox->unplaced;
 }
 
 static enum status take_own(struct inbox *inbox, const char *what, const char *payload,
@@ -509,6 +583,7 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
         const char *text = inbox->taken.bytes + inbox->at + sizeof(struct record);
         const struct record *record = (const void *)(inbox->taken.bytes + inbox->at);
         inbox->at += whole_bytes(record);
+        inbox->unplaced = record->owed;
         if (record->section) {
             next = enter_section(inbox, record, err);
         } else {

@@ -10,10 +10,12 @@
  *
  * What the journal cannot take, the lab does not get either: the event goes back to who has it
  * still (the broker, who is asking), so that lab, store and journal never know different
- * things. Only the daemon's own lines go to the buffer all the same, and are counted as
- * missing. Samples may be written down together (samples_together), but before the lab thread
- * gets them, and before an event that came after them: what is acknowledged, or decided on, is
- * in the journal. Killed meanwhile, the daemon has lost these samples.
+ * things. The daemon's own lines wait instead (1 MiB of them at most) and are written first
+ * when the journal can be written again, with the time at which they came. The lab gets them
+ * when they come. But a run whose start is not in the journal has not begun: until then the lab
+ * gets nothing. Samples may be written down together (samples_together), but before the lab
+ * thread gets them, and before an event that came after them: what is acknowledged, or decided
+ * on, is in the journal. Killed meanwhile, the daemon has lost these samples.
  *
  * Under overload telemetry is thinned before commands and replies wait: while more lines wait
  * for the lab thread than it can take in within inbox_params.behind_us, by what lines cost it,
@@ -37,7 +39,7 @@ enum inbox_kind {
     INBOX_SAMPLE, /* telemetry: may wait a few milliseconds; dropped when the journal refuses
                      it, or it is not to be journalled and the buffer is full */
     INBOX_OFFER,  /* as an event, but who offers it is told, and has it still */
-    INBOX_OWN     /* as an event, but taken in though the journal refuses it */
+    INBOX_OWN     /* as an event, but it waits where the journal refuses it */
 };
 
 struct inbox_params {
@@ -47,6 +49,7 @@ struct inbox_params {
     const char *prefix;      /* of topics, borrowed; for inbox_note() */
     bool journal_samples;    /* telemetry is journalled, too, */
     bool samples_together;   /* those that come between two events, or rounds, by one write */
+    bool sync_each;          /* inbox_take() returns when the disk has an event */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the latest time that is known */
     int64_t behind_us;       /* work that waits, beyond which samples are left out; 0: never */
@@ -56,14 +59,14 @@ struct inbox_counts {
     uint64_t events, samples; /* taken */
     uint64_t bytes;           /* of lines */
     uint64_t refused;         /* events that the journal could not take: the broker's still */
-    uint64_t not_journalled;  /* the daemon's own lines that stand in no journal */
+    uint64_t
+        not_journalled; /* own lines for which there was no room to wait: nobody has them */
     uint64_t samples_dropped; /* refused by the journal, or no room in the buffer */
     uint64_t samples_thinned; /* left out because the lab thread was behind */
-    uint64_t lost; /* events that were refused though nobody keeps them (QoS 0), and own lines
-                      for which neither buffer nor journal had room */
-    uint64_t overflows; /* times the buffer was full and the journal took over */
-    uint64_t sections;  /* stretches of the journal the lab thread was sent to */
-    uint64_t wakes;     /* of the lab thread */
+    uint64_t lost;            /* events that were refused though nobody keeps them (QoS 0) */
+    uint64_t overflows;       /* times the buffer was full and the journal took over */
+    uint64_t sections;        /* stretches of the journal the lab thread was sent to */
+    uint64_t wakes;           /* of the lab thread */
     size_t buffer_used, buffer_high_water; /* bytes that wait, and most that ever did */
 };
 
@@ -79,7 +82,7 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
                    struct journal_position to);
 
 /* One message; its t_us is set here. What it borrows is copied. STATUS_E_IO: the journal cannot
- * take it, and it was not taken in. */
+ * take it, and it was not taken in; with sync_each also: it is not synced. */
 MUST_USE enum status inbox_take(struct inbox *inbox, struct message *message,
                                 enum inbox_kind kind);
 
@@ -142,6 +145,13 @@ enum inbox_pause {
  * false when there is something to do already, at once but for INBOX_RESTS. */
 bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us);
 void inbox_wake(struct inbox *inbox); /* any thread */
+
+/* The lab was given lines that wait for the journal: what follows from them is not to be stored
+ * yet. Any thread. */
+bool inbox_owes(struct inbox *inbox);
+
+/* False: such lines are in the lab's state, so it has no place in the journal. Lab thread. */
+bool inbox_is_placed(const struct inbox *inbox);
 
 /* The place in the journal up to which the lab has taken everything in. Lab thread. */
 struct journal_position inbox_position(const struct inbox *inbox);

@@ -20,8 +20,9 @@ enum {
     NICE = 5,
     GAP_US = 200000,
     SPACE_US = 1000000,
-    STEP_US = 100000,   /* the wall clock was set: less is the kernel's slewing, or noise */
-    CLOCK_US = 60000000 /* it is told again no sooner */
+    STEP_US = 100000,    /* the wall clock was set: less is the kernel's slewing, or noise */
+    CLOCK_US = 60000000, /* it is told again no sooner */
+    UNSYNCED_US = 5000000
 };
 
 const char *const keeper_disks[KEEPER_DISKS] = {"journal", "store", "checkpoint"};
@@ -70,6 +71,32 @@ static void tell_taken_away(struct daemon *d, const struct journal_stats *s)
                   "what the file that was removed held is written again, under its name");
     }
     d->keeper.journal_seen = *s;
+}
+
+int64_t keeper_unsynced_us(struct daemon *d)
+{
+    struct journal_stats s;
+    journal_stats(d->journal, &s);
+    const int64_t age_us =
+        s.unsynced_us == LAB_TIME_NONE ? 0 : inbox_now_us(d->inbox) - s.unsynced_us;
+    return age_us > 0 ? age_us : 0;
+}
+
+void keeper_check_synced(struct daemon *d, struct view_health *health)
+{
+    const int64_t age_us = keeper_unsynced_us(d);
+    const bool late = age_us > d->file->journal.fsync_us + UNSYNCED_US;
+    if (late) {
+        health->journal = false;
+        (void)snprintf(health->journal_text, sizeof health->journal_text,
+                       "not synced for %.0f s: a power cut would lose as much", lab_s(age_us));
+    }
+    if (late && !d->thread.unsynced) {
+        log_write(LOG_JOURNAL_UNSYNCED, NULL, "for %.1f s; journal.fsync_s is %g",
+                  lab_s(age_us), lab_s(d->file->journal.fsync_us));
+        outbox_alarm(d, ALARM_JOURNAL_DOWN, "the journal %s", health->journal_text);
+    }
+    d->thread.unsynced = late;
 }
 
 static void watch_journal(struct daemon *d)

@@ -16,6 +16,7 @@ enum {
     VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
     VIEW_MAX_US = 2000000, /* unless that makes them older than this */
     FORGOTTEN_US = 60000000, /* that the memory falls short is told so often */
+    SYNC_AGAIN_US = 100000,  /* after a sync that failed */
     CATCH_UP_US = 250000,    /* who wants to see what has come waits no longer */
     FROZEN_US = 1000000,     /* slept longer than planned by so much: nobody listened */
     LINES_BETWEEN_CHORES = 512,
@@ -88,14 +89,25 @@ static void set_priority(struct lab_thread *t)
     }
 }
 
-static void go_live(struct daemon *d)
+/* A power cut from here on must find the start of this run in the journal: by it, numbers go on
+ * where nothing was published. At a start nobody waits for this thread, so it waits. */
+static void await_sync(struct daemon *d)
+{
+    while (journal_sync(d->journal, LAB_TIME_MAX) != STATUS_OK &&
+           !atomic_load(&d->thread.stop)) {
+        keeper_beat(d);
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + SYNC_AGAIN_US);
+    }
+}
+
+static void go_live(struct daemon *d, bool stopped)
 {
     d->thread.live = true;
     d->thread.counts.restore_us = lab_clock_monotonic_us() - d->thread.started_us;
     (void)pthread_mutex_lock(&d->lock);
     d->keeper.health.restored = true;
     (void)pthread_mutex_unlock(&d->lock);
-    outbox_go_live(d);
+    outbox_go_live(d, stopped);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)d->thread.counts.restored,
               lab_s(d->thread.counts.restore_us));
@@ -107,6 +119,11 @@ static void take_line(struct daemon *d, const struct inbox_line *line)
     struct lab_thread *t = &d->thread;
     struct message message;
     struct err err = {0};
+    const bool starts = !t->live && !line->restored;
+    const bool stopped = lab_stopped(d->lab);
+    if (starts) {
+        await_sync(d);
+    }
     t->no_line = line->unwritten;
     t->counts.lines++;
     t->counts.restored += line->restored;
@@ -127,8 +144,8 @@ static void take_line(struct daemon *d, const struct inbox_line *line)
     }
     /* The first line of this run is its start. Deadlines between the journal's last line and
      * the start fire with it: the run before may have carried them out already. */
-    if (!t->live && !line->restored) {
-        go_live(d);
+    if (starts) {
+        go_live(d, stopped);
     }
 }
 
@@ -192,10 +209,11 @@ static void publish_view(struct daemon *d, int64_t slice_us)
         begin_view(d);
     }
     (void)pthread_mutex_lock(&d->lock);
-    const struct view_health health = d->keeper.health;
+    struct view_health health = d->keeper.health;
     t->shown = t->counts;
     t->shown_outbox = d->outbox.counts;
     (void)pthread_mutex_unlock(&d->lock);
+    keeper_check_synced(d, &health);
     const bool done = views_publish_some(d->views, inbox_now_us(d->inbox), &health, slice_us);
     t->view_worked_ns += worked_ns() - began_ns;
     if (done) {

@@ -251,7 +251,7 @@ static void *run_mender(void *context)
 void mender_mark(struct daemon *d)
 {
     struct mender *m = &d->mender;
-    if (!atomic_load_explicit(&m->asks, memory_order_relaxed)) {
+    if (!atomic_load_explicit(&m->asks, memory_order_relaxed) || !inbox_is_placed(d->inbox)) {
         return;
     }
     (void)pthread_mutex_lock(&d->lock);

@@ -16,8 +16,9 @@
 
 enum {
     PROBE_LATE_US = 1000000,
-    QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
-    QUEUE_ROWS_AHEAD = 16384 /* rows that may wait then */
+    QUEUE_WAIT_MS = 1000,     /* for room in the store's queue, while restoring */
+    QUEUE_ROWS_AHEAD = 16384, /* rows that may wait then */
+    UNSTORED_SYNC = 16384     /* records that no commit covers, from one sync to the next */
 };
 
 static bool note_time(void *context, const struct store_row *row)
@@ -193,8 +194,12 @@ static void store_row(struct daemon *d, const struct store_row *row, const char 
         wait_for_room(d->queue);
     }
     if (store_queue_push(d->queue, row) != STATUS_OK) {
-        d->outbox.counts.not_stored++;
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
+        if (++d->outbox.counts.not_stored % UNSTORED_SYNC == 0) {
+            /* Its failure shows in journal_stats(). */
+            const enum status synced = journal_sync(d->journal, LAB_TIME_MAX);
+            (void)synced;
+        }
     }
 }
 
@@ -728,9 +733,12 @@ void outbox_emit(void *context, const struct effect *effect)
     }
 }
 
-void outbox_go_live(struct daemon *d)
+void outbox_go_live(struct daemon *d, bool stopped)
 {
     d->outbox.live = true;
+    if (d->events && !stopped) {
+        event_hub_skip(d->events, OUTBOX_NUMBER_GAP);
+    }
     for (size_t i = 0; i < d->params.pair_count; i++) {
         send_active(d, (uint32_t)i);
         if (lab_dynamics(d->lab, i)) {

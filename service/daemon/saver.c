@@ -134,7 +134,7 @@ bool saver_begin(struct daemon *d)
     const uint64_t base = s->base;
     (void)pthread_mutex_unlock(&d->lock);
     /* Nobody else touches these while waits is not set. */
-    if (waits || s->copies) {
+    if (waits || s->copies || !inbox_is_placed(d->inbox)) {
         return false;
     }
     const bool whole =

@@ -23,7 +23,8 @@
 
 enum {
     READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
-    READY_NAP_MS = 20
+    READY_NAP_MS = 20,
+    STOP_MAX_S = 45 /* less than TimeoutStopSec of the unit */
 };
 
 /* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
@@ -174,6 +175,28 @@ static void wait_for_end(struct daemon *daemon, const char *path, struct lab_fil
     }
 }
 
+/* The disk may keep a thread for any time. The journal has whole lines then, and the next run
+ * goes on from them: better than what a supervisor does when its own time is over. */
+static void *end_late(void *unused)
+{
+    lab_clock_sleep_until_us(lab_clock_monotonic_us() + STOP_MAX_S * INT64_C(1000000));
+    log_write(LOG_STOP_INCOMPLETE, NULL,
+              "the disk did not answer within %d s: the next start reads from the journal what "
+              "is not written",
+              STOP_MAX_S);
+    log_flush();
+    _exit(EXIT_FAILED);
+    return unused;
+}
+
+static void limit_stop(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, end_late, NULL) == 0) {
+        (void)pthread_detach(thread);
+    }
+}
+
 static int run_daemon(struct lab_file *lab, const char *path)
 {
     sigset_t signals;
@@ -200,6 +223,7 @@ static int run_daemon(struct lab_file *lab, const char *path)
         log_write(LOG_SERVING, NULL, "no HTTP, pid %ld", (long)getpid());
     }
     wait_for_end(daemon, path, lab, &signals);
+    limit_stop();
     const bool complete = daemon_stop(daemon);
     log_flush();
     if (!complete) {

@@ -45,7 +45,16 @@ static ssize_t write_unless_full(void *context, int fd, const void *bytes, size_
     return write(fd, bytes, fits);
 }
 
-static const struct journal_io disk = {.write = write_unless_full};
+static _Atomic bool sync_fails;
+
+static int sync_unless_broken(void *context, int fd)
+{
+    (void)context;
+    errno = EIO;
+    return atomic_load(&sync_fails) ? -1 : fdatasync(fd);
+}
+
+static const struct journal_io disk = {.write = write_unless_full, .fsync = sync_unless_broken};
 
 static struct bench set_up(void)
 {
@@ -61,7 +70,7 @@ static struct bench set_up(void)
     return b;
 }
 
-static bool together;
+static bool together, sync_each;
 
 static void make_inbox(struct bench *b, size_t buffer_bytes, bool journal_samples)
 {
@@ -70,6 +79,7 @@ static void make_inbox(struct bench *b, size_t buffer_bytes, bool journal_sample
                                         .directory = b->directory,
                                         .journal_samples = journal_samples,
                                         .samples_together = together,
+                                        .sync_each = sync_each,
                                         .now_us = read_clock};
     CU_ASSERT_FATAL(inbox_create(&params, &b->inbox) == STATUS_OK);
 }
@@ -260,34 +270,6 @@ static void test_full_disk(void)
     tear_down(&b);
 }
 
-/* The daemon's own lines come all the same; with buffer and disk full at once what is lost is
- * counted, and what comes later is taken. A sample is dropped and counted. */
-static void test_everything_full(void)
-{
-    struct bench b = set_up();
-    make_inbox(&b, 4096, true);
-    struct tally t = {0};
-    atomic_store(&disk_full, true);
-    CHECK_INT("sample", take(b.inbox, 1, 0, INBOX_SAMPLE), STATUS_E_IO);
-    for (unsigned i = 0; i < 100; i++) {
-        CHECK_INT("own", take(b.inbox, 0, i, INBOX_OWN), STATUS_OK);
-    }
-    atomic_store(&disk_full, false);
-    /* The buffer is still full: goes by the journal. */
-    CHECK_INT("later", take(b.inbox, 0, 100, INBOX_EVENT), STATUS_OK);
-    run_round(b.inbox, &t);
-    run_round(b.inbox, &t);
-    struct inbox_counts counts;
-    inbox_read_counts(b.inbox, &counts);
-    CHECK("some lost", counts.lost > 0);
-    CHECK_INT("the others came", t.lines + counts.lost, 101);
-    CHECK_INT("not in the journal", counts.not_journalled, 100);
-    CHECK_INT("sample", counts.samples_dropped, 1);
-    CHECK_INT("one gap", t.gaps, 1);
-    CHECK_INT("up to the last", t.next[0], 101);
-    tear_down(&b);
-}
-
 /* What the journal holds is what the lab got, line by line, and in its places. */
 static void check_journal(const struct bench *b, struct tally *t)
 {
@@ -309,6 +291,97 @@ static void check_journal(const struct bench *b, struct tally *t)
     }
     const struct journal_position at = inbox_position(b->inbox);
     CHECK("the lab stands behind the last", at.file == last.file && at.offset == last.offset);
+}
+
+/* A run that cannot write its start has not begun: its own lines wait, all of them come later,
+ * in order, though they are more than the buffer holds. A sample is dropped and counted. */
+static void test_start_on_full_disk(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 4096, true);
+    struct tally t = {0};
+    atomic_store(&disk_full, true);
+    CHECK_INT("sample", take(b.inbox, 1, 0, INBOX_SAMPLE), STATUS_E_IO);
+    for (unsigned i = 0; i < 100; i++) {
+        CHECK_INT("own", take(b.inbox, 0, i, INBOX_OWN), STATUS_OK);
+    }
+    run_round(b.inbox, &t);
+    CHECK_INT("the lab has none of them", t.lines, 0);
+    CHECK("so it owes nothing", !inbox_owes(b.inbox));
+    atomic_store(&disk_full, false);
+    CHECK_INT("later", take(b.inbox, 0, 100, INBOX_EVENT), STATUS_OK);
+    run_round(b.inbox, &t);
+    run_round(b.inbox, &t);
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    CHECK_INT("all came", t.lines, 101);
+    CHECK_INT("none twice", t.repeats, 0);
+    CHECK_INT("in order", t.gaps, 0);
+    CHECK_INT("sample", counts.samples_dropped, 1);
+    CHECK_INT("lost", counts.lost, 0);
+    tear_down(&b);
+}
+
+/* In a run that has begun the lab gets own lines at once. Nothing may be stored, and no
+ * checkpoint made, until the journal has them: before all others, with the time that they came
+ * at, also when only some fit at first. What is beyond the bound neither has. */
+static void test_own_lines_wait(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 1 << 22, true);
+    struct tally t = {0};
+    CHECK_INT("begins", take(b.inbox, 0, 0, INBOX_OWN), STATUS_OK);
+    atomic_store(&disk_full, true);
+    unsigned number = 1;
+    for (; number < 20000; number++) {
+        CHECK_INT("own", take(b.inbox, 0, number, INBOX_OWN), STATUS_OK);
+    }
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    const unsigned kept = number - (unsigned)counts.not_journalled;
+    CHECK("bounded", counts.not_journalled > 0 && kept > 1000);
+    CHECK("owed", inbox_owes(b.inbox));
+    run_round(b.inbox, &t);
+    CHECK_INT("the lab has them", t.lines, kept);
+    CHECK("no place", !inbox_is_placed(b.inbox));
+    atomic_store(&disk_full, false);
+    atomic_store(&disk_room, 10000);
+    CHECK_INT("room for some", take(b.inbox, 0, number, INBOX_EVENT), STATUS_E_IO);
+    run_round(b.inbox, &t);
+    CHECK("still owed", inbox_owes(b.inbox) && !inbox_is_placed(b.inbox));
+    atomic_store(&disk_room, SIZE_MAX);
+    CHECK_INT("room", take(b.inbox, 0, kept, INBOX_EVENT), STATUS_OK);
+    run_round(b.inbox, &t);
+    CHECK("in its place", !inbox_owes(b.inbox) && inbox_is_placed(b.inbox));
+    CHECK_INT("all of it once", t.lines, kept + 1);
+    CHECK_INT("none twice", t.repeats, 0);
+    CHECK_INT("in order", t.gaps, 0);
+    check_journal(&b, &t);
+    tear_down(&b);
+}
+
+/* sync_each: an event is taken in when it is synced, else it is not acknowledged. */
+static void test_sync_each(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 8192, true);
+    struct tally t = {0};
+    struct journal_stats stats;
+    inbox_destroy(b.inbox);
+    sync_each = true;
+    make_inbox(&b, 8192, true);
+    sync_each = false;
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_INT("taken", take(b.inbox, 0, i, INBOX_EVENT), STATUS_OK);
+        journal_stats(b.journal, &stats);
+        CHECK_INT("synced", stats.synced.offset, journal_end(b.journal).offset);
+    }
+    atomic_store(&sync_fails, true);
+    CHECK_INT("not acknowledged", take(b.inbox, 0, 3, INBOX_EVENT), STATUS_E_IO);
+    CHECK_INT("a sample is", take(b.inbox, 0, 4, INBOX_SAMPLE), STATUS_OK);
+    atomic_store(&sync_fails, false);
+    run_round(b.inbox, &t);
+    tear_down(&b);
 }
 
 /* Samples go to the disk together, before the event behind them and before the lab has them. */
@@ -556,7 +629,9 @@ int main(void)
     CU_pSuite suite = CU_add_suite("inbox", NULL, NULL);
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "full disk", test_full_disk);
-    CU_add_test(suite, "everything full", test_everything_full);
+    CU_add_test(suite, "start on a full disk", test_start_on_full_disk);
+    CU_add_test(suite, "own lines wait", test_own_lines_wait);
+    CU_add_test(suite, "sync each", test_sync_each);
     CU_add_test(suite, "samples together", test_samples_together);
     CU_add_test(suite, "together on a full disk", test_together_on_full_disk);
     CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);

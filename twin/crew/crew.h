@@ -193,6 +193,7 @@ struct crew_counts {
     uint64_t effect[TEAM_EFFECT_COUNT];
     uint64_t alarm[TEAM_ALARM_COUNT];
     uint64_t alarms; /* recorded */
+    uint64_t numbers_skipped;
 };
 
 /* The head of the state; robots, answers and the team itself stand behind it. */

@@ -116,7 +116,7 @@ void crew_alarm(const struct crew_run *run, const struct team_effect *effect)
         return;
     }
     struct alarm alarm = {.pair = crew->named,
-                          .n = ++crew->counts.alarms,
+                          .n = ++crew->counts.alarms + crew->counts.numbers_skipped,
                           .t_us = run->t_us,
                           .type = (enum alarm_type)ALARM_TYPE_TEAM,
                           .code = team_alarm_name(kind),

@@ -63,7 +63,7 @@ void pair_alarm(const struct pair_run *run, enum alarm_code code, enum side side
     }
     pair->counts.alarms++;
     struct alarm alarm = {.pair = pair->index,
-                          .n = pair->counts.alarms,
+                          .n = pair->counts.alarms + pair->counts.numbers_skipped,
                           .t_us = run->t_us,
                           .type = type,
                           .code = alarm_code_name(code),

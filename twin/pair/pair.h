@@ -132,6 +132,7 @@ struct pair_counts {
     uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
     uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */
     uint64_t alarms;                  /* recorded */
+    uint64_t numbers_skipped;         /* of entries, of alarms and of changes, each */
 };
 
 /* The simulator told where the real robot stands (pair_correct.c). */

@@ -321,7 +321,7 @@ static struct entry start_entry(const struct pair *pair, int64_t t_us, const cha
                                 const char *op, double rotation_rad, double displacement_m)
 {
     struct entry e = {.pair = pair->index,
-                      .n = pair->counts.entries + 1,
+                      .n = pair->counts.entries + pair->counts.numbers_skipped + 1,
                       .t_us = t_us,
                       .rotation_rad = rotation_rad,
                       .displacement_m = displacement_m,

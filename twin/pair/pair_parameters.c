@@ -16,7 +16,7 @@ enum { REFINED_MAX = 4 };
 
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
 {
-    change->n = ++run->pair->changes;
+    change->n = ++run->pair->changes + run->pair->counts.numbers_skipped;
     change->t_us = run->t_us;
     pair_emit(run,
               (struct effect){.kind = EFFECT_CHANGE, .side = SIDE_COUNT, .change = change});

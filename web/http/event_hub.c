@@ -34,6 +34,7 @@ struct event_hub {
     uint64_t gone[EVENT_RECORDS];        /* newest that is not in the ring any more */
     uint64_t (*count)[EVENT_TYPE_COUNT]; /* [pair_count] events that left the ring */
     uint64_t numbered[EVENT_RECORDS];    /* given out; of the thread that publishes records */
+    uint64_t skipped[EVENT_RECORDS];     /* numbers up to here may have been published before */
     struct event_hub_counts counts;
 };
 
@@ -107,6 +108,28 @@ uint64_t event_hub_number(struct event_hub *hub, enum event_type type)
 {
     assert((int)type < (int)EVENT_RECORDS);
     return hub->params.numbered ? ++hub->numbered[type] : 0;
+}
+
+void event_hub_skip(struct event_hub *hub, uint64_t numbers)
+{
+    lock_take(&hub->lock);
+    for (int type = 0; type < EVENT_RECORDS; type++) {
+        hub->numbered[type] += numbers;
+        hub->skipped[type] = hub->numbered[type];
+    }
+    lock_give(&hub->lock);
+}
+
+bool event_hub_is_foreign(struct event_hub *hub, const struct event_place *place)
+{
+    bool foreign = false;
+    lock_take(&hub->lock);
+    for (int type = 0; type < EVENT_RECORDS; type++) {
+        foreign = foreign || (place->record[type] > hub->record[type] &&
+                              place->record[type] > hub->skipped[type]);
+    }
+    lock_give(&hub->lock);
+    return foreign;
 }
 
 /* ---- in ---- */

@@ -98,6 +98,13 @@ void event_hub_destroy(struct event_hub *hub); /* NULL allowed; nobody may wait 
  * choose. One thread. */
 uint64_t event_hub_number(struct event_hub *hub, enum event_type type);
 
+/* The next record of each kind is numbered higher by so many: the run before may have published
+ * records that the store never got. The same thread. */
+void event_hub_skip(struct event_hub *hub, uint64_t numbers);
+
+/* A place of another store: this one's stream, with what was skipped, does not reach it. */
+bool event_hub_is_foreign(struct event_hub *hub, const struct event_place *place);
+
 /* json[bytes]: one JSON value. pair: its index, pair_count for the lab itself. record: of a
  * record its place in the store, 0 when it has none.
  */

@@ -99,22 +99,11 @@ static void go_live(struct stream *s)
     body_text(&s->pending, "\n");
 }
 
-/* The place of an earlier run whose store is not this one's, or of one that never was. */
-static bool is_foreign(const struct event_place *place, const struct event_place *end)
-{
-    for (int kind = 0; kind < EVENT_RECORDS; kind++) {
-        if (place->record[kind] > end->record[kind]) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void begin_stream(struct stream *s)
 {
     struct event_place end;
-    event_hub_place(s->set->params.hub, &end);
-    if (is_foreign(&s->place, &end)) {
+    if (event_hub_is_foreign(s->set->params.hub, &s->place)) {
+        event_hub_place(s->set->params.hub, &end);
         put_missed(s, &end, 0);
         go_live(s);
     } else if (event_hub_resume(s->set->params.hub, &s->filter, &s->place, &s->cursor)) {
