@@ -62,7 +62,7 @@ static bool is_publish(const void *data, size_t bytes)
 }
 
 /* Returns false for what is no socket. */
-static bool cut(int fd)
+static bool cut_link(int fd)
 {
     const bool is_socket = shutdown(fd, SHUT_RDWR) == 0 || errno == ENOTCONN;
     atomic_fetch_add_explicit(&broken, is_socket, memory_order_relaxed);
@@ -75,7 +75,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     const ssize_t written = next.writev(fd, parts, count);
     const int reason = errno;
     if (written >= 0 || reason == EAGAIN || count < 1 ||
-        !is_publish(parts[0].iov_base, parts[0].iov_len) || !cut(fd)) {
+        !is_publish(parts[0].iov_base, parts[0].iov_len) || !cut_link(fd)) {
         errno = reason;
         return written;
     }
@@ -94,7 +94,7 @@ int SSL_write(struct ssl_st *ssl, const void *data, int bytes)
         next.ssl_get_error(ssl, written) == WANT_WRITE) {
         return written;
     }
-    (void)cut(next.ssl_get_fd(ssl));
+    (void)cut_link(next.ssl_get_fd(ssl));
     return bytes;
 }
 
