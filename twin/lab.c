@@ -471,9 +471,7 @@ static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct
 static void fire_first(struct lab *lab, int64_t away_us, const struct effects *fx)
 {
     const struct heap_item first = lab->heap[0];
-    if (first.t_us > lab->state->t_us) {
-        lab->state->t_us = first.t_us;
-    }
+    lab->state->t_us = first.t_us > lab->state->t_us ? first.t_us : lab->state->t_us;
     if (first.pair < lab->p.pair_count) {
         fire_pair(lab, first.pair, away_us, fx);
     } else {
@@ -701,9 +699,7 @@ void lab_step(struct lab *lab, const struct event *event, const struct effects *
     if (event->hash != 0) { /* of a line that was not read in one go, nobody was told */
         delivery_expect(lab->deliveries, event->hash);
     }
-    if (event->kind == EVENT_START && event->number_gap > 0 && !state->stopped) {
-        lab_skip_numbers(lab, event->number_gap);
-    }
+    lab_skip_numbers(lab, event);
     while (lab_next_deadline(lab) < event->t_us) {
         fire_first(lab, unwatched_us(lab, event), &words);
     }

@@ -89,6 +89,6 @@ size_t lab_fixed_bytes(const struct lab *lab);
 
 /* The run before did not end in good order, so its last lines may be lost. Numbers that were
  * published for them must not be used again: not even by the deadlines that fire now. */
-void lab_skip_numbers(struct lab *lab, uint64_t gap);
+void lab_skip_numbers(struct lab *lab, const struct event *event);
 
 #endif
