@@ -14,12 +14,13 @@ import os
 import random
 import re
 import sqlite3
+import subprocess
 import sys
 import time
 
 from mqtt import Client
 from network import Network
-from rig import Rig
+from rig import Rig, free_port
 from waiting import limit_s
 
 PAIRS = 20
@@ -48,12 +49,24 @@ def publish(port, rate, stop, acknowledged):
     client.end()
 
 
+CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+               "-keyout", "server.key", "-out", "server.pem", "-subj", "/CN=flaps", "-addext", "subjectAltName=IP:127.0.0.1"]
+
+
 class Flaps(Rig):
-    def __init__(self):
+    def __init__(self, tls):
         super().__init__("\n  ".join(f"r{i + 1}: {{}}" for i in range(PAIRS)), "defaults: {timeout_s: 3}")
-        self.network = Network(self.broker_port)
-        self.network.only = b"\0\6tandem"  # as the client id stands in CONNECT
-        text = self.lab.read_text().replace(f"port: {self.broker_port}", f"port: {self.network.port}")
+        target, more = self.broker_port, ""
+        if tls:
+            subprocess.run(CERTIFICATE, cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+            (self.folder / "server.key").chmod(0o644)
+            target, more = free_port(), f", tls: {{enabled: true, ca_file: {self.folder}/server.pem}}"
+            self.broker_settings = (f"\nlistener {target} 127.0.0.1\ncertfile {self.folder}/server.pem\n"
+                                    f"keyfile {self.folder}/server.key\n")
+        self.network = Network(target)
+        if not tls:
+            self.network.only = b"\0\6tandem"  # as the client id stands in CONNECT
+        text = self.lab.read_text().replace(f"port: {self.broker_port}", f"port: {self.network.port}{more}")
         self.lab.write_text(text.replace("http: {", "http: {client_requests_per_s: 0, "))
 
     def run(self, command, **options):
@@ -84,15 +97,19 @@ class Flaps(Rig):
             time.sleep(0.005)
         return made
 
-    def is_idle(self):
-        try:
-            return not any(pair["outstanding"] for pair in self.get("/api/v1/pairs")["pairs"])
-        except OSError:
-            return self.daemon.poll() is not None
+    def settle(self):
+        """The broker delivers in order: with the last command of each pair all others are there."""
+        client = Client(self.broker_port, "flaps-last")
+        for n in range(PAIRS):
+            client.publish(f"tandem/v1/r{n + 1}/command", json.dumps({"id": "last", "op": "go"}))
+        for n in range(PAIRS):
+            path = f"/api/v1/pairs/r{n + 1}/entries?limit=20"
+            self.wait(lambda: any(entry["id"] == "last" for entry in self.get(path)["entries"]), f"the end of r{n + 1}", 180)
+        client.end()
 
     def entries(self):
         with sqlite3.connect(f"file:{self.folder}/store.db?mode=ro", uri=True) as db:
-            return collections.Counter(row[0] for row in db.execute("SELECT id FROM entries"))
+            return collections.Counter(row[0] for row in db.execute("SELECT id FROM entries WHERE id <> 'last'"))
 
 
 def judge(rig, acknowledged, found):
@@ -104,7 +121,7 @@ def judge(rig, acknowledged, found):
 
 
 def play(options):
-    with Flaps() as rig:
+    with Flaps(options.tls) as rig:
         rig.start_daemon(60)
         stop, acknowledged = multiprocessing.Event(), multiprocessing.Queue()
         publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, acknowledged])
@@ -117,7 +134,7 @@ def play(options):
         publisher.join()
         if rig.daemon.poll() is None:
             rig.wait(rig.ready, "the daemon is connected again", 60)
-            rig.wait(lambda: rig.is_idle() and not time.sleep(5) and rig.is_idle(), "all commands are closed", 180)
+            rig.settle()
             found["connections"] = rig.metric("tandem_broker_connections_total")
             found["broken_writes"] = rig.metric("tandem_broker_broken_writes_total")
             rig.daemon.terminate()
@@ -141,6 +158,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9, help="end after this time, with however many cuts")
     parser.add_argument("--rate", type=float, default=2000, help="messages a second to the daemon (%(default)s)")
     parser.add_argument("--after", type=float, default=0.2, help="mean time from a connection to its cut in s (%(default)s)")
+    parser.add_argument("--tls", action="store_true", help="the daemon's link is encrypted")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--broken-writes", type=int, default=0, help="at least so many messages must meet a cut link")
     options = parser.parse_args()
