@@ -24,16 +24,17 @@ from rig import Rig, free_port
 from waiting import limit_s
 
 PAIRS = 20
-WAITING_MAX = 20_000  # messages without acknowledgement: the publisher waits for the broker
+BEHIND_MAX = 10_000  # commands that the broker may have for the daemon: it drops what is beyond 100 000 messages
 FINDING = re.compile(r"(?:ERROR|WARNING): (\w+Sanitizer: .*)")
 
 
-def publish(port, rate, stop, acknowledged):
-    """Commands with both replies until stop, then wait for the acknowledgements. Puts the commands' ids that have one."""
+def publish(port, rate, stop, done, acknowledged):
+    """Commands with both replies until stop, as far as the daemon has done what came before; then wait for the
+    acknowledgements. Puts the commands' ids that have one."""
     client = Client(port, "flaps-publisher")
     sent, began, draw = [], time.monotonic(), random.Random(1)
     while not stop.is_set():
-        if len(sent) * 3 >= (time.monotonic() - began) * rate or client.waiting() > WAITING_MAX:
+        if len(sent) * 3 >= (time.monotonic() - began) * rate or len(sent) - done.value > BEHIND_MAX:
             time.sleep(0.002)
             continue
         n = len(sent)
@@ -84,7 +85,14 @@ class Flaps(Rig):
         texts = [path.read_text(errors="replace") for path in self.folder.glob("sanitizer.*")]
         return [line for text in texts for line in FINDING.findall(text)], texts
 
-    def cut(self, cuts, seconds, after_s, seed):
+    def entries_made(self):
+        try:
+            rows = re.findall(r"^tandem_lab_entries_total\S* (\S+)", self.fetch("/metrics"), re.M)
+            return sum(int(float(row)) for row in rows)
+        except OSError:
+            return 0
+
+    def cut(self, cuts, seconds, after_s, seed, done):
         """So many cuts within so many seconds, each so long after the daemon has connected, on average. Mostly the
         connection of commands alone is cut: Paho is back in a quarter of a second while another connection wakes its
         thread, else after one second. Returns early when the daemon dies."""
@@ -94,6 +102,8 @@ class Flaps(Rig):
                 time.sleep(after_s * draw.uniform(0.3, 1.7))
                 self.network.cut(named=draw.random() < 0.95)
                 made += 1
+                if made % 10 == 0:
+                    done.value = max(done.value, self.entries_made())
             time.sleep(0.005)
         return made
 
@@ -123,11 +133,11 @@ def judge(rig, acknowledged, found):
 def play(options):
     with Flaps(options.tls) as rig:
         rig.start_daemon(60)
-        stop, acknowledged = multiprocessing.Event(), multiprocessing.Queue()
-        publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, acknowledged])
+        stop, acknowledged, done = multiprocessing.Event(), multiprocessing.Queue(), multiprocessing.Value("l")
+        publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, done, acknowledged])
         publisher.start()
         began, found = time.monotonic(), {}
-        found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, options.seed)
+        found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, options.seed, done)
         found["seconds"] = round(time.monotonic() - began)
         stop.set()
         names = acknowledged.get(timeout=limit_s(180))
