@@ -74,7 +74,7 @@ struct web {
 struct link {
     struct client *client;
     struct exchange *exchange; /* NULL: no request is open */
-    bool asked;                /* a request reached answer_request() */
+    bool asked;                /* libmicrohttpd read the line of a request */
 };
 
 /* One request on its way. */
@@ -133,19 +133,26 @@ static void free_exchange(struct link *link)
     }
 }
 
-/* libmicrohttpd did not hand this request over: it refused it, or it never was whole. */
-static void count_unreadable(struct web *web, struct MHD_Connection *connection,
-                             const char *what)
+/* Did anything come over it? Handshakes of TLS do not count, so with TLS this is not known. */
+static bool has_sent(const struct web *web, struct MHD_Connection *connection)
 {
-    clients_charge(&web->clients, link_of(connection)->client, ticks_ms());
-    dispatch_report_refused(&web->context, peer_of(connection), WEB_REFUSED_UNREADABLE, what);
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    return !web->tls &&
+           getsockopt(socket_of(connection), IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+           info.tcpi_bytes_received > 1; /* the end of what it sends counts as one */
 }
 
-static void end_request(struct web *web, struct MHD_Connection *connection)
+/* A request that libmicrohttpd did not hand over was refused by it, or never was whole. closed:
+ * its connection ends as well. */
+static void end_request(struct web *web, struct MHD_Connection *connection, bool closed)
 {
     struct link *link = link_of(connection);
-    if (link->exchange && !link->exchange->begun) {
-        count_unreadable(web, connection, link->exchange->url);
+    const struct exchange *x = link->exchange;
+    if (x ? !x->begun : closed && !link->asked && has_sent(web, connection)) {
+        clients_charge(&web->clients, link->client, ticks_ms());
+        dispatch_report_refused(&web->context, peer_of(connection), WEB_REFUSED_UNREADABLE,
+                                x ? x->url : "");
     }
     free_exchange(link);
 }
@@ -192,7 +199,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     struct link *link = link_of(connection);
     *state = NULL;
     if (link) {
-        end_request(web, connection);
+        end_request(web, connection, false);
         clients_answered(&web->clients, link->client, ticks_ms());
     }
 }
@@ -517,16 +524,6 @@ static enum MHD_Result admit_connection(void *cls, const struct sockaddr *peer, 
     return atomic_load(&web->stopping) ? MHD_NO : MHD_YES;
 }
 
-/* Did anything come over it? Handshakes of TLS do not count, so with TLS this is not known. */
-static bool has_sent(const struct web *web, struct MHD_Connection *connection)
-{
-    struct tcp_info info = {0};
-    socklen_t bytes = sizeof info;
-    return !web->tls &&
-           getsockopt(socket_of(connection), IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
-           info.tcpi_bytes_received > 1; /* the end of what it sends counts as one */
-}
-
 /* A connection came or went. */
 static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode code)
@@ -541,10 +538,7 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
             link->client = clients_open(&web->clients, peer, socket_of(connection), ticks_ms());
         }
     } else if (link) {
-        end_request(web, connection);
-        if (!link->asked && has_sent(web, connection)) {
-            count_unreadable(web, connection, "");
-        }
+        end_request(web, connection, true);
         clients_close(&web->clients, link->client);
         free(link);
         *context = NULL;
