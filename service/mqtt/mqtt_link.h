@@ -65,7 +65,7 @@ struct mqtt_client {
     int64_t subscribe_us;
     int64_t heartbeat_due_us;
     int64_t beat_us;      /* the stamp in the last heartbeat that left, */
-    int64_t heard_us;     /* Paho's thread: when anything came last, monotonic */
+    int64_t heard_us;     /* Paho's thread: lab_clock_now_us() when anything came last */
     int64_t beat_back_us; /* and in the last one that came back */
     int64_t backoff_us;
     uint64_t attempts;
