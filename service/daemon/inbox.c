@@ -32,7 +32,7 @@ struct record {
     bool section;
     bool restored;
     bool unwritten; /* the journal does not have the line */
-    bool owed; /* the journal does not have it yet, or something before it */
+    bool owed;      /* the journal does not have it yet, or something before it */
 };
 
 /* Records one behind the other. Each begins aligned. */

@@ -253,6 +253,20 @@ static void test_resume(void)
     event_hub_destroy(hub);
 }
 
+/* After a run that was cut off: what it published and the store never got is not numbered
+ * again, and whoever has heard it is no stranger. */
+static void test_skip(void)
+{
+    struct event_hub *hub = make(BIG, 8);
+    const struct event_place heard = {.run_us = 999, .record = {17, 20, 30}};
+    CHECK("of another store", event_hub_is_foreign(hub, &heard));
+    const uint64_t next = event_hub_number(hub, EVENT_TYPE_ENTRY);
+    event_hub_skip(hub, 100);
+    CHECK("of the run before", !event_hub_is_foreign(hub, &heard));
+    CHECK_INT("higher", event_hub_number(hub, EVENT_TYPE_ENTRY), next + 101);
+    event_hub_destroy(hub);
+}
+
 /* ---- threads: every event is heard or counted as missed, in order ---- */
 
 enum { WRITERS = 2, READERS = 3, EACH = 20000 };
@@ -340,6 +354,7 @@ int main(void)
     CU_add_test(suite, "broken", test_broken);
     CU_add_test(suite, "places", test_places);
     CU_add_test(suite, "resume", test_resume);
+    CU_add_test(suite, "skip", test_skip);
     CU_add_test(suite, "threads", test_threads);
     return check_run();
 }

@@ -263,6 +263,33 @@ static void test_absence(void)
     script_close(&s);
 }
 
+/* Numbers that a run may have published and lost are not used again: also not by a deadline
+ * that fires with the start. After a stop in good order nothing is skipped. */
+static void test_number_gap(void)
+{
+    for (int stopped = 0; stopped < 2; stopped++) {
+        static struct script s;
+        script_init(&s, 1);
+        script_open(&s);
+        script_command(&s, "r1", AT(1), "a");
+        script_reply(&s, "r1", AT(2), SIDE_REAL, "a", DONE);
+        script_reply(&s, "r1", AT(2), SIDE_VIRTUAL, "a", DONE);
+        CHECK_INT("the first", script_find(&s, EFFECT_ENTRY, 0)->entry.n, 1);
+        script_command(&s, "r1", AT(3), "b");
+        script_clear(&s);
+        const struct event stop = script_event("", AT(4), EVENT_STOP, SIDE_COUNT);
+        struct event start = script_event("", AT(900), EVENT_START, SIDE_COUNT);
+        start.number_gap = 1000;
+        if (stopped) {
+            lab_step(s.lab, &stop, &s.fx);
+        }
+        lab_step(s.lab, &start, &s.fx);
+        CHECK_INT("entry", script_find(&s, EFFECT_ENTRY, 0)->entry.n, stopped ? 2 : 1002);
+        CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.n, stopped ? 1 : 1001);
+        script_close(&s);
+    }
+}
+
 /* A deadline that passed while nobody listened is no proof that a robot did not answer. */
 static void test_unwatched_deadline(void)
 {
@@ -354,6 +381,7 @@ int main(void)
     CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "absence", test_absence);
     CU_add_test(suite, "unwatched deadline", test_unwatched_deadline);
+    CU_add_test(suite, "number gap", test_number_gap);
     CU_add_test(suite, "probes", test_probes);
     return check_run();
 }
