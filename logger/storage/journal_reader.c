@@ -75,6 +75,16 @@ static bool wait_again(unsigned *tries)
     return again;
 }
 
+static ssize_t read_at(int fd, void *to, size_t bytes, off_t at)
+{
+    unsigned tries = 0;
+    ssize_t got = 0;
+    do {
+        got = pread(fd, to, bytes, at);
+    } while (got < 0 && wait_again(&tries));
+    return got;
+}
+
 static enum status list_files(const char *directory, int64_t **starts_us, size_t *n,
                               struct err *err)
 {
@@ -316,12 +326,12 @@ static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_
     if (opened != STATUS_OK) {
         return opened;
     }
-    ssize_t got = pread(fd, text, sizeof text, 0);
+    ssize_t got = read_at(fd, text, sizeof text, 0);
     if (got >= 0) {
         *size += (uint64_t)about.st_size;
         *first_us = find_stamp(text, (size_t)got, false);
-        got = pread(fd, text, sizeof text,
-                    about.st_size > PEEK_BYTES ? about.st_size - PEEK_BYTES : 0);
+        got = read_at(fd, text, sizeof text,
+                      about.st_size > PEEK_BYTES ? about.st_size - PEEK_BYTES : 0);
     }
     const enum status status =
         got >= 0 ? STATUS_OK : journal_fail(path, FAULT_FILE_UNREADABLE, "cannot read", err);
@@ -567,7 +577,7 @@ static enum status check_position(const char *path, struct journal_position posi
                        "reading should go on here, but the file cannot be found: %s",
                        journal_error_text(errno));
     }
-    if (position.offset > 0 && pread(fd, &last, 1, (off_t)(position.offset - 1)) != 1) {
+    if (position.offset > 0 && read_at(fd, &last, 1, (off_t)(position.offset - 1)) != 1) {
         last = '\0';
     }
     const off_t size = lseek(fd, 0, SEEK_END);
