@@ -38,6 +38,8 @@ FAILURES = ("tandem_broker_failed_total", "tandem_checkpoints_failed_total", "ta
             "tandem_journal_torn_total", "tandem_lab_journal_faults_total", "tandem_store_failures_total",
             "tandem_stream_cut_total", "tandem_telemetry_failed_connections_total")
 
+CONNECTIONS = ("tandem_broker_connections_total", "tandem_telemetry_connections_total")  # one in a run
+
 
 class Page:
     """What the daemon's calls and this process share."""
@@ -205,6 +207,7 @@ class Life(Round):
             return
         values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         self.told |= {name for name in FAILURES if float(values.get(name, 0)) > 0}
+        self.told |= {name for name in CONNECTIONS if float(values.get(name, 0)) > 1}
 
     def live(self):
         self.begin()
