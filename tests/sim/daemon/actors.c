@@ -219,6 +219,10 @@ static void fault_link(void)
         if (chance(0.3)) {
             link_cut(1 - link, after_s(noticed_s));
         }
+    } else if (chance(0.4)) {
+        const double s = draw(0.1, 5.0);
+        sim_tell("acknowledgements of %.3f s are lost", s);
+        link_mute(LINK_MAIN, after_s(s));
     } else {
         const double s = chance(0.5) ? draw(0.01, 1.5) : draw_mean(10.0);
         sim_tell("link hangs for %.3f s", s);

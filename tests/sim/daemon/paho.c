@@ -55,7 +55,7 @@ struct handle {
 struct link {
     struct handle *handle; /* of the connection that the broker has; NULL: none */
     struct packet *to_broker, *to_client;
-    int64_t hangs_until_us, last_us[2];
+    int64_t hangs_until_us, mute_until_us, last_us[2];
     char filters[FILTERS_MAX][TOPIC_MAX];
     uint32_t filter_count;
 };
@@ -99,6 +99,7 @@ static void send_packet(struct packet *p, bool to_client)
     const double slow = chance(0.01) ? 50000.0 : 400.0;
     p->at_us = world->t_us + 50 + (int64_t)draw_mean(slow);
     p->at_us = p->at_us > l->hangs_until_us ? p->at_us : l->hangs_until_us + 1;
+    p->at_us = to_client && p->at_us < l->mute_until_us ? l->mute_until_us : p->at_us;
     p->at_us = p->at_us > l->last_us[to_client] ? p->at_us : l->last_us[to_client] + 1;
     l->last_us[to_client] = p->at_us;
     put_packet(to_client ? &l->to_client : &l->to_broker, p);
@@ -183,6 +184,14 @@ void link_hang(int link, int64_t until_us)
         p->at_us = p->at_us > until_us ? p->at_us : until_us;
     }
     links[link].last_us[0] = links[link].last_us[1] = until_us;
+}
+
+/* What the broker says is lost, and the connection with it in the end. */
+void link_mute(int link, int64_t until_us)
+{
+    if (schedule_runs()) {
+        links[link].mute_until_us = until_us;
+    }
 }
 
 void link_deliver(int link, const struct sim_message *message)
@@ -284,6 +293,8 @@ int64_t link_next_us(void)
     int64_t next_us = INT64_MAX;
     for (int i = 0; i < LINKS; i++) {
         next_us = links[i].to_broker ? min_us(next_us, links[i].to_broker->at_us) : next_us;
+        next_us =
+            links[i].mute_until_us > 0 ? min_us(next_us, links[i].mute_until_us) : next_us;
     }
     return next_us;
 }
@@ -291,6 +302,10 @@ int64_t link_next_us(void)
 void link_run(void)
 {
     for (int i = 0; i < LINKS; i++) {
+        if (links[i].mute_until_us > 0 && links[i].mute_until_us <= world->t_us) {
+            links[i].mute_until_us = 0;
+            link_cut(i, world->t_us);
+        }
         while (links[i].to_broker && links[i].to_broker->at_us <= world->t_us) {
             struct packet *p = links[i].to_broker;
             links[i].to_broker = p->next;

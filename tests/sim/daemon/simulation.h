@@ -249,6 +249,7 @@ void link_run(void); /* packets that arrive */
 int64_t link_next_us(void);
 void link_cut(int link, int64_t noticed_us);
 void link_hang(int link, int64_t until_us);
+void link_mute(int link, int64_t until_us);
 bool link_is_up(int link);
 /* A filter of a connection without a session; its filters are forgotten with it. */
 void link_listen(int link, const char *filter);
