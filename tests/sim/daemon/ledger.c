@@ -83,17 +83,29 @@ static int find_pair(const char *name)
     return -1;
 }
 
+/* Numbers begin at another hundred thousand after a power cut. */
+static uint32_t *find_owner(int pair, uint32_t n)
+{
+    struct number *all = world->numbers[pair];
+    uint32_t at = n % NUMBERS_MAX;
+    while (all[at].n != n && all[at].n != 0) {
+        at = (at + 1) % NUMBERS_MAX;
+    }
+    all[at].n = n;
+    return &all[at].owner;
+}
+
 static void publish_entry(int pair, const char *json)
 {
     const char *id = strstr(json, "\"id\":\"c");
     const char *number = strstr(json, "\"n\":");
     const uint32_t n = number ? (uint32_t)strtoul(number + 4, NULL, 10) : 0;
-    if (!id || n == 0 || n >= NUMBERS_MAX) {
+    if (!id || n == 0) {
         sim_fail("an entry without id or number: %.200s", json);
         return;
     }
     const uint32_t index = (uint32_t)strtoul(id + 7, NULL, 10);
-    uint32_t *owner = &world->number_owner[pair][n];
+    uint32_t *owner = find_owner(pair, n);
     struct command *c = &world->commands[index];
     if (!(world->options.without & WITHOUT_NUMBERS)) {
         if (*owner != 0 && *owner != index + 1) {
@@ -180,7 +192,7 @@ static void count_entry(const struct store_row *row)
     c->entries++;
     c->n = (uint32_t)row->n;
     world->entries++;
-    const uint32_t owner = row->n < NUMBERS_MAX ? world->number_owner[pair][row->n] : 0;
+    const uint32_t owner = *find_owner(pair, (uint32_t)row->n);
     if (!(world->options.without & WITHOUT_NUMBERS) && owner != 0 && owner != index + 1) {
         sim_fail("%s: number %u is c%u's entry in the store, and was published for c%u",
                  row->pair, c->n, index, owner - 1);

@@ -163,6 +163,11 @@ struct disk {
     int64_t full_until_us, failing_until_us, slow_until_us, fault_us;
 };
 
+/* owner: the command + 1; 0: none. */
+struct number {
+    uint32_t n, owner;
+};
+
 struct world {
     struct options options;
     struct random_source random;
@@ -185,7 +190,8 @@ struct world {
     struct command commands[COMMANDS_MAX];
     uint32_t command_count;
     uint32_t unsynced[UNSYNCED_MAX], unsynced_count;
-    uint32_t number_owner[PAIRS][NUMBERS_MAX]; /* command + 1 that was published under n */
+    struct number numbers[PAIRS][NUMBERS_MAX]; /* that were published, in the place n %
+                                                  NUMBERS_MAX or behind it */
     uint32_t failures;
     uint64_t runs, kills, power_cuts, refused_starts, cuts, broker_kills, entries, clock_steps;
     char place[256]; /* the directory of this simulation */
