@@ -25,7 +25,8 @@ struct journal {
 
     /* Held but for what waits for the disk in journal_sync(). */
     pthread_mutex_t lock;
-    bool torn;                   /* the file ends in a piece of a line */
+    bool torn;                   /* the file ends in a piece of a line, */
+    bool refused;                /* all of it but the newline, and it was refused */
     bool rotate_now;             /* this file cannot be written any more */
     int64_t failed_us;           /* when the last attempt failed; LAB_TIME_NONE: it did not */
     int64_t rotate_try_us;       /* when starting a file failed last; LAB_TIME_NONE: never */
@@ -154,6 +155,7 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
     j->stats.bytes += done;
     if (done > 0) {
         j->torn = done < n;
+        j->refused = j->torn && bytes[done] == '\n';
     }
     return done == n;
 }
@@ -171,7 +173,9 @@ static bool append_text(struct journal *j, const char *lines, size_t bytes, int6
         return false;
     }
     if (j->torn) {
-        if (!write_bytes(j, "\n", 1)) {
+        /* A newline alone would make a refused line one that the lab never got. */
+        const char *close = j->refused ? "#\n" : "\n";
+        if (!write_bytes(j, close, strlen(close))) {
             return false;
         }
         j->stats.torn++;

@@ -1,8 +1,8 @@
 /* logger/storage/journal.h - the journal: files of lines, written once and never changed.
  *
  * A directory holds journal-<UTC start>.jsonl files that sort by name in the order they were
- * written. One process appends; a torn piece of a line is closed with a newline, never cut
- * back, so that whoever reads along sees only bytes that stay. docs/storage.md.
+ * written. One process appends; a torn piece of a line is closed, never cut back, so that
+ * whoever reads along sees only bytes that stay. docs/storage.md.
  *
  * Threads: all functions but journal_close() may be called from any thread; nobody who appends
  * waits for journal_sync().

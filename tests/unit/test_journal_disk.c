@@ -14,7 +14,8 @@ struct chaos {
     int calls;
     int fail_from, fail_to; /* calls that fail */
     int error;
-    bool torn; /* a failing write leaves its first half */
+    bool torn;       /* a failing write leaves its first half, */
+    bool no_newline; /* or all but the last byte */
 };
 
 static ssize_t chaos_write(void *context, int fd, const void *bytes, size_t n)
@@ -23,6 +24,9 @@ static ssize_t chaos_write(void *context, int fd, const void *bytes, size_t n)
     const int call = chaos->calls++;
     if (call < chaos->fail_from || call >= chaos->fail_to) {
         return write(fd, bytes, n);
+    }
+    if (chaos->no_newline && call == chaos->fail_from) {
+        return write(fd, bytes, n - 1);
     }
     if (chaos->torn && n > 1) {
         return write(fd, bytes, n / 2);
@@ -234,6 +238,29 @@ static void torn_end_of_file(void)
     journal_close(j);
 }
 
+/* A line that lacks its newline alone was refused: closing it must not make it whole. */
+static void refused_line_stays_refused(void)
+{
+    fresh_dir();
+    struct chaos chaos = {.fail_from = 1, .fail_to = 3, .error = ENOSPC, .no_newline = true};
+    const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+    struct journal_params params = params_of(&io);
+    params.retry_us = 0;
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+    CHECK_INT("refused", append(j, 1, T0_US + 1), STATUS_E_IO);
+    CHECK_INT("room again", append(j, 2, T0_US + S_US), STATUS_OK);
+    journal_close(j);
+    struct journal_reader *r = open_dir_reader(beginning);
+    struct journal_line line;
+    CHECK_INT("first", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK_INT("the refused one", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("is no line of the journal", line.bytes > 0 && line.text[line.bytes - 1] == '#');
+    CHECK_INT("next", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK_INT("whole", line_number(&line), 2);
+    journal_reader_close(r);
+}
+
 /* A process died inside a write: the piece is closed, the rest goes on. */
 static void torn_before_restart(void)
 {
@@ -284,6 +311,7 @@ int main(void)
     CU_add_test(suite, "fsync fails", fsync_fails);
     CU_add_test(suite, "short write", short_write);
     CU_add_test(suite, "torn end of a file", torn_end_of_file);
+    CU_add_test(suite, "refused line stays refused", refused_line_stays_refused);
     CU_add_test(suite, "torn before a restart", torn_before_restart);
     const int result = check_run();
     fresh_dir();
