@@ -29,7 +29,8 @@ enum {
 enum { BROKER, DAEMON }; /* places among the children */
 
 /* The settings that config/mosquitto.conf recommends, on a port of our own. */
-static const char broker_settings[] = "max_queued_messages 100000\n"
+static const char broker_settings[] = "message_size_limit 250000\n"
+                                      "max_queued_messages 100000\n"
                                       "max_inflight_messages 1000\n"
                                       "set_tcp_nodelay true\n"
                                       "persistence true\n"
