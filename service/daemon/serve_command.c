@@ -1,6 +1,7 @@
 /* tandem serve - the daemon. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +25,7 @@
 enum {
     READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
     READY_NAP_MS = 20,
+    PENDING_NAP_MS = 200,
     STOP_MAX_S = 45 /* less than TimeoutStopSec of the unit */
 };
 
@@ -175,25 +177,55 @@ static void wait_for_end(struct daemon *daemon, const char *path, struct lab_fil
     }
 }
 
-/* The disk may keep a thread for any time. The journal has whole lines then, and the next run
- * goes on from them: better than what a supervisor does when its own time is over. */
-static void *end_late(void *unused)
+/* ---- the end, on a disk that does not answer ---- */
+
+static _Atomic int64_t asked_us; /* to end, monotonic time; 0: not yet */
+static atomic_bool started;
+
+/* Watches until the daemon serves for a signal that waits, since all are blocked; afterwards
+ * until the end. The disk may keep a thread for any time. The journal has whole lines then, and
+ * the next run goes on from them: better than what a supervisor does when its own time is
+ * over. */
+static void *limit_end(void *unused)
 {
-    lab_clock_sleep_until_us(lab_clock_monotonic_us() + STOP_MAX_S * INT64_C(1000000));
+    for (;;) {
+        sigset_t pending;
+        const int64_t since_us = atomic_load(&asked_us);
+        if (since_us == 0 && atomic_load(&started)) {
+            return unused;
+        }
+        if (since_us != 0 &&
+            lab_clock_monotonic_us() - since_us > STOP_MAX_S * INT64_C(1000000)) {
+            break;
+        }
+        if (since_us == 0 && sigpending(&pending) == 0 &&
+            (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1)) {
+            atomic_store(&asked_us, lab_clock_monotonic_us());
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + PENDING_NAP_MS * INT64_C(1000));
+    }
     log_write(LOG_STOP_INCOMPLETE, NULL,
               "the disk did not answer within %d s: the next start reads from the journal what "
               "is not written",
               STOP_MAX_S);
     log_flush();
     _exit(EXIT_FAILED);
-    return unused;
 }
 
-static void limit_stop(void)
+static void begin_limit(void)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, end_late, NULL) == 0) {
+    if (pthread_create(&thread, NULL, limit_end, NULL) == 0) {
         (void)pthread_detach(thread);
+    }
+}
+
+/* One that began during the start goes on. */
+static void limit_stop(void)
+{
+    int64_t never = 0;
+    if (atomic_compare_exchange_strong(&asked_us, &never, lab_clock_monotonic_us())) {
+        begin_limit();
     }
 }
 
@@ -211,7 +243,9 @@ static int run_daemon(struct lab_file *lab, const char *path)
               lab->pair_count);
     struct daemon *daemon = NULL;
     struct err err = {0};
+    begin_limit();
     const enum status status = daemon_start(lab, &daemon, &err);
+    atomic_store(&started, true);
     if (status != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
         return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;

@@ -64,8 +64,9 @@ struct mqtt_client {
     bool sent_away;     /* the broker has said why it ended the last one */
     int64_t subscribe_us;
     int64_t heartbeat_due_us;
-    int64_t beat_us;      /* the stamp in the last heartbeat that left, */
-    int64_t heard_us;     /* Paho's thread: lab_clock_now_us() when anything came last */
+    int64_t beat_us; /* the stamp in the last heartbeat that left, */
+    _Atomic int64_t
+        heard_us; /* lab_clock_now_us() when anything came last; Paho's thread sets it */
     int64_t beat_back_us; /* and in the last one that came back */
     int64_t backoff_us;
     uint64_t attempts;

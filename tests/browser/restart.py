@@ -50,7 +50,9 @@ with Lab(pairs="r1: {}") as lab:
         assert browser.value("window.sameDocument"), "it was reloaded"
         shown = numbers(browser)
         # None is missing; on a slow machine more moves came meanwhile than the list has rows.
-        assert shown == list(range(shown[0], shown[0] - len(shown), -1)), shown
+        # Numbers jump where a killed run may have published more than its journal holds.
+        jumps = [newer - older for newer, older in zip(shown, shown[1:]) if newer - older != 1]
+        assert all(jump > 100000 for jump in jumps) and len(jumps) <= 1, shown
         assert shown[-1] < before or len(shown) == ROWS_SHOWN, (before, shown)
         assert "missed" not in state(browser), state(browser)
         browser.shot("back")

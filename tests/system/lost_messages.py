@@ -144,7 +144,8 @@ def expired():
         rig.stop_daemon()
         publish5(rig, 2, "-D", "publish", "message-expiry-interval", "1")
         publish5(rig, 3, "-D", "publish", "message-expiry-interval", "1000")
-        time.sleep(2.5)  # the broker counts whole seconds
+        gone = time.monotonic() + 2.5  # the broker counts whole seconds
+        rig.wait(lambda: time.monotonic() > gone, "the second command is too old")
         rig.start_daemon()
         rig.wait(lambda: rig.get("/api/v1/pairs/r1")["alarm_counts"]["lost"] == 1, "the gap is told", 30)
         rig.wait(lambda: rig.get("/api/v1/pairs/r1/alarms?type=lost")["alarms"], "the alarm is stored")
