@@ -154,7 +154,8 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     if (o->prefix) {
         uint64_t random = 0;
         (void)getrandom(&random, sizeof random, 0);
-        (void)snprintf(client->marker, sizeof client->marker, "client %016" PRIx64, random);
+        (void)snprintf(client->marker, sizeof client->marker, "\"client %016" PRIx64 "\"",
+                       random);
         char topic[1024];
         (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
         client->heartbeat_topic = own_text(client, topic, &failed);
