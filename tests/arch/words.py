@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""words.py [--all] [--count] [FILE...]: documents and comments are in plain words.
+
+Checks sentences (at most 35 words, the mean of a page at most 18), lines (100 columns), phrases that tests/arch/words.tsv
+rules out, and comments that begin without a subject. Without FILE: everything that git lists, but for what STILL_OLD
+names. --all: these too. --count: one line per file, worst first.
+"""
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+WORDS_MAX = 35   # of a sentence
+WORDS_MEAN = 18  # of a page with at least SENTENCES sentences
+SENTENCES = 10
+COLUMNS = 100    # of a document's line
+PROSE = (".md",)
+COMMENTED = (".c", ".h", ".def")
+# What was written before these rules; each entry goes when its files keep them.
+STILL_OLD = ()
+NO_SUBJECT = re.compile(r"(Of|Where|By|As|What|Whose)\b(?! (if|is|are|happens) [^.]*\?)")
+
+
+def blocks_of(text):
+    """(line, prose) of a document: paragraphs and list items, without code, tables, headings and pictures."""
+    fence, at, words = False, 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        bare = line.strip()
+        if bare.startswith(("```", "~~~")):
+            fence = not fence
+            bare = ""
+        plain = not fence and not bare.startswith(("|", "#", "![", "<!--", "$$")) and not line.startswith("    ")
+        item = re.match(r"([-*]|\d+\.) +", bare)
+        if words and (not bare or not plain or item):
+            yield at, " ".join(words)
+            words = []
+        if bare and plain:
+            at = at if words else number
+            words.append(bare[item.end():] if item else bare)
+    if words:
+        yield at, " ".join(words)
+
+
+def sentences_of(prose):
+    prose = re.sub(r"`[^`]*`", "code", prose)
+    prose = re.sub(r"\$[^$]*\$", "formula", prose)
+    prose = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", prose)
+    prose = re.sub(r"https?://\S+", "address", prose)
+    prose = re.sub(r"\b(e\.g|i\.e|eq|fig|no|vs|sect|approx)\. ", r"\1 ", prose, flags=re.I)
+    for sentence in re.split(r"(?<=[.!?])[)\"*_]* +(?=[\"(*_A-Z0-9]|code|formula)", prose):
+        count = len([w for w in sentence.split() if re.search(r"[A-Za-z0-9]", w)])
+        if count:
+            yield count, sentence
+
+
+def comments_of(text):
+    for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*(.*?)\*/', text, re.S):
+        if match.group(1):
+            words = re.sub(r"\n\s*\*? ?", " ", match.group(1)).strip(" -\n")
+            yield text.count("\n", 0, match.start()) + 1, words
+
+
+def phrases(root):
+    for line in (root / "tests/arch/words.tsv").read_text().splitlines()[1:]:
+        kind, old, new = line.split("\t")
+        yield kind, old, new, re.compile(r"\b%s\b" % old, re.I if kind == "phrase" else 0)
+
+
+def check_document(path, text):
+    counts = []
+    for at, prose in blocks_of(text):
+        for count, sentence in sentences_of(prose):
+            counts.append(count)
+            if count > WORDS_MAX:
+                yield f"{path}:{at}: a sentence of {count} words: {sentence[:60]}..."
+    if len(counts) >= SENTENCES and sum(counts) > WORDS_MEAN * len(counts):
+        yield f"{path}: {sum(counts) / len(counts):.1f} words a sentence, {WORDS_MEAN} at most"
+    fence = False
+    for number, line in enumerate(text.splitlines(), 1):
+        fence ^= line.strip().startswith(("```", "~~~"))
+        if len(line) > COLUMNS and not fence and not line.startswith(("|", "    ")) and "](" not in line:
+            yield f"{path}:{number}: {len(line)} columns, {COLUMNS} at most"
+
+
+def check_file(root, path, ruled_out):
+    text = (root / path).read_text(errors="replace")
+    document = path.endswith(PROSE)
+    if document:
+        yield from check_document(path, text)
+        spoken = list(blocks_of(text))
+    else:
+        spoken = list(comments_of(text))
+        for at, comment in spoken:
+            if NO_SUBJECT.match(comment):
+                yield f"{path}:{at}: a comment without a subject: {comment[:60]}"
+    for kind, old, new, pattern in ruled_out:
+        for at, words in spoken if kind == "phrase" else ((1, text),):
+            found = pattern.search(words)
+            if found:
+                line = at if kind == "phrase" else text.count("\n", 0, found.start()) + 1
+                yield f"{path}:{line}: \"{found.group(0)}\": say {new}"
+
+
+def main():
+    flags = {a for a in sys.argv[1:] if a.startswith("--")}
+    root = pathlib.Path(__file__).resolve().parents[2]
+    files = [a for a in sys.argv[1:] if not a.startswith("--")]
+    if not files:
+        listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=True).stdout.split("\n")
+        files = [f for f in listed if f.endswith(PROSE + COMMENTED)]
+        if "--all" not in flags:
+            files = [f for f in files if not any(fnmatch.fnmatch(f, old) for old in STILL_OLD)]
+    ruled_out = list(phrases(root))
+    found = {path: list(check_file(root, path, ruled_out)) for path in files}
+    if "--count" in flags:
+        for path in sorted(found, key=lambda p: -len(found[p])):
+            print(len(found[path]), path)
+    else:
+        for lines in found.values():
+            print("\n".join(lines), end="\n" if lines else "")
+    return any(found.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
