@@ -33,7 +33,7 @@ static const struct option_row lab_rows[] = {
 
     LAB(broker.host, TEXT("127.0.0.1", NOT_EMPTY), "Host name or address of the MQTT broker."),
     LAB(broker.port, WHOLE("", "1883", 1.0, 65535.0), "Port of the broker; 8883 is usual with TLS."),
-    LAB(broker.protocol, CHOICE("5", "5|3.1.1"), "MQTT version to speak."),
+    LAB(broker.protocol, CHOICE("5", "5|3.1.1"), "MQTT version."),
     LAB(broker.client_id, TEXT("tandem", NOT_EMPTY),
      "Name of the session that the broker keeps; two daemons at one broker need two."),
     LAB(broker.prefix, TEXT("tandem/v1", NOT_EMPTY),
@@ -42,29 +42,29 @@ static const struct option_row lab_rows[] = {
     LAB(broker.password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
     LAB(broker.telemetry_username, TEXT("", NO_RANGE),
      "User of a second connection, for telemetry alone, so that no reply waits behind it. Without username and "
-     "cert_file there is one anyway."),
+     "cert_file that connection exists anyway."),
     LAB(broker.telemetry_password_file, TEXT("", NO_RANGE), "File whose first line is the password of that user."),
     LAB(broker.tls.enabled, TRUTH("false"), "Encrypt the connection and check the broker's certificate."),
     LAB(broker.tls.ca_file, TEXT("", NO_RANGE),
-     "Certificates (PEM) of the authorities that may vouch for the broker; without it, the system's."),
+     "Certificates (PEM) of the authorities that may sign the broker's; by default the system's."),
     LAB(broker.tls.cert_file, TEXT("", NO_RANGE),
      "Own certificate (PEM), for brokers that ask for one; needs key_file."),
     LAB(broker.tls.key_file, TEXT("", NO_RANGE), "Key (PEM, without pass phrase) of cert_file."),
     LAB(broker.keep_alive_s, WHOLE("s", "30", 5.0, 65535.0),
-     "A connection silent for this long is taken for dead, by either side."),
+     "After this silence either side takes the connection for dead."),
     LAB(broker.session_expiry_s, WHOLE("s", "86400", 0.0, 4294967295.0),
-     "How long the broker keeps messages for a daemon that is away; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 "
-     "knows no limit."),
+     "How long the broker keeps messages for an absent daemon; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 has "
+     "no limit."),
     LAB(broker.heartbeat_hz, REAL("Hz", "10", 5.0, 50.0),
-     "Rate of the daemon's own messages that keep the connection awake; on a sleeping one a reply would be stamped "
-     "up to 0.1 s late."),
+     "Rate of the daemon's own messages that keep the connection awake; on an idle one a reply would be stamped up "
+     "to 0.1 s late."),
 
     {"broker.remember_s", TIME("s", "900", 60.0, 86400.0), IN_LAB(broker.remember_us),
-     "How long commands and replies are known again that the broker delivers again after it was killed; longer than "
-     "its autosave_interval."},
+     "How long commands and replies are remembered, to recognise them if a killed broker delivers them again; "
+     "longer than its autosave_interval."},
     LAB(broker.remember_messages, WHOLE("", "65536", DELIVERY_MIN, DELIVERY_MAX),
-     "And how many of the whole lab at most, 48 bytes each; a command with an id counts twice in link mode. Falling "
-     "short of that time is told."),
+     "Most commands and replies remembered in the whole lab, 48 bytes each; a command with an id counts twice in "
+     "link mode. A warning says when they do not reach back remember_s."),
 
     LAB(http.enabled, TRUTH("true"), "Serve the HTTP interface and the page."),
     LAB(http.bind, TEXT("127.0.0.1", NOT_EMPTY), "Address to listen on; any but a loopback address needs token_file."),
@@ -74,26 +74,26 @@ static const struct option_row lab_rows[] = {
      "it nothing can be written over HTTP."),
     LAB(http.threads, WHOLE("", "2", 1.0, 4.0), "Threads that answer requests."),
     LAB(http.connections_max, WHOLE("", "64", 4.0, 1000.0),
-     "Connections open at once; when all are taken, the one that has waited for a request for longest gives way."),
+     "Connections open at once; if all are in use, the one idle for longest is closed."),
     LAB(http.listeners_max, WHOLE("", "2000", 0.0, 10000.0),
-     "Listeners to the stream of events at once, beyond those connections; more are refused with 503. About 40 kB "
-     "each while connected."),
+     "Listeners to the stream of events at once, in addition to those connections; more are refused with 503. About "
+     "40 kB each."),
     LAB(http.client_connections_max, WHOLE("", "512", 0.0, 100000.0),
-     "Connections of one address at once (a proxy is one); requests over more are refused with 429. 0: no limit."),
-    LAB(http.client_requests_per_s, WHOLE("", "500", 0.0, 1000000.0),
-     "Requests a second of one address, of which those of five seconds may come at once; more are refused with 429. "
+     "Connections of one address at once (a proxy is one address); requests on further ones are refused with 429. "
      "0: no limit."),
+    LAB(http.client_requests_per_s, WHOLE("", "500", 0.0, 1000000.0),
+     "Requests per second of one address; a burst may hold those of five seconds. More are refused with 429. 0: no "
+     "limit."),
     LAB(http.hosts, TEXT("", NO_RANGE),
-     "Names by which clients call the server, with commas between, beyond localhost and its address; a request with "
+     "Names of the server for clients, separated by commas, besides localhost and its address; a request with "
      "another Host is refused with 421."),
     LAB(http.tls_certificate, TEXT("", NO_RANGE),
-     "Certificate (PEM, with those that vouch for it behind) to serve HTTPS with, instead of HTTP; needs tls_key."),
+     "Certificate (PEM, followed by its chain) to serve HTTPS instead of HTTP; needs tls_key."),
     LAB(http.tls_key, TEXT("", NO_RANGE), "Key (PEM, without pass phrase) of tls_certificate."),
     LAB(http.upload_mb, WHOLE("MB", "32", 1.0, 64.0),
-     "Longest recording that is taken for identification (1 MB = 1 000 000 bytes)."),
+     "Longest recording accepted for identification (1 MB = 1 000 000 bytes)."),
     LAB(http.uploads_max, WHOLE("", "4", 1.0, 16.0),
-     "Recordings held in memory at once: on their way, waiting for their fit, or being fitted; more are refused with "
-     "429."),
+     "Recordings in memory at once: during upload, waiting or being fitted; more are refused with 429."),
 
     LAB(journal.dir, TEXT("journal", NOT_EMPTY), "Directory of the journal; it is made when missing."),
     LAB(journal.record, CHOICE("all", "all|events"), "Write every message, or all but telemetry."),
@@ -104,7 +104,7 @@ static const struct option_row lab_rows[] = {
     LAB(journal.retain_mb, WHOLE("MB", "8000", 0.0, 4000000000.0),
      "The oldest files are removed beyond this size in all; 0 keeps everything."),
     {"journal.fsync_s", TIME("s", "1", 0.0, 60.0), IN_LAB(journal.fsync_us),
-     "At most so much is lost when the power fails; 0: each message is synced before it is acknowledged."},
+     "At most this much is lost if the power fails; 0: each message is synced before it is acknowledged."},
     LAB(journal.min_free_mb, WHOLE("MB", "200", 0.0, 4000000000.0),
      "Less space where journal, store or checkpoint are is told before there is none; 0 does not."),
 
@@ -120,25 +120,25 @@ static const struct option_row lab_rows[] = {
      "How often it is written: the longer, the longer the tail."},
 
     LAB(log.level, CHOICE("info", "error|warn|info|debug"),
-     "What the daemon writes on stderr: errors, what is worth a look, lifecycle, or everything."),
+     "What the daemon writes on stderr: errors, also warnings, also lifecycle, or everything."),
 
     {"models", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Files with models of motion, a list of paths from the lab file's folder; dynamics.model takes them by "
      "name."},
     {"machines", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Files with state machines that robots of the lab run, a list of paths from the lab file's folder; the page "
-     "shows them as they were drawn, with their states lit."},
+     "Files with state machines of the lab's robots, a list of paths from the lab file's folder; the page shows "
+     "them as drawn, with the present state lit."},
     {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Options of every pair that does not set them itself."},
     {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,
      "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
     {"teams", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Teams of robots that share places and tools, by their names; a name is no pair's id."},
+     "Teams of robots that share places and tools, by name; a name must not be a pair's id."},
 };
 
 static const struct option_row pair_rows[] = {
     {"count", WHOLE("", "0", 1.0, LAB_PAIRS_MAX), SHOWN_PAIR(count),
-     "Stands for so many pairs alike: r with count 3 is r1, r2 and r3. Not under defaults."},
+     "Number of equal pairs: r with count 3 is r1, r2 and r3. Not under defaults."},
     {"kind", CHOICE("diffdrive", "diffdrive|usv3|joint|first_order|generic"), SHOWN_PAIR(params.kind),
      "Model of the robot."},
     PAIR(mode, CHOICE("observe", "observe|link"),
@@ -146,31 +146,30 @@ static const struct option_row pair_rows[] = {
      "and merges the replies."),
     PAIR(record, CHOICE("smart", "smart|all"), "Keep entries and alarms only, or every event."),
     PAIR(arm, TEXT("", NO_RANGE),
-     "Its robots are arms of six joints, of these lengths: ur5, ur5e or paper. Sizes of their moves, times by what was "
-     "commanded, and how far the tools are apart, are made of that."),
-    PAIR(codec, TEXT("native", NOT_EMPTY), "What its robots speak: the name of a codec; native is docs/protocol.md."),
+     "Both robots are arms of six joints with these lengths: ur5, ur5e or paper. Gives sizes of moves, travel times "
+     "by commanded speed, and the distance of the tools."),
+    PAIR(codec, TEXT("native", NOT_EMPTY), "Codec of its robots' messages; native is docs/protocol.md."),
     {"real", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_REAL]),
-     "Who the real robot is in the words of its codec."},
+     "Name of the real robot for its codec."},
     {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
-     "The same of the virtual robot."},
+     "The same for the virtual robot."},
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Of codec mapping and sparkplug: the path of a file with rows (beside this file, else from the working "
      "directory), or the rows themselves: [docs/robots/mapping.md](robots/mapping.md)."},
     {"interface", TEXT("uagv", NOT_EMPTY), IN_PAIR(params.speaks.interface),
      "vda5050: the first level of its vehicles' topics."},
     {"mirror", TRUTH("false"), IN_PAIR(params.speaks.mirror),
-     "vda5050: the twin gets a copy of each order and instant action of the real vehicle; else its master gives it "
-     "the same orders."},
+     "vda5050: the twin gets a copy of each order and instant action of the real vehicle; otherwise its master "
+     "gives it the same orders."},
     {"turns", CHOICE("on_spot", "none|on_spot"), IN_PAIR(params.speaks.turns),
-     "vda5050: whether a vehicle turns on the spot at the beginning of an edge; else an edge is a way alone."},
+     "vda5050: whether a vehicle turns on the spot at the beginning of an edge; otherwise an edge is only a drive."},
     {"velocity_frame", CHOICE("vehicle", "vehicle|world|speed"), IN_PAIR(params.speaks.velocity_frame),
-     "vda5050: what velocities are told in: the vehicle's own frame, that of the map, or a speed alone."},
+     "vda5050: frame of the velocities: the vehicle's own, that of the map, or a speed alone."},
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
-     "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
-     "page, nothing else."},
+     "Map of the robots' world, as tandem robot --map reads it; only drawn under their tracks on the page."},
     {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),
-     "Doubt fitted values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons. A set of "
-     "such values is not promoted by Tandem."},
+     "Suspect fitted values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons. Tandem "
+     "does not promote such a set."},
     {"sync_tolerance_s", TIME("s", "0.05", 0.0, 3600.0), IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
     {"timeout_s", TIME("s", "30", 0.001, 86400.0), IN_PAIR(params.timeout_us),
@@ -178,13 +177,13 @@ static const struct option_row pair_rows[] = {
     PAIR(value_tolerance_abs, REAL("", "-1", -1.0, 1e9),
      "Values of two replies that differ by no more agree, in the value's own unit. Below 0: 0.02, of arms 0.002."),
     PAIR(value_tolerance_ratio, REAL("", "0", 0.0, 1.0),
-     "So do values, but angles, that differ by no more than this share of the larger one."),
+     "Values other than angles also agree if they differ by at most this share of the larger one."),
     PAIR(tolerances, NUMBERS(0.0, 1e9),
      "Instead of both, for values of this name (`psi_rad`) or, with a `_` in front, this unit (`_rad`): names go "
      "before units, longer ones before shorter ones. `{_rad: 0.05, _m: 0.02}`."),
     PAIR(correct, CHOICE("off", "off|after_inconsistency|each_move"),
-     "After which moves the simulator is told where the real robot stands: none; those after which the two robots' "
-     "x_m, y_m or psi_rad do not agree; each."),
+     "After which moves the simulator is told where the real robot stands: none; those after which x_m, y_m or "
+     "psi_rad of the two robots disagree; each."),
     PAIR(outstanding_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX), "Commands open at once; one more is an alarm."),
     PAIR(queue_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX),
      "Link mode: commands that wait for a busy side; one more is an alarm."),
@@ -193,7 +192,7 @@ static const struct option_row pair_rows[] = {
     {"virtual_expected", CHOICE("auto", "auto|always|never"), IN_PAIR(params.expected[SIDE_VIRTUAL]),
      "Link mode: the same for the virtual robot."},
     {"real_clock", CHOICE("wall", "wall|simulation"), IN_PAIR(params.source_clock[SIDE_REAL]),
-     "What t counts in the real robot's messages: real time, or simulated time that may run faster or slower."},
+     "Meaning of t in the real robot's messages: real time, or simulated time that may run faster or slower."},
     {"virtual_clock", CHOICE("wall", "wall|simulation"), IN_PAIR(params.source_clock[SIDE_VIRTUAL]),
      "The same for the virtual robot; an explicit sim_t in its messages needs no option."},
     {"probe_interval_s", TIME("s", "0", 0.0, 3600.0), IN_PAIR(params.probe_interval_us),
@@ -206,29 +205,29 @@ static const struct option_row pair_rows[] = {
     {"clock.jump_s", TIME("s", "0.5", 0.001, 86400.0), IN_PAIR(params.clock.jump_us),
      "A larger step of a robot's clock means that it was set."},
     PAIR(clock.drift_ppm_max, REAL("ppm", "500", 1.0, 10000.0),
-     "Largest drift that a robot's clock is believed to have."),
+     "Largest drift assumed of a robot's clock."),
 
     {"parameters.promote", CHOICE("manual", "manual|auto"), IN_PAIR(params.promote),
      "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass "
      "their checks."},
     {"parameters.form", CHOICE("auto", "absolute|relative|auto"), IN_PAIR(params.form),
      "How the simulator applies travel times: values as they are, adjust against its own start values, or as its "
-     "acknowledgements tell (which, when they do not, is absolute)."},
+     "acknowledgements say (absolute if they do not)."},
     {"parameters.propose_every", WHOLE("", "10", 1.0, 1000000.0), IN_PAIR(params.propose_every),
      "auto: moves of the real robot between two proposals."},
 
     {"calibration.method", CHOICE("auto", "ols|huber|tukey|auto"), IN_PAIR(params.method),
-     "Fit of the travel times: least squares, robust, more robust, or what the residuals ask for."},
+     "Fit of the travel times: least squares, robust, more robust, or chosen by the residuals."},
     {"calibration.motion", CHOICE("both", "both|turns|drives"), IN_PAIR(params.motion),
-     "What the moves can be: a joint only turns, a slide only drives. Arms need none, see arm."},
+     "Kinds of moves: a joint only turns, a slide only drives. Not needed for arms, see arm."},
     {"calibration.window", WHOLE("", "128", 20.0, PAIR_WINDOW_MAX), IN_PAIR(params.window),
-     "Newest moves that the fit rests on."},
+     "Number of newest moves in the fit."},
     {"calibration.publish_every", WHOLE("", "5", 1.0, 1000000.0), IN_PAIR(params.publish_every),
      "Entries between two calibration messages."},
     {"calibration.walk_ratio", REAL("", "0.003", 0.0, 1.0), IN_PAIR(params.kalman.walk_ratio),
      "Filter: how much the parameters may change from move to move, as a share of their nominal values."},
     {"calibration.gate_sd", REAL("", "2.5", 0.5, 100.0), IN_PAIR(params.kalman.gate_sd),
-     "Filter: a lap further off than this many standard deviations counts no more than one at that distance."},
+     "Filter: a lap further off than this many standard deviations counts like one at that distance."},
     {"calibration.noise_s", REAL("s", "0.05", 0.000001, 3600.0), IN_PAIR(params.kalman.noise_s),
      "Filter: standard deviation of a lap to begin with; it adapts."},
     {"calibration.nominal_angular_speed_radps", REAL("rad/s", "1", 0.0001, 1000.0),
@@ -243,17 +242,16 @@ static const struct option_row pair_rows[] = {
 
     PAIR(dynamics.model, TEXT("", NO_RANGE),
      "Model whose parameters are identified from telemetry while the robots run, as tandem identify lists them; "
-     "without it none are."),
+     "none by default."),
     PAIR(dynamics.sides, CHOICE("both", "real|virtual|both"), "Whose parameters."),
     PAIR(dynamics.method, CHOICE("auto", "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto"),
-     "Of the batch fits; auto chooses by what the samples ask for."),
+     "Method of the batch fits; auto chooses by the samples."),
     PAIR(dynamics.biases, TRUTH("false"), "Find a constant effort per axis as well."),
     PAIR(dynamics.hold, CHOICE("auto", "zoh|linear|auto"),
-     "An effort acts until the next sample (zoh), as the mean of both (linear), or as the samples tell "
-     "(auto)."),
+     "An effort acts until the next sample (zoh), as the mean of both (linear), or as the samples suggest (auto)."),
     PAIR(dynamics.promote, CHOICE("manual", "manual|auto"),
-     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its checks "
-     "and is news."),
+     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its "
+     "checks and differs."),
     PAIR(dynamics.window, WHOLE("", "3000", DYNAMICS_WINDOW_MIN, DYNAMICS_WINDOW_MAX),
      "Samples kept for a batch fit; when more come in window_s, every second or third … is kept."),
     {"dynamics.window_s", TIME("s", "150", 5.0, 86400.0), IN_PAIR(params.dynamics.window_us),
@@ -266,24 +264,24 @@ static const struct option_row pair_rows[] = {
      "A batch fit that has not ended by then is given up, with an alarm."},
     PAIR(dynamics.drift_ratio, REAL("", "0.1", 0.005, 10.0), "A change of a parameter by this share is a drift alarm."),
     PAIR(dynamics.gate_sd, REAL("", "5", 2.0, 100.0),
-     "A velocity further from the predicted one than so many standard deviations is passed over."),
+     "A velocity further from the prediction than this many standard deviations is skipped."),
     {"dynamics.gap_s", TIME("s", "1", 0.001, 3600.0), IN_PAIR(params.dynamics.gap_us),
      "Samples further apart do not follow each other."},
     {"dynamics.stale_s", TIME("s", "10", 0.001, 86400.0), IN_PAIR(params.dynamics.stale_us),
-     "Samples that were under way for longer are passed over."},
+     "Samples that took longer to arrive are skipped."},
     {"dynamics.excitation_s", TIME("s", "30", 0.1, 3600.0), IN_PAIR(params.dynamics.excitation_us),
-     "A parameter learns while the motion of so long would tell it by itself."},
+     "A parameter is updated while the motion of this long determines it by itself."},
 
     FOLLOWING(model, TEXT("", NO_RANGE),
-     "Model of both robots by which the virtual one is driven after the real one, as tandem identify lists them; "
-     "without it it is not."),
+     "Model of both robots for following, as tandem identify lists them; without it the virtual robot does not "
+     "follow."),
     FOLLOWING(active, TRUTH("false"),
-     "Drive it from the start; else when asked over HTTP. What is known of both is compared in any case."),
+     "Follow from the start; otherwise on request over HTTP. Both robots are compared in any case."),
     FOLLOWING(real, TEXT("", NO_RANGE),
-     "Parameters of the real robot to begin with: wamv, iacquabot, ur5, or name=value with commas; a batch fit that "
-     "passes goes before them."),
+     "First parameters of the real robot: wamv, iacquabot, ur5, or name=value with commas; a batch fit that passes "
+     "replaces them."),
     {"following.virtual", TEXT("", NO_RANGE), IN_PAIR(following.simulated),
-     "The same of the virtual robot; a fit, and a parameter set in force, go before them."},
+     "The same for the virtual robot; a fit, or a parameter set in force, replaces them."},
     FOLLOWING(method, CHOICE("model", "model|efforts|raw|difference|alpha_beta|ramp"),
      "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, "
      "telemetry without a model, or (ramp, for arms) the model under efforts that go on changing as they did."),
@@ -294,32 +292,31 @@ static const struct option_row pair_rows[] = {
      "Against unmodelled forces and wrong parameters."),
     FOLLOWING(observer_radps, REAL("rad/s", "8", 0.001, 500.0), "How fast the observer finds such forces."),
     FOLLOWING(pose_per_s2, REAL("1/s^2", "-1", -1.0, 1000.0),
-     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels or an arm, none for "
-     "others. "
-     "Refused where not every axis can be pushed."),
+     "Pose feedback; 0 is none. Below 0: a quarter of the bandwidth's square for a robot on wheels or an arm, none "
+     "for others. Refused if an axis has no effort."),
     FOLLOWING(blend_s, REAL("s", "0.5", 0.0, 60.0),
      "Time constant with which a jump of the effort fades, after a change."),
     FOLLOWING(vessel, TEXT("", NO_RANGE),
-     "Whose actuators push the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; without it every "
-     "axis is pushed by itself."),
+     "Actuators of the virtual robot: the thrusters of wamv or iacquabot, the joints of ur5; by default every axis "
+     "has an effort of its own."),
     FOLLOWING(limits, TEXT("", NO_RANGE),
-     "Largest effort on each axis, with commas; 0 for an axis that cannot be pushed. Without it there is no limit."),
+     "Largest effort on each axis, with commas; 0 for an axis without effort. By default there is no limit."),
     {"following.noise_sd", TEXT("", NO_RANGE), IN_PAIR(following.noise),
      "Standard deviation of each measured velocity of the real robot, with commas; 0.01 of each otherwise."},
     {"following.stale_s", TIME("s", "0.5", 0.01, 60.0), IN_PAIR(following.stale_us),
-     "No telemetry for so long: the last velocity is held."},
+     "After this long without telemetry the last velocity is held."},
     {"following.hold_s", TIME("s", "0.5", 0.0, 600.0), IN_PAIR(following.hold_us),
-     "And for so long again: it is ramped down."},
+     "After this long again it is ramped down."},
     {"following.ramp_s", TIME("s", "2", 0.01, 600.0), IN_PAIR(following.ramp_us),
-     "From there to a stop in so long."},
+     "Duration of that ramp to a stop."},
     {"following.latency_max_s", TIME("s", "1", 0.001, 60.0), IN_PAIR(following.latency_us),
-     "A sample that claims to be older counts as so old."},
+     "A sample with an older stamp counts as this old."},
     FOLLOWING(target_m, REAL("m", "0.05", 0.0, 1e6),
-     "How near the virtual robot shall be to the real one's place; 0: no target."),
-    {"following.target_s", TIME("s", "0.05", 0.0, 60.0), IN_PAIR(following.target_us), "And how near in time."},
-    FOLLOWING(target_ratio, REAL("", "0.95", 0.0, 1.0), "For this share of the samples; less is an alarm."),
+     "How near the virtual robot must be to the real one's place; 0: no target."),
+    {"following.target_s", TIME("s", "0.05", 0.0, 60.0), IN_PAIR(following.target_us), "How near it must be in time."},
+    FOLLOWING(target_ratio, REAL("", "0.95", 0.0, 1.0), "Share of the samples that must be so near; less is an alarm."),
     {"following.window_s", TIME("s", "60", 1.0, 86400.0), IN_PAIR(following.window_us),
-     "Over which fidelity is told."},
+     "Window of the fidelity."},
 };
 /* clang-format on */
 

@@ -13,8 +13,8 @@ static const char intro[] =
     "\n"
     "## Teams\n"
     "\n"
-    "Robots that share places and tools, and what they do, "
-    "[model/teams.md](model/teams.md#files):\n"
+    "Robots that share places and tools, and their work: "
+    "[model/teams.md](model/teams.md#files).\n"
     "\n"
     "```yaml\n"
     "teams:\n"
@@ -27,10 +27,9 @@ static const char intro[] =
     "    robots: {R1: {pair: r1, sequence: carry}, R2: {pair: r2, sequence: carry}}\n"
     "```\n"
     "\n"
-    "A name has 1 to 31 letters, digits, `_`, `-` or `.`, that of a team and of a pair no `.`. "
-    "Where "
-    "a map is allowed,\n"
-    "its meaning says what stands in it; it may also be a list.\n";
+    "A name has 1 to 31 letters, digits, `_`, `-` or `.`; names of teams and pairs have no "
+    "`.`.\n"
+    "If a map is allowed, its meaning says what it holds; it may also be a list.\n";
 
 void team_docs_print(FILE *out)
 {

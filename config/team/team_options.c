@@ -21,10 +21,9 @@
 
 static const struct option_row team_rows[] = {
     {"locking", CHOICE("ordered", "ordered|at_once|free"), OPTION_AT(struct team_build, params.locking),
-     "How several resources are taken: nested in the order of the file, all in one Lock, or as it comes (deadlocks are "
-     "then told, not excluded)."},
+     "How several resources are locked: nested in the order of the file, all in one Lock, or in any order (deadlocks are then reported, not excluded)."},
     {"priority_head_start_s", TIME("3", 0.0, DAY_S), OPTION_AT(struct team_build, params.head_start_us),
-     "Of one step of a robot's priority: so much earlier it counts as having asked."},
+     "Head start per step of a robot's priority: it counts as having asked this much earlier."},
     {"help_backlog", WHOLE("1", 1.0, TEAM_JOBS_MAX), OPTION_AT(struct team_build, params.help_backlog),
      "Jobs of one home that wait before other robots help."},
     {"window.min_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct team_build, window.min_us),
@@ -33,11 +32,11 @@ static const struct option_row team_rows[] = {
      "A task that has not ended by then has failed; without it none does."},
     {"window.poll_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_build, window.poll_us),
      "Tasks are looked at this often, from min_s on; 0: they end when they say so."},
-    {"windows", BY_HAND, "Instead of window, of single tasks: what they do not say is as in window."},
+    {"windows", BY_HAND, "Time windows of single tasks; keys that they lack are those of window."},
     {"resources", BY_HAND, "What robots share; their order is that of nesting."},
     {"positions", BY_HAND, "Where tasks go to."},
-    {"tasks", BY_HAND, "What the pair of a robot is told; a task of a sequence need not be here."},
-    {"nominal_s", BY_HAND, "How long tasks take where nothing was measured, by \"Move\" or \"Move IB\"; of all."},
+    {"tasks", BY_HAND, "Commands for the pair of a robot; a task of a sequence need not be here."},
+    {"nominal_s", BY_HAND, "Durations of tasks without measurements, by \"Move\" or \"Move IB\", for all robots."},
     {"nominal_sd_s", BY_HAND, "Standard deviation of these."},
     {"buffers", BY_HAND, "Lists of parts, by the names of the buffers in which they lie."},
     {"robots", BY_HAND, "The robots; their order breaks ties. Required."},
@@ -51,13 +50,13 @@ static const struct option_row resource_rows[] = {
     {"capacity", WHOLE("1", 1.0, TEAM_CAPACITY_MAX), OPTION_AT(struct team_resource_params, capacity),
      "How many robots may hold it at once."},
     {"lease_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_resource_params, lease_us),
-     "Silence of its owner that ends the lease; 0: none does."},
+     "Silence of its owner that ends the lease; 0: never."},
     {"on_lost", CHOICE("hold", "hold|release"), OPTION_AT(struct team_resource_params, on_lost),
-     "What becomes of it then: it stays occupied until a person frees it, or is free after delay_s."},
+     "What happens then: it stays occupied until a person frees it, or it is free after delay_s."},
     {"on_error", CHOICE("hold", "hold|release"), OPTION_AT(struct team_resource_params, on_error),
      "The same when its owner fails."},
     {"delay_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_resource_params, delay_us),
-     "From its being freed by error, loss or a person to its next grant."},
+     "Time from its release by error, loss or a person to its next grant."},
 };
 
 static const struct option_row position_rows[] = {
@@ -78,7 +77,7 @@ static const struct option_row task_rows[] = {
     {"safe", TRUTH("false"), OPTION_AT(struct task_values, params.safe),
      "After it the robot stands outside every zone: an UnLock may follow."},
     {"nominal_s", TIME("", 0.001, LONG_S), OPTION_AT(struct task_values, mean_us),
-     "How long it takes where nothing was measured and nominal_s of the robot or team says nothing."},
+     "Duration without measurements, if nominal_s of the robot or team has none."},
     {"nominal_sd_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct task_values, sd_us), "Standard deviation of that."},
 };
 
@@ -101,7 +100,7 @@ static const struct option_row robot_rows[] = {
      "Steps of priority_head_start_s."},
     {"start_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct robot_values, params.start_us),
      "When it begins, after the team's start."},
-    {"nominal_s", BY_HAND, "How long its tasks take where nothing was measured, by \"Move\" or \"Move IB\"."},
+    {"nominal_s", BY_HAND, "Durations of its tasks without measurements, by \"Move\" or \"Move IB\"."},
     {"nominal_sd_s", BY_HAND, "Standard deviation of these."},
 };
 
@@ -110,7 +109,7 @@ static const struct option_row job_rows[] = {
     {"seq", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, sequence), "The sequence that does it; required."},
     {"home", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, home),
      "Robot that takes it before others do; without it anybody does."},
-    {"count", WHOLE("1", 1.0, TEAM_JOBS_MAX), OPTION_AT(struct job_values, count), "So many jobs alike."},
+    {"count", WHOLE("1", 1.0, TEAM_JOBS_MAX), OPTION_AT(struct job_values, count), "Number of equal jobs."},
 };
 
 static const struct option_row take_rows[] = {
