@@ -120,10 +120,11 @@ static void test_docs(void)
     static char want[32768];
     size_t used = (size_t)snprintf(
         want, sizeof want,
-        "# Events\n\nWhat `tandem serve` says on stderr: one line an event. `error`: someone "
-        "must act; `warn`:\nsomeone should look; `info`: lifecycle; `debug`: everything else. "
-        "The rate is the most lines a\nsecond of this event; what is left out is counted in "
-        "the next line of it.\n\n| event | level | rate | meaning |\n|---|---|---|---|\n");
+        "# Events\n\n`tandem serve` writes these lines to stderr, one line per event. `error`: "
+        "someone must act;\n`warn`: someone should look; `info`: lifecycle; `debug`: everything "
+        "else. The rate is the largest\nnumber of lines a second of this event; suppressed "
+        "ones are counted in its next line.\n\n| event | level | rate | meaning "
+        "|\n|---|---|---|---|\n");
     for (int i = 0; i < LOG_EVENT_COUNT; i++) {
         char rate[16] = "";
         if (log_rows[i].rate_per_s) {
