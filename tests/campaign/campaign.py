@@ -34,6 +34,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -282,7 +283,7 @@ def format_table(spec, records):
         yield f"| {model}{record.row} | {record.runs} | {' | '.join(cells)} |"
     made = "; ".join(sorted({f"seed {r.seed}, commit {r.commit}, {r.date}" for r in shown}))
     shares = "; shares in % with exact 95 % intervals" if any(" [" in cell for cells in rows for cell in cells) else ""
-    yield f"\nCampaign `{pattern}`: {made}{shares}."
+    yield "\n" + textwrap.fill(f"Campaign `{pattern}`: {made}{shares}.", 100, break_on_hyphens=False)
 
 
 def fill_tables(text, records):

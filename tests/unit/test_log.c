@@ -121,10 +121,10 @@ static void test_docs(void)
     size_t used = (size_t)snprintf(
         want, sizeof want,
         "# Events\n\n`tandem serve` writes these lines to stderr, one line per event. `error`: "
-        "someone must act;\n`warn`: someone should look; `info`: lifecycle; `debug`: everything "
-        "else. The rate is the largest\nnumber of lines a second of this event; suppressed "
-        "ones are counted in its next line.\n\n| event | level | rate | meaning "
-        "|\n|---|---|---|---|\n");
+        "someone must act;\n`warn`: someone should look; `info`: lifecycle; `debug`: "
+        "everything else. The rate is the largest\nnumber of lines a second of this event; "
+        "suppressed ones are counted in its next line.\n\n"
+        "| event | level | rate | meaning |\n|---|---|---|---|\n");
     for (int i = 0; i < LOG_EVENT_COUNT; i++) {
         char rate[16] = "";
         if (log_rows[i].rate_per_s) {
