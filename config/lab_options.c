@@ -106,7 +106,7 @@ static const struct option_row lab_rows[] = {
     {"journal.fsync_s", TIME("s", "1", 0.0, 60.0), IN_LAB(journal.fsync_us),
      "At most this much is lost if the power fails; 0: each message is synced before it is acknowledged."},
     LAB(journal.min_free_mb, WHOLE("MB", "200", 0.0, 4000000000.0),
-     "Less space where journal, store or checkpoint are is told before there is none; 0 does not."),
+     "Less free space than this for journal, store or checkpoint is reported; 0: never."),
 
     LAB(store.file, TEXT("tandem.db", NOT_EMPTY), "SQLite database of entries, alarms and parameter sets."),
     LAB(store.commit_ms, WHOLE("ms", "100", 1.0, 10000.0),
@@ -154,7 +154,7 @@ static const struct option_row pair_rows[] = {
     {"virtual", TEXT("", NO_RANGE), IN_PAIR(params.speaks.address[SIDE_VIRTUAL]),
      "The same for the virtual robot."},
     {"mapping", OPTION_MAP, "", "", OPTION_BY_HAND,
-     "Of codec mapping and sparkplug: the path of a file with rows (beside this file, else from the working "
+     "For codec mapping and sparkplug: the path of a file with rows (next to this file, else in the working "
      "directory), or the rows themselves: [docs/robots/mapping.md](robots/mapping.md)."},
     {"interface", TEXT("uagv", NOT_EMPTY), IN_PAIR(params.speaks.interface),
      "vda5050: the first level of its vehicles' topics."},

@@ -33,14 +33,14 @@ static const struct option_row team_rows[] = {
     {"window.poll_s", TIME("0", 0.0, DAY_S), OPTION_AT(struct team_build, window.poll_us),
      "Tasks are looked at this often, from min_s on; 0: they end when they say so."},
     {"windows", BY_HAND, "Time windows of single tasks; keys that they lack are those of window."},
-    {"resources", BY_HAND, "What robots share; their order is that of nesting."},
+    {"resources", BY_HAND, "Places and tools that robots share; their order is that of nesting."},
     {"positions", BY_HAND, "Where tasks go to."},
     {"tasks", BY_HAND, "Commands for the pair of a robot; a task of a sequence need not be here."},
     {"nominal_s", BY_HAND, "Durations of tasks without measurements, by \"Move\" or \"Move IB\", for all robots."},
     {"nominal_sd_s", BY_HAND, "Standard deviation of these."},
-    {"buffers", BY_HAND, "Lists of parts, by the names of the buffers in which they lie."},
+    {"buffers", BY_HAND, "Lists of parts, by the name of their buffer."},
     {"robots", BY_HAND, "The robots; their order breaks ties. Required."},
-    {"sequences", BY_HAND, "Lists of steps, by names that are steps of others, too."},
+    {"sequences", BY_HAND, "Lists of steps, by name; a sequence may be a step of another."},
     {"jobs", BY_HAND, "List of jobs that wait at the start."},
 };
 
@@ -72,7 +72,7 @@ static const struct option_row task_rows[] = {
     {"to", CHOICE("none", "none|position"), OPTION_AT(struct task_values, params.to_position),
      "position: its value is one, the robot turns and drives there."},
     {"op", TEXT(NO_RANGE), OPTION_AT(struct task_values, params.op),
-     "Operation that the pair is told; without it the task is of simulations only."},
+     "Operation of the command to the pair; without it the task is for simulations only."},
     {"payload", BY_HAND, "Other members of that command; {arg} in a text is the task's value."},
     {"safe", TRUTH("false"), OPTION_AT(struct task_values, params.safe),
      "After it the robot stands outside every zone: an UnLock may follow."},
@@ -91,11 +91,11 @@ static const struct option_row robot_rows[] = {
     {"pair", TEXT(NO_RANGE), OPTION_AT(struct robot_values, params.pair),
      "Pair of the lab that does its tasks, in link mode; without it the robot is of simulations only."},
     {"sequence", TEXT(NO_RANGE), OPTION_AT(struct robot_values, sequence),
-     "What it does; without it, it takes jobs, or locks and unlocks by itself."},
+     "Its sequence; without one it takes jobs, or locks and unlocks by itself."},
     {"cycles", WHOLE("1", 1.0, 4294967295.0), OPTION_AT(struct robot_values, params.cycles),
-     "How often it does its sequence."},
+     "Repetitions of its sequence."},
     {"handles", BY_HAND, "List of the parts that it can handle; without it, all."},
-    {"positions", BY_HAND, "Where it goes to instead, by names of positions: what they do not say is as there."},
+    {"positions", BY_HAND, "Positions of its own, by name; keys that they lack are the team's."},
     {"priority", WHOLE("0", 0.0, 1000.0), OPTION_AT(struct robot_values, params.priority),
      "Steps of priority_head_start_s."},
     {"start_s", TIME("0", 0.0, LONG_S), OPTION_AT(struct robot_values, params.start_us),
@@ -105,7 +105,7 @@ static const struct option_row robot_rows[] = {
 };
 
 static const struct option_row job_rows[] = {
-    {"part", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, part), "The part that it is about; required."},
+    {"part", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, part), "Part of the job; required."},
     {"seq", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, sequence), "The sequence that does it; required."},
     {"home", TEXT(NOT_EMPTY), OPTION_AT(struct job_values, home),
      "Robot that takes it before others do; without it anybody does."},
@@ -117,30 +117,30 @@ static const struct option_row take_rows[] = {
     {"none", CHOICE("end", "end"), OPTION_AT(struct take_values, none),
      "Without a part that the robot handles its sequence ends."},
     {"retry_s", TIME("", 0.001, DAY_S), OPTION_AT(struct take_values, retry_us),
-     "Instead: look again after so long."},
+     "Look again after this time instead."},
 };
 
 static const struct option_row meet_rows[] = {
-    {"name", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, name), "Of the meeting; required."},
+    {"name", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, name), "Name of the meeting; required."},
     {"robots", WHOLE("", 2.0, TEAM_ROBOTS_MAX), OPTION_AT(struct meet_values, robots),
      "How many must be there; required."},
 };
 
 static const struct option_row together_rows[] = {
-    {"name", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, name), "Of the meeting; required."},
+    {"name", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, name), "Name of the meeting; required."},
     {"robots", WHOLE("", 2.0, TEAM_ROBOTS_MAX), OPTION_AT(struct meet_values, robots),
      "How many must be there; required."},
-    {"task", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, task), "What they do at once; required."},
+    {"task", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, task), "Task that they do together; required."},
     {"to", TEXT(NOT_EMPTY), OPTION_AT(struct meet_values, to), "That task's value."},
 };
 
 static const struct option_row repeat_rows[] = {
-    {"times", WHOLE("", 1.0, 1000000.0), OPTION_AT(struct repeat_values, times), "How often; without it, for ever."},
-    {"steps", BY_HAND, "What is repeated; required."},
+    {"times", WHOLE("", 1.0, 1000000.0), OPTION_AT(struct repeat_values, times), "Number of repetitions; for ever by default."},
+    {"steps", BY_HAND, "Steps that are repeated; required."},
 };
 
 static const struct option_row if_rows[] = {
-    {"part", BY_HAND, "The part in hand that is asked for, or a list of them; required."},
+    {"part", BY_HAND, "Part in hand to test for, or a list of parts; required."},
     {"then", BY_HAND, "Steps when it is."},
     {"else", BY_HAND, "Steps when it is not."},
 };
