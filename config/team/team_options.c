@@ -21,7 +21,8 @@
 
 static const struct option_row team_rows[] = {
     {"locking", CHOICE("ordered", "ordered|at_once|free"), OPTION_AT(struct team_build, params.locking),
-     "How several resources are locked: nested in the order of the file, all in one Lock, or in any order (deadlocks are then reported, not excluded)."},
+     "How several resources are locked: nested in the order of the file, all in one Lock, or in any order "
+     "(deadlocks are then reported, not excluded)."},
     {"priority_head_start_s", TIME("3", 0.0, DAY_S), OPTION_AT(struct team_build, params.head_start_us),
      "Head start per step of a robot's priority: it counts as having asked this much earlier."},
     {"help_backlog", WHOLE("1", 1.0, TEAM_JOBS_MAX), OPTION_AT(struct team_build, params.help_backlog),
@@ -135,7 +136,8 @@ static const struct option_row together_rows[] = {
 };
 
 static const struct option_row repeat_rows[] = {
-    {"times", WHOLE("", 1.0, 1000000.0), OPTION_AT(struct repeat_values, times), "Number of repetitions; for ever by default."},
+    {"times", WHOLE("", 1.0, 1000000.0), OPTION_AT(struct repeat_values, times),
+     "Number of repetitions; for ever by default."},
     {"steps", BY_HAND, "Steps that are repeated; required."},
 };
 
