@@ -153,7 +153,9 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     }
     if (o->prefix) {
         uint64_t random = 0;
-        (void)getrandom(&random, sizeof random, 0);
+        if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+            random = (uint64_t)lab_clock_now_us(); /* no generator: unlike the last program's */
+        }
         (void)snprintf(client->marker, sizeof client->marker, "\"client %016" PRIx64 "\"",
                        random);
         char topic[1024];

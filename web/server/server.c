@@ -112,11 +112,12 @@ static int socket_of(struct MHD_Connection *connection)
     return info ? info->connect_fd : -1;
 }
 
+/* note_connection() sets it before anything else is heard of a connection. */
 static struct link *link_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
+    return info->socket_context;
 }
 
 static void free_exchange(struct link *link)

@@ -52,7 +52,7 @@ uint32_t draw_index(uint32_t count)
     return (uint32_t)(random_uniform(&world->random) * count);
 }
 
-static void tell(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void tell(const char *format, va_list arguments)
 {
     (void)fprintf(stderr, "seed %llu, %.6f s: ", (unsigned long long)world->options.seed,
                   (double)world->t_us / SECOND_US);
