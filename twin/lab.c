@@ -446,7 +446,7 @@ static void fire_team(struct lab *lab, size_t team, const struct effects *fx)
     end_crew_step(&s);
 }
 
-/* away_us > 0: the deadline passed while nobody listened, for up to so long. */
+/* away_us > 0: the deadline passed while nobody listened, for this time at most. */
 static void fire_pair(struct lab *lab, uint32_t i, int64_t away_us, const struct effects *fx)
 {
     const uint16_t team = lab->member[i].team;

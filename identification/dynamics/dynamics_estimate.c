@@ -38,8 +38,8 @@ static bool is_usable(const struct dynamics_fit *fit)
            estimate_is_whole(fit);
 }
 
-/* By simulation, with what is left of it; from the second round on from where the first one
- * ended. */
+/* Fits by simulation and finds its residuals. From the second round on the search starts where
+ * the first one ended. */
 static enum status simulate_samples(struct rounds *r, bool *found)
 {
     struct search_report report;

@@ -16,24 +16,27 @@ static const double R2_MIN = 0.5;
 /* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
  * biased then, that of output error is not. */
 static const double NEARLY_WHITE = 0.1;
-/* On joints that stick or are controlled, of residuals next to each other: 0.95 and more. */
+/* Correlation of neighbouring residuals from which on a joint counts as sticking or controlled:
+ * such joints show 0.95 and more. */
 static const double STICKS_FROM = 0.5;
-/* Of all parameters together: right fits are doubted so often. */
+/* The test of all parameters together doubts this share of right fits (three sigma). */
 static const double HAUSMAN_CHANCE = 0.0027;
-static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
-/* pem looks for the delay this many standard errors around that of output error, and so many
- * periods at least. */
+/* The rms of simulated residuals may be this much larger. */
+static const double WORSE_RATIO = 1.2;
+/* pem searches the delay within this many standard errors of that of output error, and within
+ * this many periods at least. */
 static const double DELAY_ERRORS = 10.0;
 static const double DELAY_PERIODS = 4.0;
-/* A tenth of a second for simulation. */
+/* Simulating this many samples takes a tenth of a second. */
 enum { PART_SAMPLES = 6000 };
-/* Of the standard deviation that equations leave: with rests, and without. */
+/* Rests mislead where they raise the standard deviation of the equations' residuals by this
+ * factor. */
 static const double RESTS_RATIO = 2.0;
-/* For a slope, in periods to either side. */
+/* A slope is taken between delays this many periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
-/* From an output-error fit, which it gives back where that has no value for every parameter or
- * pem cannot be computed. */
+/* Fits pem from an output-error fit. It returns that fit where a parameter has no value, or pem
+ * cannot be computed. */
 static enum status fit_prediction(const struct estimate_job *job,
                                   const struct dynamics_fit *from, struct dynamics_fit *fit,
                                   struct search_report *report)
@@ -145,8 +148,8 @@ static bool doubt_axes(const struct contest *c, const struct search_report *othe
     return false;
 }
 
-/* What speaks against pem although it found an end: that what disturbs this robot is not of the
- * kind that pem knows. */
+/* Finds what speaks against pem although it converged: the disturbance is then not of the kind
+ * that pem models. */
 static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     struct search_report other;
@@ -237,9 +240,9 @@ static enum status regress_motion(const struct estimate_job *job, struct dynamic
     return st == STATUS_E_NOMEM ? st : STATUS_OK;
 }
 
-/* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
- * more friction; where a controller drives it, what disturbs it comes back through the efforts.
- */
+/* Simulation is biased in two cases. A simulated joint creeps where dry friction holds the real
+ * one, and the fit makes up for that with more friction. Where a controller drives the joint,
+ * disturbances come back through the efforts. */
 static enum status prefer_regression(const struct estimate_job *job, enum dynamics_method start,
                                      struct dynamics_fit *fit)
 {
@@ -323,7 +326,8 @@ static enum status choose_method(const struct estimate_job *job, struct dynamics
     return STATUS_OK;
 }
 
-/* By how much estimates of weak_iv grow with a delay, in a second, from those of a part. */
+/* Estimates on a part of the recording how much the values of weak_iv grow for each second of
+ * delay. */
 static enum status find_slope(const struct contest *c, const struct dynamics_options *options,
                               double slope[DYNAMICS_P_MAX])
 {

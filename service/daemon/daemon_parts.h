@@ -53,7 +53,7 @@ MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
 /* mqtt_client_stop() of what was started. */
 void gateway_leave(struct daemon *daemon, int timeout_ms);
 void gateway_close(struct daemon *daemon);
-/* Any thread: the process stood still for so long. Note it in the journal before what the
+/* Any thread: the process stood still for this time. Note it in the journal before what the
  * broker sent meanwhile, unless a message has come since. */
 void gateway_note_frozen(void *daemon, int64_t silent_us);
 
@@ -113,7 +113,7 @@ struct outbox_counts {
     uint64_t overruns; /* of efforts, so late that the next one replaces them: not sent */
 };
 
-/* After a run that did not stop in good order, numbers go on higher by so many: by more than it
+/* After a run that did not stop in good order, numbers go on this much higher: by more than it
  * can have published without having synced their lines. Those wait for the store, which takes
  * the lines' sync with it (65 536), or it had no room for them (outbox.c: 16 384). */
 enum { OUTBOX_NUMBER_GAP = 100000 };

@@ -93,7 +93,7 @@ class Flaps(Rig):
             return 0
 
     def cut(self, cuts, seconds, after_s, seed, done):
-        """So many cuts within so many seconds, each so long after the daemon has connected, on average. Mostly the
+        """A number of cuts within a time, each some seconds after the daemon has connected, on average. Mostly the
         connection of commands alone is cut: Paho is back in a quarter of a second while another connection wakes its
         thread, else after one second. Returns early when the daemon dies."""
         draw, made, end = random.Random(seed), 0, time.monotonic() + seconds
@@ -170,7 +170,7 @@ def main():
     parser.add_argument("--after", type=float, default=0.2, help="mean time from a connection to its cut in s (%(default)s)")
     parser.add_argument("--tls", action="store_true", help="the daemon's link is encrypted")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--broken-writes", type=int, default=0, help="at least so many messages must meet a cut link")
+    parser.add_argument("--broken-writes", type=int, default=0, help="at least this number of messages must meet a cut link")
     options = parser.parse_args()
     found = play(options)
     print(json.dumps(found), flush=True)

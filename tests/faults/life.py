@@ -29,7 +29,7 @@ MODES = {"once": 1, "on": 2}
 PHASES = ("starting", "running", "stopping")
 PHASE_AT, AT_AT, HITS_AT, CALLS_AT, FIRST_BYTES = 16, 24, 32, 40, 256  # of struct page
 PAGE_BYTES = CALLS_AT + 8 * len(KINDS) + FIRST_BYTES
-HELD_S = 0.6  # so long calls go on failing after the first
+HELD_S = 0.6  # calls go on failing for this time after the first
 STARTS = 3  # before the fault is released: a supervisor starts again what ended with an error
 FILLED_BYTES, FILLS = 60000, 18  # more than one journal file takes
 # Of these a daemon without a fault counts none.

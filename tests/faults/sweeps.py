@@ -102,7 +102,7 @@ def tell(row):
 
 class Sweep:
     def __init__(self, library, jobs, path, version):
-        self.library, self.path, self.version = library, path, version
+        self.preload, self.path, self.version = library, path, version
         self.pool, self.rows = concurrent.futures.ThreadPoolExecutor(jobs), []
 
     def known(self):
@@ -115,7 +115,7 @@ class Sweep:
     def live(self, lives):
         known = self.known()
         self.rows += [known[life] for life in lives if life in known]
-        futures = [self.pool.submit(run_apart, self.library, *life) for life in lives if life not in known]
+        futures = [self.pool.submit(run_apart, self.preload, *life) for life in lives if life not in known]
         with open(self.path, "a") as out:
             for done in concurrent.futures.as_completed(futures):
                 row = {"commit": self.version, "t": round(time.time()), **done.result()}
@@ -126,7 +126,7 @@ class Sweep:
 
     def count(self):
         """How many calls of each kind a life makes: the most of three, for threads take turns as they like."""
-        counts = list(self.pool.map(lambda _: run_apart(self.library, None, None, 0), range(3)))
+        counts = list(self.pool.map(lambda _: run_apart(self.preload, None, None, 0), range(3)))
         for row in counts:
             if row["failed"] or row["deaths"] or row["lost"] or set(row["told"]):
                 sys.exit(f"a life without a fault does not hold: {row}")
@@ -159,7 +159,7 @@ def table(rows, calls, version):
 def parse():
     parser = argparse.ArgumentParser(prog="tests/faults/run.sh sweep", description=__doc__.split("\n")[0])
     parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
-    parser.add_argument("--sample", type=int, help="so many lives, drawn")
+    parser.add_argument("--sample", type=int, help="number of lives, drawn by the seed")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
     parser.add_argument("--only", nargs=3, metavar=("KIND", "MODE", "N"), help="one life")
     parser.add_argument("--jobs", type=int, default=4 * (os.cpu_count() or 2), help="lives at once (%(default)s)")
@@ -187,7 +187,7 @@ def main():
     sweep = Sweep(os.environ["IO_FAULTS_LIBRARY"], arguments.jobs, folder / "sweeps.jsonl", version)
     if arguments.only:
         kind, mode, at = arguments.only
-        row = run_apart(sweep.library, kind, mode, int(at))
+        row = run_apart(sweep.preload, kind, mode, int(at))
         tell(row)
         return sys.exit(not held(row))
     calls = sweep.count()

@@ -14,19 +14,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct fixture fixture;
 static struct web *web;
 
-static void stop(void)
+static void stop_server(void)
 {
     web_stop(web);
     assert(atomic_load(&fixture.acquired) == 0 && atomic_load(&fixture.uploads) == 0);
     fixture_close(&fixture);
 }
 
-static void start(void)
+static void start_server(void)
 {
     if (!web) {
         fixture_open(&fixture, 4);
         web = fixture_serve(&fixture, "t", 1);
-        (void)atexit(stop);
+        (void)atexit(stop_server);
     }
 }
 
@@ -42,7 +42,7 @@ static void check_answer(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    start();
+    start_server();
     const int fd = http_connect(web_port(web));
     assert(fd >= 0);
     (void)http_send(fd, (const char *)data, size);

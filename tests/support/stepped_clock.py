@@ -18,8 +18,8 @@ PRELOAD = pathlib.Path(os.environ["SOURCE"]) / "tests/support/stepped_clock_prel
 
 class SteppedClock:
     def __init__(self, folder):
-        self.file, self.library = pathlib.Path(folder) / "stepped_clock", pathlib.Path(folder) / "stepped_clock.so"
-        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", self.library, PRELOAD], check=True)
+        self.file, self.preload = pathlib.Path(folder) / "stepped_clock", pathlib.Path(folder) / "stepped_clock.so"
+        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", self.preload, PRELOAD], check=True)
         self.file.write_bytes(bytes(16))
         with open(self.file, "r+b") as opened:
             self.shift = mmap.mmap(opened.fileno(), 16)
@@ -39,7 +39,7 @@ class SteppedClock:
         """For the children that are started meanwhile."""
         before = dict(os.environ)
         sanitizer = ":".join(filter(None, [before.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
-        os.environ.update(LD_PRELOAD=str(self.library), STEPPED_CLOCK=str(self.file), ASAN_OPTIONS=sanitizer)
+        os.environ.update(LD_PRELOAD=str(self.preload), STEPPED_CLOCK=str(self.file), ASAN_OPTIONS=sanitizer)
         try:
             yield
         finally:

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preloaded_clock.h"
+
 struct shift {
     _Atomic int64_t wall_ns, slept_ns;
 };
@@ -60,23 +62,4 @@ int clock_gettime(clockid_t clock, struct timespec *t)
         *t = (struct timespec){ns / second_ns, ns % second_ns};
     }
     return status;
-}
-
-int gettimeofday(struct timeval *restrict t, void *restrict zone)
-{
-    struct timespec now;
-    (void)zone;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    *t = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
-    return 0;
-}
-
-time_t time(time_t *t)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (t) {
-        *t = now.tv_sec;
-    }
-    return now.tv_sec;
 }

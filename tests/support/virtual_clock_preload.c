@@ -40,6 +40,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "preloaded_clock.h"
+
 #define NEVER     VIRTUAL_CLOCK_NEVER
 #define SECOND_NS INT64_C(1000000000)
 
@@ -118,25 +120,6 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     }
     *t = as_timespec(now_ns() + ahead_ns);
     return 0;
-}
-
-int gettimeofday(struct timeval *restrict t, void *restrict zone)
-{
-    struct timespec now;
-    (void)zone;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    *t = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
-    return 0;
-}
-
-time_t time(time_t *t)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (t) {
-        *t = now.tv_sec;
-    }
-    return now.tv_sec;
 }
 
 int timespec_get(struct timespec *t, int base)

@@ -250,7 +250,7 @@ static void fault_clock(void)
     sim_tell("wall clock stepped by %.3f s", s);
 }
 
-static void freeze(void)
+static void freeze_process(void)
 {
     const double s = chance(0.5) ? draw(0.0, 2.0) : draw_mean(20.0);
     world->frozen_until_us = after_s(s);
@@ -276,7 +276,7 @@ static void run_faults(void)
     } else if (kind == 6 && t->clock) {
         fault_clock();
     } else if (kind == 7 && schedule_runs()) {
-        freeze();
+        freeze_process();
     } else if (kind < 10 && t->robots) {
         kill_robot((int)draw_index(ROBOTS));
     } else if (t->broker && world->broker.up) {

@@ -30,7 +30,7 @@ bool broker_topic_fits(const char *filter, const char *topic)
 
 /* ---- the daemon's session ---- */
 
-static void enqueue(const struct sim_message *m)
+static void add_waiting(const struct sim_message *m)
 {
     struct broker_memory *b = &world->broker.now;
     if (b->count == QUEUE_MAX) {
@@ -103,7 +103,7 @@ static void send_retained(const char *filter)
         (void)snprintf(m.topic, sizeof m.topic, "tandem/v1/%s/connection", topic_names[robot]);
         if (text[0] && broker_topic_fits(filter, m.topic)) {
             m.bytes = (uint16_t)snprintf(m.payload, sizeof m.payload, "%s", text);
-            enqueue(&m);
+            add_waiting(&m);
         }
     }
     broker_pump();
@@ -204,7 +204,7 @@ void broker_publish(const char *topic, const char *payload, int qos, bool retain
         if (command >= 0 && strstr(topic, "1/command")) {
             world->commands[command].accepted = true;
         }
-        enqueue(&m);
+        add_waiting(&m);
         broker_pump();
     } else if (granted >= 0 && link_is_up(LINK_MAIN)) {
         m.qos = 0;

@@ -204,7 +204,7 @@ struct reading {
     uint64_t seq, last;
 };
 
-static bool take_row(void *context, const struct store_row *row)
+static bool add_row(void *context, const struct store_row *row)
 {
     struct reading *r = context;
     r->seq = row->seq;
@@ -229,7 +229,7 @@ static void read_store(const char *path, struct reading *r)
         uint64_t before = 0;
         do {
             before = r->seq;
-            status = store_since(reader, kinds[k], before, STORE_PAGE_MAX, take_row, r, &err);
+            status = store_since(reader, kinds[k], before, STORE_PAGE_MAX, add_row, r, &err);
         } while (status == STATUS_OK && r->seq != before);
     }
     if (status != STATUS_OK) {
@@ -243,7 +243,7 @@ struct replaying {
     struct lab_params params;
 };
 
-static void take_effect(void *context, const struct effect *effect)
+static void add_effect(void *context, const struct effect *effect)
 {
     struct replaying *r = context;
     const char *pair = lab_name(&r->params, effect->pair);
@@ -264,7 +264,7 @@ static void take_effect(void *context, const struct effect *effect)
 static void replay_journal(const struct lab_file *lab, struct replaying *out)
 {
     static const struct journal_position beginning = {0, 0};
-    const struct effects effects = {take_effect, out};
+    const struct effects effects = {add_effect, out};
     struct journal_reader *reader = NULL;
     struct replay *replay = NULL;
     struct journal_line line;
@@ -314,7 +314,7 @@ static size_t key_bytes(const char *line)
     return n;
 }
 
-static void compare(struct lines *store, struct lines *replay)
+static void compare_store(struct lines *store, struct lines *replay)
 {
     size_t a = 0;
     size_t b = 0;
@@ -365,7 +365,7 @@ void ledger_judge(const char *lab_path)
     read_store(lab.store.file, &stored);
     replay_journal(&lab, &replayed);
     judge_commands();
-    compare(&stored.lines, &replayed.lines);
+    compare_store(&stored.lines, &replayed.lines);
     free_lines(&stored.lines);
     free_lines(&replayed.lines);
     lab_file_free(&lab);

@@ -207,7 +207,7 @@ static int32_t find_command(const char *text)
     return id ? (int32_t)strtol(id + 7, NULL, 10) : -1;
 }
 
-static void answer(const struct packet *to, enum packet_kind kind)
+static void answer_packet(const struct packet *to, enum packet_kind kind)
 {
     struct packet *p = make_packet(to->handle, kind);
     p->success = to->success;
@@ -221,7 +221,7 @@ static void connect_arrives(struct packet *p)
 {
     struct link *l = &links[p->handle->link];
     if (!world->broker.up) {
-        answer(p, PACKET_REFUSED);
+        answer_packet(p, PACKET_REFUSED);
         return;
     }
     if (l->handle) {
@@ -249,7 +249,7 @@ static void publish_arrives(struct packet *p)
         sim_trace(topic, p->text, p->bytes);
     }
     if (p->message.qos > 0) {
-        answer(p, PACKET_SENT);
+        answer_packet(p, PACKET_SENT);
     }
 }
 
@@ -273,7 +273,7 @@ static void arrive(struct packet *p)
                 broker_unsubscribed(filter + 1);
             }
         }
-        answer(p, PACKET_SUBACK);
+        answer_packet(p, PACKET_SUBACK);
         break;
     case PACKET_PUBLISH:
         publish_arrives(p);
