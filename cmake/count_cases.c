@@ -1,7 +1,7 @@
 /* count_cases.c - `tandem replay` alone, for a build that counts what a run does (flags.cmake). */
 #include <gsl/gsl_errno.h>
 
-#include "service/cli/commands.h"
+#include "service/tool/commands.h"
 
 int main(int argc, char **argv)
 {

@@ -34,8 +34,10 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebI
   option(TANDEM_LTO "The program is optimized across its files and by what they do most" ON)
 endif()
 set(TANDEM_COUNTS "" CACHE PATH "The build that counts what a run does most: the folder for its counts")
-set(TANDEM_LTO_ROOMS base logger/message logger/codecs logger/storage twin/efsm twin/pair twin service/replay)
-set(TANDEM_COUNTED_ROOMS ${TANDEM_LTO_ROOMS} identification identification/numeric identification/travel twin/report)
+set(TANDEM_LTO_ROOMS base/text base/errors base/numbers logger/message logger/codec logger/storage twin/efsm twin/pair
+  twin service/replay)
+set(TANDEM_COUNTED_ROOMS ${TANDEM_LTO_ROOMS} identification/fit identification/numeric identification/travel
+  twin/report)
 if(TANDEM_COUNTS)
   set(TANDEM_LTO OFF)
   add_compile_options(-O0) # in the other rooms nothing is counted

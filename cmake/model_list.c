@@ -2,13 +2,13 @@
  *
  *     model_list OUT.js
  *
- * The rows of twin/models/models.h: a name, what is found, and which sort of recording a model
+ * The rows of identification/model/models.h: a name, what is found, and which sort of recording a model
  * is fitted to.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 static const char *const data[MODEL_DATA_COUNT] = {[MODEL_OF_MOTION] = "motion",
                                                    [MODEL_OF_MOVES] = "moves",

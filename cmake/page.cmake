@@ -15,7 +15,7 @@ add_custom_command(OUTPUT ${page_build}/machines.html DEPENDS machine_diagrams
   COMMAND ${DOT} -Tsvg ${page_build}/machines.dot > ${page_build}/machines.html VERBATIM)
 # The models that recordings are fitted to, nor does a new one of these.
 add_executable(model_list cmake/model_list.c)
-target_link_libraries(model_list PRIVATE tandem_twin_models tandem_flags)
+target_link_libraries(model_list PRIVATE tandem_identification_model tandem_flags)
 add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js
     VERBATIM)
 list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html ${page_build}/models.js)
@@ -31,4 +31,4 @@ target_include_directories(page_table PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(page_table PRIVATE tandem_flags)
 add_custom_command(OUTPUT ${page_build}/page_files.c DEPENDS page_table ${page_files} ${page_gzip}
   COMMAND page_table ${page_build}/page_files.c ${page_files} VERBATIM)
-target_sources(tandem_web_resources PRIVATE ${page_build}/page_files.c)
+target_sources(tandem_web_resource PRIVATE ${page_build}/page_files.c)

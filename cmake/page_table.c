@@ -2,7 +2,7 @@
  *
  *     page_table OUT.c FILE...
  *
- * writes OUT.c, which defines what web/resources/page.h declares. Each FILE stands in the table
+ * writes OUT.c, which defines what web/resource/page.h declares. Each FILE stands in the table
  * under the last part of its path, and its compressed form is read from a file of that name
  * with .gz, in the folder of OUT.c.
  */
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 enum { PATH_BYTES_MAX = 1024, NAME_BYTES_MAX = 31 /* as web/http/routes.h has it */ };
 
@@ -111,7 +111,7 @@ static bool write_all(FILE *out, const char *folder, char **paths, int count)
     struct row *rows = calloc((size_t)count, sizeof *rows);
     bool ok = rows != NULL;
     (void)fprintf(out,
-                  "/* Made by cmake/page_table.c. */\n#include \"web/resources/page.h\"\n");
+                  "/* Made by cmake/page_table.c. */\n#include \"web/resource/page.h\"\n");
     for (int i = 0; ok && i < count; i++) {
         ok = write_file(out, folder, paths[i], i, &rows[i]);
     }

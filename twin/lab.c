@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/status.h"
-#include "twin/models/models.h"
+#include "base/numbers/hash.h"
+#include "base/errors/status.h"
+#include "identification/model/models.h"
 
 /* What has a deadline. */
 static size_t count_all(const struct lab_params *p)

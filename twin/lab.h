@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/codecs/codecs.h"
-#include "twin/crew/crew.h"
+#include "logger/codec/codecs.h"
+#include "twin/team/live/crew.h"
 #include "twin/following/pair_following.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 enum { LAB_PAIRS_MAX = 100000 };
 
@@ -133,7 +133,7 @@ bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */
 /* ---- checkpoints ----
  *
  * lab_layout() tells apart how the state is laid out; it may only be loaded into a lab of the
- * same layout and options (config/lab_file.h). */
+ * same layout and options (config/labfile/lab_file.h). */
 uint64_t lab_layout(const struct lab_params *p);
 
 /* The state is saved part by part, a pair or a team each: those of a big lab take tens of

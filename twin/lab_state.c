@@ -1,10 +1,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/status.h"
+#include "base/numbers/hash.h"
+#include "base/errors/status.h"
 #include "twin/lab_parts.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 22 };

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum {
     EXPRESSION_BYTES_MAX = 8192, /* of a text */

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/constants.h"
-#include "base/edit_distance.h"
+#include "base/numbers/constants.h"
+#include "base/text/edit_distance.h"
 #include "base/expression/expression.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/numbers/number.h"
+#include "base/text/utf8.h"
 
 enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "base/expression/expression_code.h"
 #include "base/expression/expression_program.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "config/drawing/drawing_parts.h"
 #include "config/drawing/drawing_unpack.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 NAMES(drawing_kind_names, DRAWING_KIND_COUNT, "rect", "round", "ellipse", "swimlane", "rhombus",
       "hexagon", "startState", "endState", "note", "text", "edgeLabel", "group", "frame",

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "config/drawing/drawing_memory.h"
 
 enum {
@@ -42,7 +42,7 @@ enum drawing_kind {
     DRAWING_OTHER,
     DRAWING_KIND_COUNT
 };
-extern const struct names drawing_kind_names; /* base/names.h */
+extern const struct names drawing_kind_names; /* base/text/names.h */
 
 /* What a shape is taken for. */
 enum drawing_role {

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { DRAWING_MEMORY_MAX = 256 << 20 }; /* bytes */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/drawing/drawing_parts.h"
 #include "config/drawing/drawing_text.h"
 

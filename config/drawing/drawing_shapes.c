@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/drawing/drawing_parts.h"
 #include "config/drawing/drawing_text.h"
 

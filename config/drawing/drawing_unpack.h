@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "config/drawing/drawing_memory.h"
 
 enum { DRAWING_BYTES_MAX = 8 << 20 }; /* of a file, and of a page when unpacked */

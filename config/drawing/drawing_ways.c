@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/drawing/drawing_parts.h"
 
 /* A way as far as it was followed. */

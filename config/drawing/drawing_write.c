@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "config/drawing/drawing.h"
 
 enum {

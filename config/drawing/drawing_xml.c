@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "config/drawing/drawing_cells.h"
 #include "config/drawing/drawing_text.h"
 #include "config/drawing/drawing_unpack.h"

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/lab_time.h"
-#include "base/names.h"
-#include "base/number.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/lab_time.h"
+#include "base/text/names.h"
+#include "base/numbers/number.h"
 #include "logger/message/json_write.h"
 
 enum { WORD_MAX = 48 };

@@ -5,14 +5,14 @@
  * values, the Markdown page and the JSON Schema. Rows of one section stand together; a dot in a
  * path opens a section.
  */
-#ifndef CONFIG_OPTION_H
-#define CONFIG_OPTION_H
+#ifndef CONFIG_OPTIONS_OPTION_H
+#define CONFIG_OPTIONS_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum {
     OPTION_TEXT_MAX = 256,

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/edit_distance.h"
-#include "base/names.h"
-#include "base/number.h"
+#include "base/text/edit_distance.h"
+#include "base/text/names.h"
+#include "base/numbers/number.h"
 
 enum { NAME_MAX_BYTES = 48 };
 

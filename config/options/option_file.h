@@ -1,12 +1,12 @@
 /* config/options/option_file.h - from a file that people write to values, and every fault in
  * it: a table of its keys, and a function for what the table cannot say.
  */
-#ifndef CONFIG_OPTION_FILE_H
-#define CONFIG_OPTION_FILE_H
+#ifndef CONFIG_OPTIONS_OPTION_FILE_H
+#define CONFIG_OPTIONS_OPTION_FILE_H
 
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "config/options/option.h"
 #include "config/options/tree.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 
 /* --- a page ------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* config/options/option_print.h - a table of keys as a Markdown table, and as JSON Schema. */
-#ifndef CONFIG_OPTION_PRINT_H
-#define CONFIG_OPTION_PRINT_H
+#ifndef CONFIG_OPTIONS_OPTION_PRINT_H
+#define CONFIG_OPTIONS_OPTION_PRINT_H
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
 
 #include <yaml.h>
 
-#include "base/names.h"
-#include "base/utf8.h"
+#include "base/text/names.h"
+#include "base/text/utf8.h"
 
 struct frame {
     uint32_t node, last_child;

@@ -6,14 +6,14 @@
  * line and column, and as much of the tree as can be trusted is kept, so that the faults of its
  * values can be reported in the same run.
  */
-#ifndef CONFIG_TREE_H
-#define CONFIG_TREE_H
+#ifndef CONFIG_OPTIONS_TREE_H
+#define CONFIG_OPTIONS_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum { TREE_DEPTH_MAX = 16, TREE_BYTES_MAX = 8 << 20, TREE_NODES_MAX = 1000000 };
 

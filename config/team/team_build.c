@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/edit_distance.h"
-#include "base/names.h"
+#include "base/text/edit_distance.h"
+#include "base/text/names.h"
 
 #define ID_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 #define NAME_LETTERS ID_LETTERS "."

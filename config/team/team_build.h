@@ -1,11 +1,11 @@
 /* config/team/team_build.h - a team being read: the inside of team_file, for its own files
  * alone. */
-#ifndef CONFIG_TEAM_BUILD_H
-#define CONFIG_TEAM_BUILD_H
+#ifndef CONFIG_TEAM_TEAM_BUILD_H
+#define CONFIG_TEAM_TEAM_BUILD_H
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 #include "config/options/option_file.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 /* The arrays that grow while a team is read. */
 enum team_array {

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/team/team_values.h"
-#include "twin/discipline/team_ability.h"
-#include "twin/discipline/team_discipline.h"
+#include "twin/team/check/team_ability.h"
+#include "twin/team/check/team_discipline.h"
 
 /* --- parts ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* config/team/team_docs.h - what a team's file may say: its part of docs/config.md and of the
  * schema. */
-#ifndef CONFIG_TEAM_DOCS_H
-#define CONFIG_TEAM_DOCS_H
+#ifndef CONFIG_TEAM_TEAM_DOCS_H
+#define CONFIG_TEAM_TEAM_DOCS_H
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/team/team_values.h"
 
 /* --- memory ------------------------------------------------------------------------------ */

@@ -3,14 +3,14 @@
  *
  * docs/model/teams.md, "Files", has the language; docs/config.md its keys. Sequences within
  * sequences, conditions and loops are laid flat here. Every fault of a file is reported at
- * once, with line and column; what the discipline refuses (twin/discipline/team_discipline.h) is
+ * once, with line and column; what the discipline refuses (twin/team/check/team_discipline.h) is
  * among them.
  */
-#ifndef CONFIG_TEAM_FILE_H
-#define CONFIG_TEAM_FILE_H
+#ifndef CONFIG_TEAM_TEAM_FILE_H
+#define CONFIG_TEAM_TEAM_FILE_H
 
 #include "config/options/option_file.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 struct team_memory; /* what the parameters of one team point at */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "config/team/team_file.h"
 #include "config/team/team_values.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/team/team_values.h"
 
 /* Where a step stands, and what its faults begin with. */

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "base/lab_time.h"
-#include "base/number.h"
+#include "base/numbers/lab_time.h"
+#include "base/numbers/number.h"
 #include "config/team/team_values.h"
 
 uint16_t team_build_task(struct team_build *b, const char *name)

@@ -1,7 +1,7 @@
 /* config/team/team_values.h - what the tables of a team's keys are read into, where that is more
  * than the core's own structs: for team_file's own files alone. */
-#ifndef CONFIG_TEAM_VALUES_H
-#define CONFIG_TEAM_VALUES_H
+#ifndef CONFIG_TEAM_TEAM_VALUES_H
+#define CONFIG_TEAM_TEAM_VALUES_H
 
 #include "config/team/team_build.h"
 

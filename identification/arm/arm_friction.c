@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_matrix.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/arm/arm_friction_parts.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"

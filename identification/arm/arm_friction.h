@@ -12,7 +12,7 @@
 #define IDENTIFICATION_ARM_ARM_FRICTION_H
 
 #include "identification/arm/arm_friction_data.h"
-#include "identification/estimate.h"
+#include "identification/fit/estimate.h"
 
 enum { ARM_FRICTION_P_MAX = 10 };
 

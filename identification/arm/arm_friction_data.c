@@ -6,7 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 
 enum { COLUMNS = 1 + 3 * ARM_JOINTS };
 

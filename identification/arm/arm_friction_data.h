@@ -8,9 +8,9 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/err.h"
-#include "base/status.h"
-#include "twin/arm/arm_geometry.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
+#include "identification/geometry/arm_geometry.h"
 
 enum { ARM_FRICTION_RUNS_MAX = 1024 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "identification/arm/arm_friction_parts.h"
-#include "identification/plausible.h"
+#include "identification/fit/plausible.h"
 
 enum { INERTIA, VISCOUS, COULOMB };
 

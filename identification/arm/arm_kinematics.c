@@ -8,7 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/arm/arm_kinematics_parts.h"
 #include "identification/numeric/qr_accumulator.h"
 

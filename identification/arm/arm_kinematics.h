@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "base/status.h"
-#include "identification/estimate.h"
-#include "twin/arm/arm_geometry.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
+#include "identification/fit/estimate.h"
+#include "identification/geometry/arm_geometry.h"
 
 enum { ARM_KINEMATICS_P = 26, ARM_CORRECTIONS = 6 * ARM_JOINTS };
 _Static_assert((int)ARM_KINEMATICS_P <= (int)ESTIMATE_P_MAX, "in an estimate");

@@ -7,7 +7,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/arm/arm_kinematics_parts.h"
 
 enum { POSES = 64, ARMS_MAX = 8 };

@@ -12,8 +12,8 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/err.h"
-#include "base/status.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
 #include "identification/data/linear_model.h"
 
 enum { DATA_RUNS_MAX = 64, DATA_RUN_MIN = 8 };

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/numeric/local_polynomial.h"
 
 /* Positions on an even grid. */

@@ -6,7 +6,7 @@
  *
  * The same object serves identification (regressor rows), simulation (forward), model following
  * (inverse) and the API (names, units, signs); the models themselves are rows of a table in
- * twin/models/model.h. Units are SI. Pure: no I/O, no clock, no state.
+ * identification/model/model.h. Units are SI. Pure: no I/O, no clock, no state.
  */
 #ifndef IDENTIFICATION_DATA_LINEAR_MODEL_H
 #define IDENTIFICATION_DATA_LINEAR_MODEL_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum {
     MODEL_PARAMETERS_MAX = 16,
@@ -135,7 +135,7 @@ struct model {
     /* [axis_count x parameter_count] of enum model_entry: what is known of phi whatever the
      * motion; NULL: it is found by trying. */
     const unsigned char *pattern;
-    /* Of a model from a file: its program (twin/models/model_program.h), and the hash of its
+    /* Of a model from a file: its program (identification/model/model_program.h), and the hash of its
      * text. NULL and 0: it is built in. */
     const struct model_program *program;
     uint64_t hash;

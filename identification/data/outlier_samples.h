@@ -7,7 +7,7 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
 
 /* A copy of the set in *clean, with velocities of its own in *memory (to be freed). Three pairs

@@ -7,7 +7,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_check.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 /* Parts of the recording that differ by more than their errors are a reason for MARGINAL, with
  * the cause that the difference points to and the experiment that decides; where the difference

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 enum {
     /* Stand for a parameter: all masses by one factor; what an effort is worth, by axis. */

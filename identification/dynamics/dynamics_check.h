@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/residual_test.h"
 #include "identification/simulation/stability.h"
 

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "identification/current.h"
+#include "identification/fit/current.h"
 #include "identification/data/data_set.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 struct dynamics_comparison {
     /* Of the parameters, and behind them, at the fit's p, of the delay. */

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_linear.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 /* Linear methods directly. output_error starts from weak_iv, or from ols_sg where runs are too
  * short for a window, and also finds the delay between effort and velocity

@@ -8,7 +8,7 @@
 
 #include "identification/data/simulation.h"
 #include "identification/dynamics/row_source.h"
-#include "identification/null_space.h"
+#include "identification/fit/null_space.h"
 #include "identification/numeric/dot.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/local_polynomial.h"

@@ -11,7 +11,7 @@
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_LINEAR_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_LINEAR_H
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/dynamics/dynamics_options.h"
 
 /* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an

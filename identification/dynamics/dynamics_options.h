@@ -9,7 +9,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 struct dynamics_options {
     bool biases;    /* also a constant effort per axis */

@@ -5,7 +5,7 @@
 
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/numeric/residual_test.h"
-#include "identification/plausible.h"
+#include "identification/fit/plausible.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
 static const double INCOMPLETE_RATIO = 0.1;

@@ -6,7 +6,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_check.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 /* Add to the verdict what the data card and the checks say. limits NULL: values and times are
  * taken as they are, whatever their size. held_out may be NULL. */

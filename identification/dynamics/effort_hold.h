@@ -6,7 +6,7 @@
 #ifndef IDENTIFICATION_DYNAMICS_EFFORT_HOLD_H
 #define IDENTIFICATION_DYNAMICS_EFFORT_HOLD_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_options.h"
 

@@ -12,7 +12,7 @@
 #define IDENTIFICATION_DYNAMICS_EQUATION_PARTS_H
 
 #include "identification/data/data_set.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/simulation/stability.h"
 
 /* The parts of *stability, and what all of the set asks for, anew by the equations of a fit by

@@ -7,7 +7,7 @@
 #ifndef IDENTIFICATION_DYNAMICS_LATE_EFFORT_H
 #define IDENTIFICATION_DYNAMICS_LATE_EFFORT_H
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/dynamics/dynamics_options.h"
 
 /* The weak form with efforts as late as leaves least, in [min_s, max_s], min_s < max_s; errors

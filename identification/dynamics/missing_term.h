@@ -9,7 +9,7 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_options.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/residual_test.h"
 
 /* What one more term, of friction or of a load, would be, and what it would make of the fit. */

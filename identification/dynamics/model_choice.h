@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_linear.h"

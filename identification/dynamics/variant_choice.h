@@ -7,10 +7,10 @@
 #ifndef IDENTIFICATION_DYNAMICS_VARIANT_CHOICE_H
 #define IDENTIFICATION_DYNAMICS_VARIANT_CHOICE_H
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_options.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 enum { VARIANT_CHOICE_MAX = 16 };
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum search_stop {
     SEARCH_CONVERGED, /* the last step, or what it gained, was small */

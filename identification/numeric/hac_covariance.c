@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/numeric/dot.h"
 
 /* Neighbours more correlated than this count as if by this much. */

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { LOCAL_POLYNOMIAL_MAX = 101, LOCAL_POLYNOMIAL_ORDER_MAX = 6 };
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/numeric/svd.h"
 
 enum { ROBUST_LS_P_MAX = 8 };

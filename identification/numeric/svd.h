@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 /* Unknowns of a fit, and the right side. */
 enum { NUMERIC_COLUMNS_MAX = 30 };

@@ -7,7 +7,7 @@
 
 #include <gsl/gsl_sort.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/numeric/damped_search.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/robust_ls.h"

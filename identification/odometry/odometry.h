@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/names.h"
-#include "base/status.h"
-#include "identification/estimate.h"
+#include "base/text/names.h"
+#include "base/errors/status.h"
+#include "identification/fit/estimate.h"
 #include "identification/odometry/odometry_data.h"
 
 enum odometry_parameter {

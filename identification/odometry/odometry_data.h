@@ -13,8 +13,8 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/err.h"
-#include "base/status.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
 
 /* Poses of a run below which it is not used; as many start poses as runs are estimated. */
 enum { ODOMETRY_RUNS_MAX = 64, ODOMETRY_RUN_MIN = 8 };

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "identification/odometry/odometry_parts.h"
-#include "identification/plausible.h"
+#include "identification/fit/plausible.h"
 
 /* Of a length: known no better it is a guess, or worth improving. */
 static const double SE_RATIO_FAIL = 0.5;

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/data/linear_model.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 
 enum { ONLINE_STATES_MAX = MODEL_AXES_MAX + DYNAMICS_P_MAX };
 

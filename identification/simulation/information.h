@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/data/linear_model.h"
-#include "identification/dynamics_fit.h"
-#include "identification/null_space.h"
+#include "identification/fit/dynamics_fit.h"
+#include "identification/fit/null_space.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/svd.h"
 #include "identification/simulation/unknowns.h"

@@ -14,7 +14,7 @@
 
 #include <gsl/gsl_matrix.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"

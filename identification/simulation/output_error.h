@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/simulation/unknowns.h"
 
 /* Fit. start: parameters, then biases when asked for; finite, of any sign: what no robot can

@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/data/data_view.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/prediction_filter.h"

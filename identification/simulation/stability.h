@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/names.h"
-#include "base/status.h"
+#include "base/text/names.h"
+#include "base/errors/status.h"
 #include "identification/data/data_set.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/simulation/unknowns.h"
 
 /* Along what a recording is cut. */

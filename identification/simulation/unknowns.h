@@ -11,7 +11,7 @@
 
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/numeric/damped_search.h"
 #include "identification/numeric/residual_test.h"
 

@@ -7,8 +7,8 @@
 #ifndef IDENTIFICATION_TRAVEL_PROFILE_FIT_H
 #define IDENTIFICATION_TRAVEL_PROFILE_FIT_H
 
-#include "base/names.h"
-#include "identification/estimate.h"
+#include "base/text/names.h"
+#include "identification/fit/estimate.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/travel/travel_fit.h"
 

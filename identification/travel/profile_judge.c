@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "identification/plausible.h"
+#include "identification/fit/plausible.h"
 #include "identification/travel/travel_law.h"
 
 /* A ratio that is known no better than this is a guess. */

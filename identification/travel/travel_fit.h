@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/names.h"
-#include "identification/estimate.h"
+#include "base/text/names.h"
+#include "identification/fit/estimate.h"
 #include "identification/numeric/robust_ls.h"
 
 /* Order of beta and of every array of TRAVEL_P below. */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
-#include "identification/estimate.h"
+#include "base/errors/status.h"
+#include "identification/fit/estimate.h"
 #include "identification/travel/travel_fit.h"
 
 /* How well a fit predicts moves that it has not seen; NaN without any. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/constants.h"
-#include "identification/plausible.h"
+#include "base/numbers/constants.h"
+#include "identification/fit/plausible.h"
 
 /* A speed that is known no better than this is a guess. */
 static const double HALF_WIDTH_RATIO_MAX = 0.3;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/travel/travel_fit.h"
 #include "identification/travel/travel_law.h"

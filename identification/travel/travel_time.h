@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/travel/travel_fit.h"
 
 /* Fit n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with

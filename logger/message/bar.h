@@ -7,7 +7,7 @@
 #ifndef LOGGER_MESSAGE_BAR_H
 #define LOGGER_MESSAGE_BAR_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
 

@@ -57,7 +57,7 @@ enum codec_turns { CODEC_TURNS_NONE, CODEC_TURNS_ON_SPOT };
 enum codec_frame { CODEC_FRAME_VEHICLE, CODEC_FRAME_WORLD, CODEC_FRAME_SPEED };
 
 /* What the lab file says of a pair's robots for its codec. Each codec reads its own; a row in
- * config/lab_options.c each, and one in codec_keys of config/lab_check.c. */
+ * config/labfile/lab_options.c each, and one in codec_keys of config/labfile/lab_check.c. */
 struct codec_options {
     char pair[EVENT_PAIR_MAX];                   /* whose they are */
     char address[SIDE_COUNT][CODEC_ADDRESS_MAX]; /* "acme/amr-01"; "": none */

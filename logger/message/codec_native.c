@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/edit_distance.h"
-#include "base/hash.h"
+#include "base/text/edit_distance.h"
+#include "base/numbers/hash.h"
 #include "logger/message/payload.h"
 
 /* A count that somebody may tell; what is none is a member of his own. */

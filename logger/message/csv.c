@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/numbers/lab_time.h"
+#include "base/numbers/number.h"
+#include "base/text/utf8.h"
 #include "logger/message/message.h"
 
 /* How much of a field an error shows. */

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/status.h"
-#include "base/unit.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
+#include "base/numbers/unit.h"
 
 /* Longer lines, longer headers and more columns are errors. */
 enum {

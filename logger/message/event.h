@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/lab_time.h"
-#include "base/names.h"
+#include "base/errors/err.h"
+#include "base/numbers/lab_time.h"
+#include "base/text/names.h"
 
 enum {
     EVENT_PAIR_MAX = 32,       /* bytes of a pair's id with its NUL */

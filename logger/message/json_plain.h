@@ -2,7 +2,7 @@
 #ifndef LOGGER_MESSAGE_JSON_PLAIN_H
 #define LOGGER_MESSAGE_JSON_PLAIN_H
 
-#include "base/word.h"
+#include "base/text/word.h"
 
 /* How many of eight bytes do, up to the first that does not: each byte's upper bit is set by
  * what it must not be; what carries over from a lower byte, that byte has said before. */

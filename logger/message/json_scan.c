@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/numbers/number.h"
+#include "base/text/utf8.h"
 #include "logger/message/json_plain.h"
 
 void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsigned depth_max)

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum { JSON_SCAN_DEPTH_MAX = 64, JSON_NAME_MAX = 16 /* its NUL with it */ };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/message/json_plain.h"
 
 static void put_pieces(struct json_writer *w, const char *text, size_t bytes)

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 enum { JSON_WRITE_DEPTH_MAX = 16, JSON_WRITE_NUMBER_MAX = 32, JSON_WRITE_RECENT = 32 };
 

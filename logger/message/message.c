@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/lab_time.h"
-#include "base/utf8.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/lab_time.h"
+#include "base/text/utf8.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum {
     MESSAGE_TOPIC_MAX = 256, /* bytes of a topic with its NUL; longer ones are refused */

@@ -7,8 +7,8 @@
 #ifndef LOGGER_MESSAGE_PAYLOAD_H
 #define LOGGER_MESSAGE_PAYLOAD_H
 
-#include "base/names.h"
-#include "base/status.h"
+#include "base/text/names.h"
+#include "base/errors/status.h"
 #include "logger/message/event.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"

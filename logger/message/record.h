@@ -6,7 +6,7 @@
 #ifndef LOGGER_MESSAGE_RECORD_H
 #define LOGGER_MESSAGE_RECORD_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 
 /* Who was first, by the laps: docs/protocol.md, "Verdicts". The order is that of the reports.

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 /* clang-format off */
 static const char *const ENTRY_COLUMNS[] = {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 
 /* What is read stands behind its event. */
 struct reading {

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/err.h"
-#include "base/lab_time.h"
+#include "base/errors/err.h"
+#include "base/numbers/lab_time.h"
 
 /* A place between two lines. Plain data: it goes into checkpoints. */
 struct journal_position {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/message/message.h"
 
 static const char name_prefix[] = "journal-";

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum { JOURNAL_NAME_MAX = 48 };
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_files.h"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "logger/message/event.h"
 #include "logger/message/record.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/storage/lock.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "logger/storage/store_parts.h"
 #include "logger/storage/store_schema.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 const char *const store_schema_steps[STORE_SCHEMA_VERSION] = {
     "PRAGMA application_id = 1414415437;"

@@ -8,17 +8,17 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-#include "config/model_file.h"
+#include "config/model/model_file.h"
 #include "config/options/option_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "logger/storage/store_age.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/log.h"
-#include "service/cli/version.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
+#include "service/tool/version.h"
 #include "service/daemon/daemon_parts.h"
-#include "service/jobs/upload_jobs.h"
+#include "service/job/upload_jobs.h"
 #include "service/replay/replay.h"
 #include "web/server/server.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
-#include "config/lab_file.h"
+#include "base/errors/err.h"
+#include "config/labfile/lab_file.h"
 
 struct daemon;
 

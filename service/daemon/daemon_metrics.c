@@ -2,7 +2,7 @@
  * from the snapshot (pairs, verdicts, alarms, health). */
 #include <sys/resource.h>
 
-#include "service/cli/log.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 
 static void write_inbox(struct daemon *d, struct metrics *m)

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store_queue.h"
 #include "service/daemon/daemon.h"
@@ -17,7 +17,7 @@
 #include "service/daemon/forecasts.h"
 #include "service/daemon/views.h"
 #include "service/mqtt/mqtt_client.h"
-#include "service/robots/map_file.h"
+#include "service/sim/mission/map_file.h"
 #include "web/http/event_hub.h"
 #include "web/http/metrics.h"
 

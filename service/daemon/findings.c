@@ -2,8 +2,8 @@
 #include <time.h>
 
 #include "logger/message/json_write.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/log.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"

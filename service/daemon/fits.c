@@ -8,7 +8,7 @@
 
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
-#include "service/cli/json_file.h"
+#include "service/tool/json_file.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/report/fit_report.h"
 #include "twin/report/pair_report.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "service/daemon/inbox.h"
-#include "service/jobs/worker.h"
+#include "service/job/worker.h"
 #include "twin/lab.h"
 
 struct fits;

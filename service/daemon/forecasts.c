@@ -6,8 +6,8 @@
 
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
-#include "service/cli/lab_clock.h"
-#include "twin/crew/crew_predict.h"
+#include "service/tool/lab_clock.h"
+#include "twin/team/live/crew_predict.h"
 
 enum { LOOK_US = 20000 }; /* snapshots come every 50 ms */
 

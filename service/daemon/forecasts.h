@@ -1,7 +1,7 @@
 /* service/daemon/forecasts.h - what teams at work will do, foretold whenever something begins.
  *
  * A thread of its own looks at snapshots, makes each team's newest forecast that is wanted
- * (twin/crew/crew_predict.h) and puts it into the journal, from which the lab has it: a replay
+ * (twin/team/live/crew_predict.h) and puts it into the journal, from which the lab has it: a replay
  * finds what was foretold without foretelling it again. What was wanted before this start is
  * not made any more: it would not be of its beginning.
  */

@@ -7,7 +7,7 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 #include "logger/message/team_request.h"
-#include "service/cli/log.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/topic_list.h"

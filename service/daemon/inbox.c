@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 

@@ -86,7 +86,7 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 MUST_USE enum status inbox_take(struct inbox *inbox, struct message *message,
                                 enum inbox_kind kind);
 
-/* A line of the daemon's own, logger/codecs/codecs.h: what it is about and its payload,
+/* A line of the daemon's own, logger/codec/codecs.h: what it is about and its payload,
  * JSON. */
 void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
 /* The same, of what may as well not be taken in: STATUS_E_IO as of inbox_take(). */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "service/cli/lab_clock.h"
-#include "service/cli/log.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/replay.h"
 #include "service/replay/rows.h"

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "logger/message/codec_native.h"
-#include "service/cli/log.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
-#include "twin/crew/crew_bars.h"
+#include "twin/team/live/crew_bars.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/team_report.h"
-#include "twin/team/team_bars.h"
+#include "twin/team/step/team_bars.h"
 
 enum {
     PROBE_LATE_US = 1000000,

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/model_file.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/log.h"
+#include "config/model/model_file.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 
 enum {

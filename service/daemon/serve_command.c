@@ -9,17 +9,17 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "config/lab_file.h"
-#include "config/lab_secrets.h"
+#include "config/labfile/lab_file.h"
+#include "config/labfile/lab_secrets.h"
 #include "config/options/option_file.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/lab_argument.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/log.h"
-#include "service/cli/version.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_argument.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/log.h"
+#include "service/tool/version.h"
 #include "service/daemon/daemon.h"
-#include "service/robots/map_file.h"
+#include "service/sim/mission/map_file.h"
 #include "twin/lab.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "logger/storage/lock.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 
 /* What was computed from a pair's window, for as long as it stays, or until it has to make room
  * for another pair's: they are 40 kB, and made in a part of a millisecond. */

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/estimate_page.h"
 #include "twin/report/fit_report.h"

@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
-#include "base/err.h"
-#include "identification/current.h"
+#include "base/errors/err.h"
+#include "identification/fit/current.h"
 #include "logger/message/json_write.h"
 
 enum { CURRENT_PARTS_MAX = 6 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "logger/message/codec_native.h"
 #include "logger/storage/journal_reader.h"
 

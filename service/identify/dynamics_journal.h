@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/names.h"
+#include "base/errors/err.h"
+#include "base/text/names.h"
 #include "identification/data/data_set.h"
 #include "logger/message/event.h"
-#include "service/cli/csv_file.h"
+#include "service/tool/csv_file.h"
 
 /* Which clock stamps the rows. Of a boot's first sample: simulated time where it is told, for
  * that is the time in which a simulator moves; else the robot's clock; else arrival. Samples of

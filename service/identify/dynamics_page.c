@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "service/cli/version.h"
+#include "base/text/utf8.h"
+#include "service/tool/version.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_dynamics.h"

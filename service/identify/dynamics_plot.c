@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "service/cli/gnuplot.h"
+#include "service/tool/gnuplot.h"
 #include "service/identify/identify_dynamics.h"
 
 enum { PARTS_MAX = 2 };

@@ -7,7 +7,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"
-#include "twin/models/model.h"
+#include "identification/model/model.h"
 
 /* Some recordings and what is known of them. */
 struct identify_data {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "identification/current.h"
+#include "identification/fit/current.h"
 
 /* A number in a column: significant digits, decimals, or decimals with a sign. */
 enum page_form { PAGE_DIGITS, PAGE_DECIMALS, PAGE_SIGNED };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/cli/json_file.h"
+#include "service/tool/json_file.h"
 
 static const struct identify_way *const ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = &identify_dynamics,     [MODEL_OF_MOVES] = &identify_travel_time,

@@ -1,11 +1,11 @@
-/* service/identify/identify.h - any model of twin/models/model.h fitted to recordings, as
+/* service/identify/identify.h - any model of identification/model/model.h fitted to recordings, as
  * `tandem identify` and POST /api/v1/identify do: neither reading nor fitting knows who asked.
  */
 #ifndef SERVICE_IDENTIFY_IDENTIFY_H
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
 #include "service/identify/identify_request.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 /* Can be done what is asked for, whatever the data? The side, the roles, that what is asked is
  * for models of this sort, and what these check themselves. STATUS_E_ARG: err->where is the

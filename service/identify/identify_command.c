@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/csv_file.h"
-#include "service/cli/model_argument.h"
-#include "service/cli/progress.h"
-#include "service/cli/stop_signal.h"
+#include "base/errors/status.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_file.h"
+#include "service/tool/model_argument.h"
+#include "service/tool/progress.h"
+#include "service/tool/stop_signal.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
 

@@ -9,7 +9,7 @@
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
-#include "service/cli/gnuplot.h"
+#include "service/tool/gnuplot.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/identify.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/utf8.h"
-#include "service/cli/version.h"
-#include "twin/models/model.h"
+#include "base/text/utf8.h"
+#include "service/tool/version.h"
+#include "identification/model/model.h"
 
 struct identify_request identify_request_defaults(void)
 {

@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/err.h"
-#include "base/names.h"
-#include "identification/estimate.h"
+#include "base/errors/err.h"
+#include "base/text/names.h"
+#include "identification/fit/estimate.h"
 #include "logger/message/json_write.h"
-#include "service/cli/arguments.h"
-#include "service/cli/column_map.h"
-#include "service/cli/table.h"
+#include "service/tool/arguments.h"
+#include "service/tool/column_map.h"
+#include "service/tool/table.h"
 
 enum {
     IDENTIFY_HELD_OUT_MAX = 16,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"

@@ -7,7 +7,7 @@
 #include "identification/travel/travel_fit.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/identify_request.h"
-#include "twin/models/model.h"
+#include "identification/model/model.h"
 
 struct move_list {
     const struct identify_request *request;

@@ -3,8 +3,8 @@
 #ifndef SERVICE_MQTT_BROKER_ARGUMENTS_H
 #define SERVICE_MQTT_BROKER_ARGUMENTS_H
 
-#include "config/lab_file.h"
-#include "service/cli/arguments.h"
+#include "config/labfile/lab_file.h"
+#include "service/tool/arguments.h"
 #include "service/mqtt/mqtt_client.h"
 
 enum { BROKER_ARGUMENTS = 10 };

@@ -6,9 +6,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "logger/storage/lock.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
 
 enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum {
     MQTT_CLIENT_TOPICS_MAX = 4096, /* subscriptions of one client */

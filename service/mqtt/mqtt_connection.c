@@ -9,7 +9,7 @@
 
 #include "config/options/option_file.h"
 #include "logger/storage/lock.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
 
 enum {

@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-#include "logger/codecs/mapping.h"
+#include "logger/codec/mapping.h"
 #include "logger/storage/journal.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/lab_argument.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_argument.h"
 #include "service/replay/event_line.h"
 #include "service/replay/replay.h"
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "service/replay/threads.h"
 #include "twin/lab.h"
 

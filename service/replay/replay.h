@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "twin/lab.h"
 

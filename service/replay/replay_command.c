@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 
 #include "logger/message/record_json.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/csv_tables.h"
-#include "service/cli/lab_argument.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/progress.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_tables.h"
+#include "service/tool/lab_argument.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/progress.h"
 #include "service/replay/replay_ahead.h"
 #include "service/replay/replay_moves.h"
 #include "service/replay/replay_run.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "logger/message/json_write.h"
 
 enum { MOVES_MAX = 4000000, PAUSE_US = 1000000, GO_ON_EVERY = 256 };

@@ -12,8 +12,8 @@
 #ifndef SERVICE_REPLAY_REPLAY_MOVES_H
 #define SERVICE_REPLAY_REPLAY_MOVES_H
 
-#include "service/cli/column_map.h"
-#include "service/cli/csv_file.h"
+#include "service/tool/column_map.h"
+#include "service/tool/csv_file.h"
 #include "service/replay/replay.h"
 
 struct replay_moves {

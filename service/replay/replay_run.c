@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "service/cli/json_file.h"
+#include "base/text/utf8.h"
+#include "service/tool/json_file.h"
 #include "service/replay/pair_states.h"
 #include "service/replay/rows.h"
-#include "twin/crew/crew_bars.h"
+#include "twin/team/live/crew_bars.h"
 #include "twin/report/crew_report.h"
-#include "twin/team/team_bars.h"
+#include "twin/team/step/team_bars.h"
 
 /* Whose records of a kind are a list: pairs, and behind them teams. */
 static size_t count_names(const struct replay_run *run)

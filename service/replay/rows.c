@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "service/cli/version.h"
+#include "service/tool/version.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 /* Of memory; a record with its head must fit. */
 enum { SPOOL_BYTES = 8 << 20 };

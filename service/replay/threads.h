@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { THREADS_MAX = 64, THREADS_SOURCES_MAX = 4 };
 

@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/err.h"
-#include "config/lab_file.h"
+#include "base/errors/err.h"
+#include "config/labfile/lab_file.h"
 #include "config/team/team_file.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/json_file.h"
-#include "service/cli/progress.h"
-#include "service/cli/stop_signal.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/json_file.h"
+#include "service/tool/progress.h"
+#include "service/tool/stop_signal.h"
 #include "service/team/team_command.h"
-#include "twin/explore/team_explore.h"
+#include "twin/team/check/team_explore.h"
 
 enum { BYTES_MAX = 1 << 30, TEXT_MAX = 512, WAY_MAX = 4096, FAILURES_MAX = 64 };
 

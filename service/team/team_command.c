@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/edit_distance.h"
-#include "base/status.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
+#include "base/text/edit_distance.h"
+#include "base/errors/status.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
 
 static const struct {
     const char *name;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/cli/progress.h"
+#include "service/tool/progress.h"
 #include "service/replay/replay.h"
 
 /* The reading in progress. */

@@ -4,10 +4,10 @@
 #ifndef SERVICE_TEAM_TEAM_MEASURED_H
 #define SERVICE_TEAM_TEAM_MEASURED_H
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "twin/pair/pair.h"
-#include "twin/team/team_laps.h"
-#include "twin/team/team_predict.h"
+#include "twin/team/step/team_laps.h"
+#include "twin/team/step/team_predict.h"
 
 /* Of one robot. */
 struct team_measured_robot {

@@ -7,14 +7,14 @@
 
 #include <jansson.h>
 
-#include "config/lab_file.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/json_file.h"
-#include "service/cli/lab_clock.h"
-#include "service/cli/stop_signal.h"
+#include "config/labfile/lab_file.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/json_file.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/stop_signal.h"
 #include "service/mqtt/broker_arguments.h"
-#include "service/robots/session.h"
+#include "service/mqtt/session.h"
 #include "service/team/team_command.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/cli/progress.h"
+#include "service/tool/progress.h"
 
 /* Runs that a thread takes at a time. */
 enum { BATCH = 16 };

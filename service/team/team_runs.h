@@ -6,8 +6,8 @@
 #ifndef SERVICE_TEAM_TEAM_RUNS_H
 #define SERVICE_TEAM_TEAM_RUNS_H
 
-#include "base/err.h"
-#include "twin/team/team_statistics.h"
+#include "base/errors/err.h"
+#include "twin/team/step/team_statistics.h"
 
 enum { TEAM_RUNS_MAX = 10000000, TEAM_THREADS_MAX = 256 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 
 /* One "NAME.WHAT=VALUE". */
 struct setting {

@@ -3,8 +3,8 @@
 #ifndef SERVICE_TEAM_TEAM_SETTINGS_H
 #define SERVICE_TEAM_TEAM_SETTINGS_H
 
-#include "base/err.h"
-#include "twin/team/team_predict.h"
+#include "base/errors/err.h"
+#include "twin/team/step/team_predict.h"
 
 struct team_settings {
     struct team_params params; /* those of the file, with what was set */

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "config/team/team_file.h"
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
-#include "service/cli/gnuplot.h"
-#include "service/cli/json_file.h"
-#include "service/cli/lab_argument.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/gnuplot.h"
+#include "service/tool/json_file.h"
+#include "service/tool/lab_argument.h"
 #include "service/team/team_command.h"
 #include "service/team/team_settings.h"
 #include "service/team/team_simulate_report.h"

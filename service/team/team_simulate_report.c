@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "service/cli/gnuplot.h"
-#include "service/cli/json_file.h"
+#include "service/tool/gnuplot.h"
+#include "service/tool/json_file.h"
 
 /* ---- figures ---- */
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "service/cli/csv_tables.h"
+#include "service/tool/csv_tables.h"
 #include "service/team/team_measured.h"
 #include "service/team/team_runs.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/constants.h"
-#include "base/lab_time.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/lab_time.h"
 
 /* Ids of what comes by Modbus; their answers are told by registers, not over MQTT. */
 #define ID_STEM "modbus:"

@@ -8,7 +8,7 @@
 #ifndef SERVICE_WIRE_MODBUS_MAP_H
 #define SERVICE_WIRE_MODBUS_MAP_H
 
-#include "twin/robots/arm6.h"
+#include "twin/sim/robot/arm6.h"
 
 enum modbus_address {
     MODBUS_OUTPUTS = 1, /* bits; the next ones set and clear such */

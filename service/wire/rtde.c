@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 /* ---- numbers ------------------------------------------------------------------------------
  */

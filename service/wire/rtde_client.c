@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { NAMES_BYTES = 2048 };
 

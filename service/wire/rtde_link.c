@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 
 void rtde_link_open(struct rtde_link *l, const char *host, int port,
                     const struct rtde_wish *wish, const struct rtde_listener *listener)

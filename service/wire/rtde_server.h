@@ -9,7 +9,7 @@
 #ifndef SERVICE_WIRE_RTDE_SERVER_H
 #define SERVICE_WIRE_RTDE_SERVER_H
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "service/wire/rtde.h"
 #include "service/wire/tcp_server.h"
 

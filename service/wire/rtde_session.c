@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 /* Version of the controller that it says it is: a CB3 of 2021. */
 static const uint32_t controller[4] = {3, 15, 0, 100};

@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "web/http/address.h"
 
 enum { BACKLOG = 16, FIRST_CLIENT = 2 };

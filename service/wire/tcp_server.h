@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum {
     TCP_CLIENTS_MAX = 64,             /* one more takes the place of one that was silent … */

@@ -11,9 +11,9 @@ KNOWN = """
 identification/numeric/svd.c: unit.test_svd golden.test_mrclam system.identify
 identification/travel/travel_kalman.c: unit.test_travel_kalman unit.test_pair golden.replay.moves system.online
 twin/pair/pair.c: unit.test_pair unit.test_lab_memory golden.replay.alarms system.demo system.replay browser.views
-twin/models/diffdrive.c: unit.test_models unit.test_identify golden.replay.moves system.selftest
+identification/model/diffdrive.c: unit.test_models unit.test_identify golden.replay.moves system.selftest
 logger/message/codec_native.c: unit.test_codec golden.replay.clocks system.test_serve
-service/cli/child.c: system.demo system.document_readme
+service/tool/child.c: system.demo system.document_readme
 service/wire/rtde.c: unit.test_rtde system.bridge
 web/page/chart.js: browser.views
 tests/support/rig.py: system.arm system.online browser.views
@@ -23,13 +23,13 @@ tests/golden/replay/alarms/expected.json: golden.replay.alarms
 tests/golden/arm/modbus.json: golden.test_arm_modbus
 tests/fuzz/corpus/csv/crlf.csv: fuzz.csv
 config/mosquitto.conf: unit.test_delivery system.arm
-service/robots/robot_command.c: system.demo
+service/sim/robot/robot_command.c: system.demo
 examples/robot/python/robot.py: system.kit_clients
 docs/tutorials/follow.md: system.document_follow
 """
 # At most this share of the tests, those of the architecture apart.
 FEW = {"tests/unit/test_svd.c": 0.01, "tests/golden/replay/moves/lab.yaml": 0.03,
-       "identification/arm/arm_friction.c": 0.3, "service/machines/code_lua.c": 0.06,
+       "identification/arm/arm_friction.c": 0.3, "service/machine/code_lua.c": 0.06,
        "docs/modbus.md": 0.02, "README.md": 0.02, "CHANGELOG.md": 0.02}
 
 
@@ -57,10 +57,10 @@ def main(build):
             faults.append(f"{test}: its program is not built")
         elif not any(f.startswith(("tests/", "README", "docs/")) for part in reach.of(test) for f in part.files):
             faults.append(f"{test} does not reach its own source")
-    status = reach.select(["base/status.h"])
+    status = reach.select(["base/errors/status.h"])
     compiled = [t for t in every if t.split(".")[-2 if t[-1].isdigit() else -1].startswith("test_")]
     if sum(t in status for t in compiled) < 0.9 * len(compiled):
-        faults.append(f"base/status.h selects {len(status)} tests")
+        faults.append(f"base/errors/status.h selects {len(status)} tests")
     for file in ("tests/CMakeLists.txt", "cmake/deps.sh", "twin/no_such.c", "x" * 12):
         faults += [] if len(reach.select([file])) == len(reach.tests) else [f"{file} does not select every test"]
     if time.process_time() - start > 20:

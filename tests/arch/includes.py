@@ -12,71 +12,94 @@ import re
 import sys
 
 ROOMS = """
-base:
-base/expression: base
-logger/message: base
-logger/codecs: base logger/message
-identification/numeric: base
-identification/data: base identification/numeric
-identification: base identification/numeric identification/data
-identification/travel: base identification/numeric identification
-identification/odometry: base identification/numeric identification
-twin/efsm: base
-twin/machine: base base/expression twin/efsm
-twin/control: base twin/efsm
-twin/arm: base twin/control
-identification/arm: base identification/numeric identification twin/arm
-identification/simulation: base identification/numeric identification/data identification
-identification/dynamics: base identification/numeric identification/data identification identification/simulation
-identification/online: base identification/data identification
-twin/models: base base/expression identification/data
-twin/pair: base logger/message identification identification/travel twin/efsm twin/models twin/arm
-twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
-  twin/pair
-twin/following: base logger/message identification/data twin/efsm twin/models twin/arm twin/pair twin/dynamics
-twin/team: base logger/message identification/travel twin/efsm
-twin/discipline: base twin/team
-twin/explore: base twin/team
-twin/crew: base logger/message twin/pair twin/team twin/discipline
-twin/report: base logger/message identification/data identification identification/travel identification/odometry
-  identification/arm identification/dynamics twin/models twin/arm twin/pair twin/dynamics twin/following twin/team
-  twin/crew
-twin/robots: base base/expression logger/message twin/machine twin/efsm twin/models twin/control twin/arm
-twin/experiments: base identification/data twin/control twin/efsm twin/models twin/arm twin/following twin/robots
-twin: base logger/message twin/efsm twin/models twin/pair twin/following twin/team twin/crew logger/codecs
-logger/storage: base logger/message
-config/options: base logger/message
-config/drawing: base base/expression twin/machine
-config/team: base twin/team twin/discipline config/options
-config: base base/expression logger/message twin/machine twin/arm twin/models twin/pair twin/following twin/team twin/discipline
-  twin config/options config/drawing config/team logger/codecs
-web/http: base logger/message twin logger/storage
-web/stream: twin/arm base logger/message twin/report logger/storage web/http
-web/resources: base logger/message identification/travel twin/models twin/pair twin/team twin/crew twin/report
-  web/http web/stream logger/codecs
-web/server: base logger/storage web/http web/stream web/resources
-service/cli: base base/expression logger/message twin/models twin config config/options logger/codecs
-service/mqtt: base logger/storage config service/cli config/options logger/message
-service/wire: base logger/message twin/arm twin/robots logger/storage web/http service/cli
-service/robots: base logger/message twin/arm twin/robots logger/storage config service/cli service/mqtt service/wire
-  config/options logger/codecs
-service/machines: base base/expression logger/message twin/efsm twin/machine twin config service/cli
-service/experiments: base logger/message twin/arm twin/models twin/control twin/robots twin/experiments config
-  service/cli config/options
-service/identify: base logger/message identification/data identification identification/travel identification/odometry
-  identification/arm identification/dynamics twin/models twin/arm twin/report logger/storage service/cli
-service/replay: base logger/message twin/pair twin/team twin/report twin logger/storage config web/http service/cli
-  logger/codecs twin/crew
-service/team: base logger/message twin/pair twin/team twin/explore twin/report logger/storage config service/cli
-  service/mqtt service/robots service/replay config/team
-service/jobs: base logger/message logger/storage config web/http service/identify service/replay service/team
-  config/team
-service/daemon: base logger/message twin/dynamics twin/team twin/crew twin/report twin logger/storage config web/http
-  web/server service/cli service/mqtt service/robots service/replay service/jobs config/options logger/codecs
-service/demo: base logger/message twin/team config service/cli service/mqtt service/robots service/team
+base/text:
+base/errors: base/text
+base/numbers: base/text base/errors
+base/expression: base/text base/errors base/numbers
+logger/message: base/text base/errors base/numbers
+logger/codec: base/text base/errors base/numbers logger/message
+identification/numeric: base/text base/errors
+identification/data: base/errors identification/numeric
+identification/model: base/text base/errors base/numbers base/expression identification/data
+identification/geometry: base/errors base/numbers
+identification/fit: base/text base/errors base/numbers identification/numeric identification/data
+identification/travel: base/text base/errors base/numbers identification/numeric identification/fit
+identification/odometry: base/text base/errors base/numbers identification/numeric identification/fit
+identification/arm: base/errors base/numbers identification/numeric identification/geometry identification/fit
+identification/simulation: base/text base/errors base/numbers identification/numeric identification/data
+  identification/fit
+identification/dynamics: base/text base/errors identification/numeric identification/data identification/fit
+  identification/simulation
+identification/online: base/text identification/data identification/fit
+twin/efsm: base/errors base/numbers
+twin/machine: base/text base/errors base/numbers base/expression twin/efsm
+twin/control: base/text base/errors twin/efsm
+twin/arm: base/text base/numbers identification/geometry twin/control
+twin/pair: base/text base/errors base/numbers logger/message identification/model identification/fit
+  identification/travel twin/efsm twin/arm
+twin/dynamics: base/text base/errors base/numbers logger/message identification/data identification/model
+  identification/dynamics identification/online twin/pair
+twin/following: base/text base/errors base/numbers logger/message identification/data identification/model
+  identification/geometry twin/pair twin/dynamics
+twin/team/step: base/text base/errors base/numbers logger/message identification/travel twin/efsm
+twin/team/check: base/errors base/numbers twin/team/step
+twin/team/live: base/text base/numbers logger/message twin/pair twin/team/step twin/team/check
+twin/report: base/errors logger/message identification/data identification/model identification/geometry
+  identification/fit identification/travel identification/odometry identification/arm identification/dynamics
+  twin/pair twin/dynamics twin/following twin/team/step twin/team/live
+twin/sim/robot: base/text base/errors base/numbers base/expression logger/message identification/model twin/efsm
+  twin/machine twin/arm
+twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
+  twin/following twin/sim/robot
+twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/following
+  twin/team/step twin/team/live
+logger/storage: base/text base/errors base/numbers logger/message
+config/options: base/text base/errors base/numbers logger/message
+config/drawing: base/text base/errors base/numbers base/expression twin/machine
+config/machine: base/errors base/numbers twin/machine config/options config/drawing
+config/mapping: base/numbers logger/message logger/codec config/options
+config/model: base/text base/numbers identification/model config/options
+config/team: base/text base/numbers twin/team/step twin/team/check config/options
+config/labfile: base/text base/numbers logger/codec identification/model identification/geometry twin/following twin
+  config/options config/machine config/mapping config/model config/team
+web/http: base/text base/errors base/numbers logger/message twin logger/storage
+web/stream: base/numbers logger/message identification/geometry twin/report logger/storage web/http
+web/resource: base/numbers logger/message logger/codec identification/model twin/pair twin/team/live twin/report
+  web/http web/stream
+web/server: base/errors logger/storage web/http web/stream web/resource
+service/tool: base/text base/errors base/numbers logger/message config/options config/model config/labfile
+service/mqtt: base/text base/errors base/numbers logger/message logger/codec logger/storage config/options
+  config/labfile service/tool
+service/wire: base/errors base/numbers twin/sim/robot logger/storage web/http service/tool
+service/arm: base/errors base/numbers logger/message identification/geometry twin/arm config/options service/tool
+  service/mqtt service/wire
+service/machine: base/text base/numbers base/expression twin/machine twin config/machine service/tool
+service/sim/check: base/text base/numbers logger/message logger/codec service/tool service/mqtt
+service/sim/mission: base/text logger/message twin/sim/robot config/options config/labfile service/tool service/mqtt
+service/sim/robot: base/text base/numbers logger/message logger/codec identification/geometry twin/sim/robot
+  config/options config/machine service/tool service/mqtt service/wire service/arm service/sim/check
+  service/sim/mission
+service/sim/experiment: base/numbers logger/message identification/model twin/sim/experiment config/options
+  config/model config/labfile service/tool
+service/identify: base/text base/errors base/numbers logger/message identification/data identification/model
+  identification/fit identification/travel identification/odometry identification/arm identification/dynamics
+  twin/report logger/storage service/tool
+service/selftest: base/text base/errors base/numbers logger/message identification/model identification/fit
+  identification/travel identification/arm service/tool service/identify
+service/replay: base/text base/errors base/numbers logger/message logger/codec twin/pair twin/team/step twin/team/live
+  twin/report twin logger/storage config/labfile web/http service/tool
+service/team: base/text base/errors base/numbers twin/pair twin/team/step twin/team/check twin/report config/team
+  config/labfile service/tool service/mqtt service/replay
+service/job: base/text base/errors base/numbers logger/message logger/storage config/team config/labfile web/http
+  service/identify service/replay service/team
+service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/step twin/team/live twin/report twin
+  logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
+  service/sim/mission service/replay service/job
+service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
+service/program: base/text base/errors logger/codec config/model service/tool
 """
 # The core does no I/O: of the C library it may use these headers, of other libraries GSL.
-CORE = ("base", "logger/message", "identification", "twin")
+CORE = ("base", "logger/message", "logger/codec", "identification", "twin")
 CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
              "stdlib.h", "string.h"}
 CORE_LIBRARIES = ("gsl/",)

@@ -31,7 +31,7 @@ def replay(tandem, lines, folder):
 
 def check_codes(source, text):
     """The table of docs/protocol.md has the codes of alarms and their types, in the order of the source."""
-    record, team = ((source / path).read_text() for path in ("logger/message/record.h", "twin/team/team.h"))
+    record, team = ((source / path).read_text() for path in ("logger/message/record.h", "twin/team/step/team.h"))
     types = dict(re.findall(r'X\((ALARM_TYPE_\w+), "(\w+)"\)', record)) | {"ALARM_TYPE_STORAGE": "storage"}
     codes = [(code, types[kind]) for code, kind in re.findall(r'X\(ALARM_\w+, "(\w+)", (ALARM_TYPE_\w+)\)', record)]
     codes += [(code, "team") for code in re.findall(r'X\(TEAM_ALARM_\w+, "(\w+)"\)', team)]

@@ -5,9 +5,9 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$BUILD"
-core=$(ls libtandem_base*.a libtandem_logger_message.a libtandem_logger_codecs.a libtandem_twin*.a libtandem_identification*.a)
+core=$(ls libtandem_base*.a libtandem_logger_message.a libtandem_logger_codec.a libtandem_twin*.a libtandem_identification*.a)
 # Every source of the core is looked at.
-(cd "$SOURCE" && find base twin identification logger/message logger/codecs -name "*.c" -exec basename {} \;) | sort >"$dir/sources"
+(cd "$SOURCE" && find base twin identification logger/message logger/codec -name "*.c" -exec basename {} \;) | sort >"$dir/sources"
 for archive in $core; do ar t "$archive"; done | sed 's/\.o$//' | sort >"$dir/objects"
 cmp "$dir/sources" "$dir/objects" || { echo "these archives are not the core's sources: $core"; exit 1; }
 # Our own names are whatever the core itself defines.

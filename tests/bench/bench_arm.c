@@ -5,11 +5,11 @@
 #include <gsl/gsl_errno.h>
 #include <math.h>
 
-#include "base/constants.h"
-#include "base/random.h"
-#include "twin/arm/arm_inverse.h"
-#include "twin/robots/arm6.h"
-#include "twin/robots/robot_kinds.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
+#include "identification/geometry/arm_inverse.h"
+#include "twin/sim/robot/arm6.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum { POSES = 1000, BATCHES = 31, ARMS = 100, PERIODS = 1000, TELLS = 12 };
 

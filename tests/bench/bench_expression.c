@@ -2,7 +2,7 @@
  * blocks and one by one, a guard beside C, and what reading takes. Prints JSON lines. */
 #include <stdbool.h>
 
-#include "config/model_file.h"
+#include "config/model/model_file.h"
 #include "tests/bench/bench.h"
 
 enum { BATCHES = 31, BLOCKS = 3000, GUARDS = 300000, MODELS = 20 };

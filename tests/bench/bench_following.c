@@ -6,7 +6,7 @@
 
 #include "tests/bench/bench.h"
 #include "twin/following/pair_following.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { BATCHES = 31, STEPS = 20000, FOLLOWERS = 1000, PERIODS = 100, AXES = USV3_AXES };
 

@@ -9,7 +9,7 @@
 
 #include "identification/dynamics/dynamics_linear.h"
 #include "tests/bench/bench.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { SAMPLES = 1000000, COLUMNS = 7, BATCHES = 9, PEERS = 10 };
 

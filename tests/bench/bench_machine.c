@@ -1,6 +1,6 @@
 /* What machines of files cost: a guard, a cycle of the shipped ones on random inputs, and what
  * 200 of them at 40 Hz take of a core. Prints JSON lines. */
-#include "config/machine_file.h"
+#include "config/machine/machine_file.h"
 #include "tests/bench/bench.h"
 #include "twin/machine/machine_run.h"
 

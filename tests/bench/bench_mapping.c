@@ -1,9 +1,9 @@
 /* What a message costs that a table of the lab file describes, against one of the native protocol that says the same, in one
  * run: a reply and a sample of telemetry in JSON, and positional text. The median of the rounds' ratios; at most 2.0. */
-#include "config/lab_file.h"
-#include "config/mapping_file.h"
-#include "logger/codecs/codecs.h"
-#include "logger/codecs/mapping.h"
+#include "config/labfile/lab_file.h"
+#include "config/mapping/mapping_file.h"
+#include "logger/codec/codecs.h"
+#include "logger/codec/mapping.h"
 #include "logger/message/codec_native.h"
 #include "service/replay/replay.h"
 #include "tests/bench/bench.h"

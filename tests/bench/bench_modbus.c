@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
-#include "base/err.h"
-#include "service/cli/lab_clock.h"
+#include "base/errors/err.h"
+#include "service/tool/lab_clock.h"
 #include "service/wire/modbus_server.h"
 #include "tests/bench/bench.h"
 

@@ -1,8 +1,8 @@
 /* What an event costs in a lab of 10 000 pairs at random, against a lab of one pair in the same
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "service/replay/replay.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"

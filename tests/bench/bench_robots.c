@@ -2,7 +2,7 @@
  * in an empty plane: the median of batches, one JSON line a kind. */
 #include "tests/bench/bench.h"
 
-#include "twin/robots/robot_kinds.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum { ROBOTS = 200, STEPS = 400, BATCHES = 31 };
 

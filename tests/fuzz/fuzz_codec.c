@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"

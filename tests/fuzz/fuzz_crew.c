@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "tests/support/saved_lab.h"
 #include "twin/lab.h"
 #include "twin/report/crew_report.h"

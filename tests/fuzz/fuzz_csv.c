@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "logger/message/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

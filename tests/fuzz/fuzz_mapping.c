@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "base/text/utf8.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

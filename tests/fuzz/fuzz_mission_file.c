@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "service/robots/mission_file.h"
+#include "service/sim/mission/mission_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/experiments/experiment_file.h"
-#include "service/robots/map_file.h"
-#include "service/robots/robot_file.h"
+#include "service/sim/experiment/experiment_file.h"
+#include "service/sim/mission/map_file.h"
+#include "service/sim/robot/robot_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "service/identify/current_parameters.h"
-#include "service/robots/fleet_parts.h"
+#include "service/sim/robot/fleet_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/jobs/upload_jobs.h"
+#include "service/job/upload_jobs.h"
 #include "web/http/routes.h"
 #include "web/server/dispatch.h"
 

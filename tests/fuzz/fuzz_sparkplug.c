@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
-#include "logger/codecs/sparkplug.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
+#include "logger/codec/sparkplug.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "config/lab_file.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
 #include "logger/message/json_scan.h"
 #include "twin/lab.h"
 

@@ -6,9 +6,9 @@
 #include <gsl/gsl_linalg.h>
 #include <jansson.h>
 
-#include "base/constants.h"
-#include "base/random.h"
-#include "twin/arm/arm_inverse.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
+#include "identification/geometry/arm_inverse.h"
 
 static json_t *golden;
 static struct arm_geometry ur5;

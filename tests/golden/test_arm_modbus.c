@@ -4,8 +4,8 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "base/constants.h"
-#include "base/random.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "service/wire/modbus_map.h"
 
 static json_t *goldens;

@@ -5,8 +5,8 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "base/constants.h"
-#include "base/random.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "twin/arm/arm_move.h"
 
 static json_t *joint_moves;

@@ -5,10 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/constants.h"
-#include "base/random.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "tests/support/scratch.h"
-#include "twin/arm/arm_geometry.h"
+#include "identification/geometry/arm_geometry.h"
 
 enum { POSES = 2000, NUMBERS = 48 };
 

@@ -6,7 +6,7 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "twin/arm/arm_move.h"
 #include "twin/arm/arm_servo.h"
 

@@ -7,7 +7,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "config/options/option_file.h"
-#include "service/experiments/arm_study.h"
+#include "service/sim/experiment/arm_study.h"
 
 /* The tools' distance, mm, of the lines of config/experiments/arm.yaml; the last column knows
  * the acceleration of the set points, from the recording. The reference takes samples at 10.4

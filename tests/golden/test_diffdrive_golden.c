@@ -2,8 +2,8 @@
  * were computed independently. They use the heading at the end of each step. */
 #include "tests/support/check.h"
 
-#include "twin/robots/diffdrive_control.h"
-#include "twin/robots/robot_kinds.h"
+#include "twin/sim/robot/diffdrive_control.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 #define MM       1e-3
 #define END      1.0 /* share: the step points along its final heading */

@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 #include "identification/dynamics/dynamics_linear.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { SAMPLES = 1500, COLUMNS = 10 };
 

@@ -7,7 +7,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/motion_file.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { STEPS = 3, T = 0, POWER, LEFT, RIGHT, COLUMNS };
 

@@ -11,7 +11,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "tests/support/motion_file.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 /* One step ahead this robot looks slowest against how it moves. */
 enum { CHOSEN = 3 };

@@ -11,8 +11,8 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/numeric/local_polynomial.h"
-#include "service/cli/table.h"
-#include "twin/models/models.h"
+#include "service/tool/table.h"
+#include "identification/model/models.h"
 
 enum { ROWS_MAX = 30000, CHANNELS = 4 };
 

@@ -8,7 +8,7 @@
 
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { ROWS_MAX = 10000, COLUMNS = 10, WINDOWS = 12 };
 

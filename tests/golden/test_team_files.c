@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "tests/support/team_drive.h"
 #include "twin/report/team_report.h"
 

@@ -2,9 +2,9 @@
  * usv_*.csv, poses under steady forces, and its rows, inverse and slope against forward. */
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/models/models.h"
-#include "twin/models/usv3.h"
+#include "base/numbers/constants.h"
+#include "identification/model/models.h"
+#include "identification/model/usv3.h"
 
 enum { SUBSTEPS = 8 }; /* of the data sets */
 

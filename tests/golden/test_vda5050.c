@@ -5,8 +5,8 @@
 
 #include <stdarg.h>
 
-#include "base/hash.h"
-#include "logger/codecs/vda5050_parts.h"
+#include "base/numbers/hash.h"
+#include "logger/codec/vda5050_parts.h"
 #include "logger/message/json_scan.h"
 
 static void say(struct rig *r, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -4,7 +4,7 @@
  * free, equal messages with and without ids. */
 #include "tests/support/check.h"
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "twin/pair/delivery.h"
 
 enum { MESSAGES = 6000, IN_FLIGHT = 20, REMEMBER = 1 << 14 };

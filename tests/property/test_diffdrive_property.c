@@ -4,9 +4,9 @@
  * reply, and every arc of both machines is taken. */
 #include "tests/support/check.h"
 
-#include "twin/robots/diffdrive.h"
-#include "twin/robots/robot_kinds.h"
-#include "twin/robots/world.h"
+#include "twin/sim/robot/diffdrive.h"
+#include "twin/sim/robot/robot_kinds.h"
+#include "twin/sim/robot/world.h"
 
 enum { RUNS = 24, COMMANDS = 200, IDS_MAX = 2 * COMMANDS, BURST = 20 };
 

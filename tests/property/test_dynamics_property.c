@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { EVENTS = 3000, N = USV3_AXES, TEXT_MAX = 1 << 20 };

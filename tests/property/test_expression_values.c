@@ -3,9 +3,9 @@
  * them; what is printed reads back as the same. */
 #include "tests/support/check.h"
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "base/expression/expression_program.h"
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 enum { ROUNDS = 3000, NUMBERS = 4, TRUTHS = 2, NAMES = NUMBERS + TRUTHS, TEXT = 6000 };
 

@@ -3,8 +3,8 @@
  * can be, what is not told was not found by trying. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
-#include "config/machine_file.h"
+#include "base/numbers/random.h"
+#include "config/machine/machine_file.h"
 #include "twin/machine/machine_checks.h"
 
 enum { MUTANTS = 60, RUNS = 4, CYCLES = 150, GUARDS = 40, TRIES = 3000 };

@@ -3,8 +3,8 @@
  * command but a halt, or after a halt, is sent while one is open. */
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/robots/mission.h"
+#include "base/numbers/constants.h"
+#include "twin/sim/robot/mission.h"
 
 static struct mission mission;
 static struct mission_plan plan;

@@ -4,7 +4,7 @@
 #include "tests/support/check.h"
 
 #include "twin/control/motion_profile.h"
-#include "twin/robots/robot.h"
+#include "twin/sim/robot/robot.h"
 
 enum { RUNS = 3000, TARGETS = 5, SAMPLES = 60 };
 

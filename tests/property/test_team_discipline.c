@@ -1,7 +1,7 @@
 /* The check of a sequence against all that can happen: random sequences of locks, conditions
  * and loops are followed exactly, counters of loops and all, and must be refused where
  * something goes wrong on some way, and nowhere else. */
-#include "twin/discipline/team_discipline.h"
+#include "twin/team/check/team_discipline.h"
 
 #include "tests/support/check.h"
 

@@ -7,7 +7,7 @@
  * TANDEM_RUNS: how many teams. */
 #include "tests/support/check.h"
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "tests/support/team_random.h"
 #include "twin/report/team_report.h"
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 #include "twin/pair/pair_run.h"
 
 enum { ROUNDS = 3000, WRITTEN_MAX = 8192, DEPTH_MAX = 5 };

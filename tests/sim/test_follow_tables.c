@@ -5,8 +5,8 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/cli/json_file.h"
-#include "service/experiments/follow_study.h"
+#include "service/tool/json_file.h"
+#include "service/sim/experiment/follow_study.h"
 
 enum { STATES = 6 };
 

@@ -3,8 +3,8 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/cli/json_file.h"
-#include "service/experiments/joint_study.h"
+#include "service/tool/json_file.h"
+#include "service/sim/experiment/joint_study.h"
 
 static bool load(const char *name, struct joint_file *file)
 {

@@ -3,8 +3,8 @@
 #include "tests/support/check.h"
 
 #include "config/options/option_file.h"
-#include "service/robots/mission_file.h"
-#include "twin/robots/robot_kinds.h"
+#include "service/sim/mission/mission_file.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum { STEPS_MAX = 400000, PERIOD_US = 25000 };
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/lab_time.h"
-#include "service/cli/lab_clock.h"
+#include "base/numbers/lab_time.h"
+#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 

@@ -9,14 +9,14 @@
 #include "tests/support/check.h"
 #include "tests/support/saved_lab.h"
 
-#include "base/constants.h"
-#include "base/hash.h"
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "twin/lab.h"
-#include "twin/robots/diffdrive.h"
-#include "twin/robots/robot_kinds.h"
+#include "twin/sim/robot/diffdrive.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum {
     ROBOTS = 3,

@@ -5,7 +5,7 @@
 #include "tests/support/campaign.h"
 #include "tests/support/crew_foretell.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 
 enum { JOBS = 6, LEARNT = 4, JUDGED = 3 };
 

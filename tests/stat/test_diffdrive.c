@@ -4,9 +4,9 @@
  * generator; 0: it has none. TANDEM_RUNS: robots, default 200. */
 #include "tests/support/campaign.h"
 
-#include "base/constants.h"
-#include "twin/robots/diffdrive.h"
-#include "twin/robots/robot_kinds.h"
+#include "base/numbers/constants.h"
+#include "twin/sim/robot/diffdrive.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 #define MISMATCH    0.05 /* standard deviation of a motor's gain */
 #define SETTLE_S    0.6

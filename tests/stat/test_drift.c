@@ -6,7 +6,7 @@
  * (default 2, one of them under forces: d4 x 2); TANDEM_SHOW prints each fit. */
 #include "tests/support/campaign.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/dynamics/dynamics_change.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"

@@ -5,9 +5,9 @@
  * draws of each, default 4. */
 #include "tests/support/campaign.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/dynamics/effort_hold.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N = 3000, STEPS = 1200, FINE = 20, TONES = 4 };
 static const double DT_S = 0.01;

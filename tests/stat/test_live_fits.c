@@ -6,8 +6,8 @@
 #include "tests/support/campaign.h"
 #include "tests/support/lab_script.h"
 
-#include "base/random.h"
-#include "twin/models/models.h"
+#include "base/numbers/random.h"
+#include "identification/model/models.h"
 
 enum { PERIOD_US = 20000, FINE = 8, AXES = MODEL_AXES_MAX };
 static const int64_t BOOT_US = INT64_C(1763617674000000);

@@ -7,11 +7,11 @@
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
 
-#include "config/model_file.h"
-#include "service/experiments/experiment_file.h"
-#include "service/experiments/follow_study.h"
+#include "config/model/model_file.h"
+#include "service/sim/experiment/experiment_file.h"
+#include "service/sim/experiment/follow_study.h"
 #include "service/identify/identify.h"
-#include "service/identify/selftest_recording.h"
+#include "service/selftest/selftest_recording.h"
 
 static const struct model_row *take_file(const char *name)
 {

@@ -9,7 +9,7 @@
 #include "identification/simulation/output_error.h"
 #include "identification/simulation/prediction_error.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { P = USV3_PARAMETERS, N = USV3_AXES };
 

@@ -8,8 +8,8 @@
 
 #include <gsl/gsl_linalg.h>
 
-#include "twin/team/team_predict.h"
-#include "twin/team/team_statistics.h"
+#include "twin/team/step/team_predict.h"
+#include "twin/team/step/team_statistics.h"
 
 enum { TRIALS = 60, DRAWS = 300, DRAWS_MAX = 2000, MOVES_MAX = 200, ROBOTS = 2 };
 

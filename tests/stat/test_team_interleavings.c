@@ -3,10 +3,10 @@
  * drawn, default 100; TANDEM_SEED: which. */
 #include "tests/support/campaign.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "tests/support/team_build.h"
 #include "tests/support/team_programs.h"
-#include "twin/discipline/team_discipline.h"
+#include "twin/team/check/team_discipline.h"
 
 enum { STATES_MAX = 2000000, BYTES_MAX = 1 << 30 };
 

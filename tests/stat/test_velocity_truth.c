@@ -6,7 +6,7 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 

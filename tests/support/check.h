@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 /* |got - want| <= abs_tol + rel_tol * |want|; NaN never passes. */
 #define CHECK_NEAR(row, got, want, rel_tol, abs_tol)                                           \

@@ -5,7 +5,7 @@
 
 #include "tests/support/crew_rig.h"
 
-#include "twin/crew/crew_predict.h"
+#include "twin/team/live/crew_predict.h"
 
 enum { FORETOLD_AFTER_US = 30000 };
 

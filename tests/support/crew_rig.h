@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/record_json.h"
 #include "tests/support/team_spec.h"
 #include "twin/lab.h"

@@ -5,8 +5,8 @@
 
 #include "tests/support/check.h"
 
-#include "base/hash.h"
-#include "config/lab_file.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
 #include "logger/message/json_write.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 
 /* Parts of an event are all zero before their members are read: they may be compared as they
  * lie. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "twin/explore/team_explore.h"
+#include "twin/team/check/team_explore.h"
 
 enum { BUILD_ROBOTS = 8, BUILD_RESOURCES = 8, BUILD_STEPS = 128, BUILD_LISTS = 512 };
 

@@ -6,7 +6,7 @@
 #include "tests/support/check.h"
 
 #include "identification/travel/travel_time.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 enum { CELL_ROBOTS = 1024, CELL_STEPS = 8192, CELL_NAMES = 2048, CELL_LISTS = 8192 };
 

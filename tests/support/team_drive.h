@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "twin/team/team.h"
+#include "twin/team/step/team.h"
 
 struct team_due_event {
     int64_t t_us;

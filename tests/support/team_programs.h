@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 enum { PROGRAM_BYTES = 64, PROGRAM_HELD = 8 };
 

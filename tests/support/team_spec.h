@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "twin/team/team.h"
+#include "twin/team/step/team.h"
 
 struct team_spec {
     struct team_params p;

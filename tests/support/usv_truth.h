@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "identification/data/data_set.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { USV_SAMPLES = 1500 };
 

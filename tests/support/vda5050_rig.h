@@ -4,8 +4,8 @@
 
 #include "tests/support/check.h"
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
 #include "service/replay/replay.h"
 
 enum { TEXT_BYTES = 1 << 16 };

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
-#include "service/jobs/upload_jobs.h"
+#include "service/job/upload_jobs.h"
 #include "tests/support/web_team.h"
 #include "twin/lab.h"
 #include "web/http/metrics.h"

@@ -9,7 +9,7 @@
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
 #include "web/http/problem.h"
-#include "web/resources/page.h"
+#include "web/resource/page.h"
 
 static const char TOKEN[] = "s3cret-token";
 #define AUTH "Authorization: Bearer s3cret-token\r\n"

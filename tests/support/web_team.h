@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "logger/codecs/codecs.h"
-#include "twin/crew/crew.h"
+#include "logger/codec/codecs.h"
+#include "twin/team/live/crew.h"
 
 static const struct team_resource_params web_team_resources[] = {
     {.name = "IB", .capacity = 1}};

@@ -11,7 +11,7 @@ store=${TANDEM_FOREIGN:-${XDG_CACHE_HOME:-$HOME/.cache}/tandem-foreign}
 tests='test_checkpoint test_codec test_csv test_expression test_journal test_journal_disk test_journal_reader
     test_json_scan test_json_write test_message test_store test_store_queue test_store_reader test_store_series
     test_topic_index'
-rooms='base base/expression logger/message logger/codecs logger/storage'
+rooms='base/text base/errors base/numbers base/expression logger/message logger/codec logger/storage'
 
 # fetch ARCH: its libraries below $store/ARCH. apt works on lists of its own, so that the machine's stay as they are.
 fetch() {

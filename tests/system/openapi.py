@@ -453,7 +453,7 @@ def without_token_and_store(lab):
 
 
 def routes():
-    text = (SOURCE / "web/resources/routes.def").read_text()
+    text = (SOURCE / "web/resource/routes.def").read_text()
     return [f"{method} {path}" for method, path in re.findall(r'ROUTE\(([A-Z]+),\s*"([^"]+)"', text)]
 
 
@@ -461,7 +461,7 @@ def check_examples(contract):
     shown = {str(operation): operation.lacks() for operation in contract.operations}
     lacking = [f"{route}: {shown.get(route, 'not in the contract')}" for route in routes() if shown.get(route, "") is not None]
     assert not lacking, "web/openapi.yaml lacks an example:\n  " + "\n  ".join(lacking)
-    assert len(routes()) == len(shown), "a route was not found in web/resources/routes.def"
+    assert len(routes()) == len(shown), "a route was not found in web/resource/routes.def"
 
 
 def check_all_seen(lab):

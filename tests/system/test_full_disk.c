@@ -10,7 +10,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "tests/support/served_pair.h"
 
 static bool says_not_acknowledged(void)

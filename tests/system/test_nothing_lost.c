@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #include "logger/storage/store.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"

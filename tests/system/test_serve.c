@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "logger/storage/store.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker_tests.h"

@@ -8,7 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/un.h>
 
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "tests/support/broker_tests.h"
 #include "tests/support/daemon.h"
 

@@ -12,7 +12,7 @@
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { SAMPLES = 240 };
 static const double DT_S = 0.1;

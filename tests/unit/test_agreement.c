@@ -2,7 +2,7 @@
  */
 #include "identification/numeric/agreement.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "tests/support/check.h"
 
 /* Two: Welch's t, squared; and by DerSimonian and Laird q = 8, w = 2, sum of squares 2, so that

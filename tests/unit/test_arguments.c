@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "service/cli/arguments.h"
-#include "service/cli/commands.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
 #include "service/mqtt/broker_arguments.h"
 
 struct values {

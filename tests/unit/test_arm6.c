@@ -3,11 +3,11 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/constants.h"
-#include "base/random.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "twin/arm/arm_servo.h"
-#include "twin/robots/arm6.h"
-#include "twin/robots/robot_kinds.h"
+#include "twin/sim/robot/arm6.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum { PERIOD_US = 8000, HEARD_MAX = 64 };
 

@@ -5,11 +5,11 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/constants.h"
-#include "base/random.h"
+#include "base/numbers/constants.h"
+#include "base/numbers/random.h"
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
-#include "identification/current.h"
+#include "identification/fit/current.h"
 #include "tests/support/gsl_memory.h"
 
 enum { POSES = 100, SEEDS = 60, HELD_OUT = 500 };

@@ -1,7 +1,7 @@
 /* Integrals of the joints' errors since a goal was set. */
 #include "tests/support/check.h"
 
-#include "twin/arm/arm_indices.h"
+#include "identification/geometry/arm_indices.h"
 
 static void test_sums(void)
 {

@@ -5,8 +5,8 @@
 #include <gsl/gsl_errno.h>
 #include <unistd.h>
 
-#include "base/random.h"
-#include "service/robots/arm_links_file.h"
+#include "base/numbers/random.h"
+#include "service/arm/arm_links_file.h"
 #include "tests/support/scratch.h"
 
 /* Of a real UR5, as printed in issue 179 of ros-industrial-attic/ur_modern_driver. */

@@ -2,7 +2,7 @@
  * and what must not be taken for a whole move. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "twin/arm/arm_watch.h"
 
 static struct arm_geometry ur5;

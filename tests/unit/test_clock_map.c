@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "tests/support/check.h"
 #include "twin/pair/clock_map.h"
 

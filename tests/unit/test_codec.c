@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "base/hash.h"
-#include "logger/codecs/codecs.h"
+#include "base/numbers/hash.h"
+#include "logger/codec/codecs.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/payload.h"
 #include "logger/message/record_json.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "service/cli/csv_file.h"
+#include "base/numbers/hash.h"
+#include "service/tool/csv_file.h"
 #include "tests/support/scratch.h"
 
 enum { LONG_BYTES = 3000001 }; /* no whole number of pieces */

@@ -12,7 +12,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "tests/support/gsl_memory.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { N = 1200, AXES = 3 };
 

@@ -7,12 +7,12 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/data/trajectory.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/model_choice.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { SAMPLES = 800, FINE = 20, P = 8 };
 

@@ -3,8 +3,8 @@
 #include "tests/support/check.h"
 
 #include "identification/dynamics/dynamics_change.h"
-#include "twin/models/models.h"
-#include "twin/models/usv3.h"
+#include "identification/model/models.h"
+#include "identification/model/usv3.h"
 
 enum { P = USV3_PARAMETERS };
 

@@ -18,7 +18,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 #include "twin/report/fit_report.h"
 
 static const char *const names[] = {"W", "IB", "IA"};

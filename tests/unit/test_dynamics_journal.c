@@ -7,7 +7,7 @@
 
 #include <CUnit/Basic.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "service/identify/dynamics_journal.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"

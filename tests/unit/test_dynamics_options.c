@@ -7,7 +7,7 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { P = USV3_PARAMETERS, N = USV3_AXES };
 

@@ -4,9 +4,9 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "service/identify/identify.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };

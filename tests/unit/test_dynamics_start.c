@@ -13,7 +13,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N_MAX = 60000 };
 

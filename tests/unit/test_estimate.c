@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "identification/estimate.h"
+#include "identification/fit/estimate.h"
 #include "tests/support/check.h"
 
 static void test_reason_first(void)

@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "service/experiments/experiment_file.h"
+#include "service/sim/experiment/experiment_file.h"
 
 #define ROBOTS                                                                                 \
     "reference: {vessel: iacquabot}\nplant: {vessel: wamv}\ninput: {file: a.csv, columns: "    \

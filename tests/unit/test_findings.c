@@ -2,9 +2,9 @@
  * once each time it changed, what has waited for longest first, within a share of a core. */
 #include "tests/support/check.h"
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "logger/storage/lock.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/daemon/daemon_parts.h"
 
 enum { PAIRS = 200, MOVES = 24, RING_BYTES = 8 << 20, SAVED_US = 5000, ONE_US = 20000 };

@@ -9,7 +9,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "logger/codecs/codecs.h"
+#include "logger/codec/codecs.h"
 #include "service/daemon/fits.h"
 #include "tests/support/scratch.h"
 #include "tests/support/usv_truth.h"

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
 #include "twin/following/pair_following.h"
-#include "twin/models/usv3.h"
+#include "identification/model/usv3.h"
 
 enum { AXES = USV3_AXES, TICK_US = 10000 };
 

@@ -5,11 +5,11 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
-#include "config/lab_file.h"
+#include "base/numbers/random.h"
+#include "config/labfile/lab_file.h"
 #include "twin/arm/arm_move.h"
 #include "twin/following/pair_following.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { AXES = 6, TICK_US = 8000, LATE_MAX = 64 };
 

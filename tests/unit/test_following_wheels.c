@@ -3,9 +3,9 @@
  * wrongly: it stays where the real one is, however long it goes on. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "twin/following/pair_following.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { AXES = 2, POSE = 3, TICK_US = 10000, SAMPLE_TICKS = 2 };
 

@@ -6,7 +6,7 @@
 #include "tests/support/team_drive.h"
 #include "tests/support/team_spec.h"
 #include "twin/report/gantt.h"
-#include "twin/team/team_bars.h"
+#include "twin/team/step/team_bars.h"
 
 enum { BARS_MAX = 400 };
 

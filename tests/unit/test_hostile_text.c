@@ -2,8 +2,8 @@
  * cells that a spreadsheet computes. */
 #include "tests/support/check.h"
 
-#include "base/err.h"
-#include "base/utf8.h"
+#include "base/errors/err.h"
+#include "base/text/utf8.h"
 #include "logger/message/codec_native.h"
 #include "logger/storage/journal_reader.h"
 #include "web/http/csv.h"

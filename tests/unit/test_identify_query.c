@@ -5,9 +5,9 @@
 
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
-#include "service/jobs/upload_jobs.h"
+#include "service/job/upload_jobs.h"
 #include "tests/support/check.h"
-#include "web/resources/page.h"
+#include "web/resource/page.h"
 
 static void test_values(void)
 {

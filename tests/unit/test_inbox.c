@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "logger/storage/journal_reader.h"
-#include "service/cli/lab_clock.h"
+#include "service/tool/lab_clock.h"
 #include "service/daemon/inbox.h"
 #include "tests/support/scratch.h"
 

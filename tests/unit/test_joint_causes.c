@@ -5,14 +5,14 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
 #include "tests/support/check.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N = 4000, RIGHT = 24 };
 

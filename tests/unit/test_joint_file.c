@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "service/experiments/experiment_file.h"
+#include "service/sim/experiment/experiment_file.h"
 
 static enum status parse(const char *text, struct joint_file *file, struct err_list *errors)
 {

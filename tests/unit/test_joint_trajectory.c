@@ -3,9 +3,9 @@
  * velocity changes by from sample to sample, and a pendulum hangs on positions between rows. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/data/trajectory.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { SAMPLES = 1000, FINE = 1000, FORM = JOINT_FORMS - 1, P = JOINT_LOAD + 3 };
 #define DT_S    0.01

@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "logger/message/json_scan.h"
 
 static bool scans(const char *text, size_t bytes)

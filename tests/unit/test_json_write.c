@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/message/json_plain.h"
 #include "logger/message/json_write.h"
 

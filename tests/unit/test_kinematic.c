@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/robots/robot_kinds.h"
+#include "base/numbers/constants.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 enum { PERIOD_US = 10000, QUEUE_MAX = 16, REPLIES_MAX = 32 };
 

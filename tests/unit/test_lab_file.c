@@ -1,9 +1,9 @@
-#include "base/edit_distance.h"
-#include "config/lab_file.h"
+#include "base/text/edit_distance.h"
+#include "config/labfile/lab_file.h"
 
 #include "tests/support/check.h"
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "config/options/option_file.h"
 /* Its round trip is ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)

@@ -1,12 +1,12 @@
 /* Lab files of the tree: the examples, the corpus, what is made of the tables, the command. */
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 
 #include "tests/support/check.h"
 
 #include <dirent.h>
 
 #include "config/options/option_file.h"
-#include "service/cli/commands.h"
+#include "service/tool/commands.h"
 /* Its round trip is ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)
 

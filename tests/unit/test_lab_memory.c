@@ -2,7 +2,7 @@
  * counts on zeros, and checkpoints are compared and kept as bytes. */
 #include "tests/support/check.h"
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "twin/lab_parts.h"
 
 enum { LINE = 64 };

@@ -4,10 +4,10 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/data/moving_samples.h"
 #include "identification/dynamics/late_effort.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N = 2000, FINE = 50 };
 

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "service/cli/log.h"
+#include "service/tool/log.h"
 
 static int pipe_fd[2];
 

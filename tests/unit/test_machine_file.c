@@ -2,7 +2,7 @@
  * machine is written as it was read. */
 #include "tests/support/check.h"
 
-#include "config/machine_file.h"
+#include "config/machine/machine_file.h"
 #include "tests/support/scratch.h"
 
 static struct machine_file *parse_text(const char *text)

@@ -1,7 +1,7 @@
 /* What machines of the lab file look like: as drawn, written ones too, and what is refused. */
 #include "tests/support/check.h"
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 
 #define LAB(machines) "pairs: {r1: {}}\nmachines: " machines "\n"
 

@@ -3,9 +3,9 @@
 #include "tests/support/check.h"
 #include "tests/support/efsm_check.h"
 
-#include "config/machine_file.h"
-#include "service/cli/commands.h"
-#include "service/machines/machine_steps.h"
+#include "config/machine/machine_file.h"
+#include "service/tool/commands.h"
+#include "service/machine/machine_steps.h"
 #include "twin/machines.h"
 
 #define GOLDEN  TANDEM_SOURCE_DIR "/tests/golden/machines/"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "config/mapping_file.h"
+#include "config/mapping/mapping_file.h"
 #include "logger/message/codec_native.h"
 #include "service/replay/event_line.h"
 #include "tests/support/check.h"

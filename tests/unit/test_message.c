@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/message/message.h"
 
 static char scratch[MESSAGE_PAYLOAD_MAX + 1];

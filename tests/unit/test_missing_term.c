@@ -4,12 +4,12 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/effort_hold.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N = 4000 };
 

@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "service/robots/mission_file.h"
+#include "service/sim/mission/mission_file.h"
 
 static void test_examples(void)
 {

@@ -10,8 +10,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/err.h"
-#include "service/cli/lab_clock.h"
+#include "base/errors/err.h"
+#include "service/tool/lab_clock.h"
 #include "service/wire/modbus_server.h"
 
 static struct modbus_server *start_server(const char *where, bool writes)

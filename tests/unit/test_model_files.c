@@ -3,8 +3,8 @@
  * the motion. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
-#include "config/model_file.h"
+#include "base/numbers/random.h"
+#include "config/model/model_file.h"
 
 enum { POINTS = 2000 };
 

@@ -5,8 +5,8 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_vector.h>
 
-#include "base/random.h"
-#include "config/model_file.h"
+#include "base/numbers/random.h"
+#include "config/model/model_file.h"
 #include "identification/data/data_view.h"
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate.h"

@@ -2,8 +2,8 @@
  * slope say the same. */
 #include "tests/support/check.h"
 
-#include "config/model_file.h"
-#include "twin/models/models.h"
+#include "config/model/model_file.h"
+#include "identification/model/models.h"
 
 enum { STATES = 200 };
 

@@ -3,7 +3,7 @@
 
 #include "identification/online/online_filter.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 static const double *truth;
 static struct online_params p;

@@ -3,7 +3,7 @@
 
 #include "tests/support/schema.h"
 #include "web/http/routes.h"
-#include "web/resources/page.h"
+#include "web/resource/page.h"
 
 static json_t *contract;
 

@@ -1,4 +1,4 @@
-/* web/resources/page.c: every file of the dashboard is served, tagged, compressed, under a
+/* web/resource/page.c: every file of the dashboard is served, tagged, compressed, under a
  * strict policy.
  */
 #include "tests/support/check.h"
@@ -7,7 +7,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/web_fixture.h"
 #include "twin/machines.h"
-#include "web/resources/page.h"
+#include "web/resource/page.h"
 #include "web/server/dispatch.h"
 
 static struct fixture fixture;

@@ -8,7 +8,7 @@
 #include "service/replay/rows.h"
 #include "tests/support/travel_truth.h"
 #include "twin/arm/arm_move.h"
-#include "twin/robots/robot_kinds.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 

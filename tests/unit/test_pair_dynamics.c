@@ -6,7 +6,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "tests/support/usv_truth.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { N = USV3_AXES, P = USV3_PARAMETERS };

@@ -5,9 +5,9 @@
 
 #include <float.h>
 
-#include "base/hash.h"
-#include "config/lab_file.h"
-#include "twin/models/usv3.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
+#include "identification/model/usv3.h"
 #include "twin/report/following_report.h"
 
 enum { N = USV3_AXES, MS = 1000, PERIOD_MS = 10, EVENTS_MAX = 40000 };

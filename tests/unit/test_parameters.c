@@ -1,6 +1,6 @@
 #include "tests/support/lab_script.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "twin/pair/parameters.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)

@@ -6,7 +6,7 @@
 #include "identification/data/simulation.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/simulation/output_error.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { N = 4000 };
 

@@ -3,7 +3,7 @@
 #include "twin/control/position_control.h"
 #include "twin/control/position_fsm.h"
 #include "twin/control/servo_joint.h"
-#include "twin/robots/robot.h"
+#include "twin/sim/robot/robot.h"
 
 static struct random_source dice;
 

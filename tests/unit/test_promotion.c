@@ -3,7 +3,7 @@
  * robot moves. */
 #include "tests/support/lab_script.h"
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "twin/pair/parameters.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)

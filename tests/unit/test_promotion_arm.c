@@ -5,7 +5,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "tests/support/travel_truth.h"
 #include "twin/arm/arm_move.h"
 #include "twin/pair/parameters.h"

@@ -1,7 +1,7 @@
 /* web/http/query.c: strict parameters. */
 #include "tests/support/check.h"
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/message/record.h"
 #include "web/http/query.h"
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "service/jobs/upload_jobs.h"
+#include "service/job/upload_jobs.h"
 #include "tests/support/wait.h"
 
 static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {probe_interval_s: 10}\n";

@@ -1,9 +1,9 @@
 /* What every robot kind promises, and the travel times of the differential-drive robot. */
 #include "tests/support/check.h"
 
-#include "twin/robots/diffdrive.h"
-#include "twin/robots/robot_kinds.h"
-#include "twin/robots/world.h"
+#include "twin/sim/robot/diffdrive.h"
+#include "twin/sim/robot/robot_kinds.h"
+#include "twin/sim/robot/world.h"
 
 enum { MEMORY_MAX = 65536 };
 

@@ -1,8 +1,8 @@
 /* Parameter files of robots: good ones, and every fault with its place. */
 #include "tests/support/check.h"
 
-#include "service/robots/robot_file.h"
-#include "twin/robots/robot_kinds.h"
+#include "service/sim/robot/robot_file.h"
+#include "twin/sim/robot/robot_kinds.h"
 
 static struct robot_file file = {.kind = &diffdrive_kind};
 

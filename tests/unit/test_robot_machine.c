@@ -2,11 +2,11 @@
  */
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "config/machine_file.h"
-#include "twin/robots/diffdrive.h"
-#include "twin/robots/robot_kinds.h"
-#include "twin/robots/world.h"
+#include "base/numbers/constants.h"
+#include "config/machine/machine_file.h"
+#include "twin/sim/robot/diffdrive.h"
+#include "twin/sim/robot/robot_kinds.h"
+#include "twin/sim/robot/world.h"
 
 #define SHIPPED TANDEM_SOURCE_DIR "/config/machines/"
 

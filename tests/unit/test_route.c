@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/robots/route.h"
+#include "base/numbers/constants.h"
+#include "twin/sim/robot/route.h"
 
 static void add(struct world *w, const struct world_obstacle *what,
                 const struct world_point *points, size_t count)

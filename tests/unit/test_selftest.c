@@ -9,8 +9,8 @@
 #include <gsl/gsl_errno.h>
 
 #include "service/identify/identify.h"
-#include "service/identify/selftest.h"
-#include "service/identify/selftest_worlds.h"
+#include "service/selftest/selftest.h"
+#include "service/selftest/selftest_worlds.h"
 #include "tests/support/check.h"
 
 enum { RUNS = 8 };

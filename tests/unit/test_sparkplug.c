@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
-#include "config/lab_file.h"
-#include "logger/codecs/codecs.h"
-#include "logger/codecs/sparkplug_rows.h"
+#include "config/labfile/lab_file.h"
+#include "logger/codec/codecs.h"
+#include "logger/codec/sparkplug_rows.h"
 
 struct heard {
     struct sparkplug_node node;

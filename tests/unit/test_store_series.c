@@ -2,7 +2,7 @@
  * more, the store tells what its entries say, and from few rows. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "logger/storage/store_parts.h"
 #include "tests/support/store_fixture.h"
 

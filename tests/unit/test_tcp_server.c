@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "service/wire/tcp_server.h"
 
 /* Four bytes a request, which come back; "QUIT" is not understood, "MUCH" is answered without

@@ -2,9 +2,9 @@
 
 #include "tests/support/check.h"
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "config/options/option_file.h"
-#include "twin/discipline/team_discipline.h"
+#include "twin/team/check/team_discipline.h"
 /* Its checks of what is accepted are ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_team_file.c" // NOLINT(bugprone-suspicious-include)
 

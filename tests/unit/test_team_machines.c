@@ -3,7 +3,7 @@
  */
 #include "tests/support/check.h"
 
-#include "twin/team/team_machines.h"
+#include "twin/team/step/team_machines.h"
 
 static const struct {
     const struct efsm_table *table;

@@ -1,8 +1,8 @@
 /* Whoever's filter a topic fits is found, and few others; what finds no room leaves nobody out. */
 #include "tests/support/check.h"
 
-#include "base/random.h"
-#include "logger/codecs/topic_index.h"
+#include "base/numbers/random.h"
+#include "logger/codec/topic_index.h"
 
 enum { FILTERS = 400, FILTER_MAX = 128 };
 

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "web/stream/trails.h"
 
 static struct pair *pairs[TRAIL_PAIRS_MAX + 2];

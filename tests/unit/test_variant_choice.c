@@ -4,8 +4,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "base/random.h"
-#include "config/model_file.h"
+#include "base/numbers/random.h"
+#include "config/model/model_file.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/variant_choice.h"
 

@@ -6,7 +6,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/simulation/output_error.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 

@@ -1,9 +1,9 @@
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/models/usv3.h"
-#include "twin/robots/robot_kinds.h"
-#include "twin/robots/world.h"
+#include "base/numbers/constants.h"
+#include "identification/model/usv3.h"
+#include "twin/sim/robot/robot_kinds.h"
+#include "twin/sim/robot/world.h"
 
 struct boat {
     const struct robot_kind *kind;

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "config/lab_file.h"
+#include "config/labfile/lab_file.h"
 #include "service/daemon/views.h"
 
 enum { PAIRS = 520, READERS = 3 };

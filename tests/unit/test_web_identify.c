@@ -9,7 +9,7 @@
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
 #include "web/http/problem.h"
-#include "web/resources/page.h"
+#include "web/resource/page.h"
 
 #define AUTH "Authorization: Bearer t\r\n"
 #define CSV  AUTH "Content-Type: text/csv\r\n"

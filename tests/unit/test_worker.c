@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/lab_time.h"
-#include "service/jobs/worker.h"
+#include "base/numbers/lab_time.h"
+#include "service/job/worker.h"
 #include "tests/support/wait.h"
 
 static atomic_llong clock_us = 1000000;

@@ -1,8 +1,8 @@
 #include "tests/support/check.h"
 
-#include "base/constants.h"
-#include "twin/robots/diffdrive_plant.h"
-#include "twin/robots/world.h"
+#include "base/numbers/constants.h"
+#include "twin/sim/robot/diffdrive_plant.h"
+#include "twin/sim/robot/world.h"
 
 static void add(struct world *w, const struct world_obstacle *what,
                 const struct world_point *points, size_t count)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 
 /* Below this, m or rad, a path has no length. */
 static const double NOTHING = 1e-9;

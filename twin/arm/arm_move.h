@@ -12,8 +12,8 @@
 #ifndef TWIN_ARM_ARM_MOVE_H
 #define TWIN_ARM_ARM_MOVE_H
 
-#include "twin/arm/arm_clearance.h"
-#include "twin/arm/arm_inverse.h"
+#include "identification/geometry/arm_clearance.h"
+#include "identification/geometry/arm_inverse.h"
 
 /* Why a move is refused; names in arm_refusal_names. */
 enum arm_refusal {

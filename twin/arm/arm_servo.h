@@ -11,8 +11,8 @@
 #ifndef TWIN_ARM_ARM_SERVO_H
 #define TWIN_ARM_ARM_SERVO_H
 
-#include "base/names.h"
-#include "twin/arm/arm_geometry.h"
+#include "base/text/names.h"
+#include "identification/geometry/arm_geometry.h"
 #include "twin/control/pid.h"
 #include "twin/control/position_control.h"
 #include "twin/control/servo_joint.h"

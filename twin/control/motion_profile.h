@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 enum { MOTION_PIECES_MAX = 8 };
 

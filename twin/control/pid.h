@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 struct pid_params {
     double gain;       /* kc, finite */

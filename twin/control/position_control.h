@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "twin/control/motion_profile.h"
 #include "twin/efsm/efsm.h"
 

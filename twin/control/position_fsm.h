@@ -12,7 +12,7 @@
 #ifndef TWIN_CONTROL_POSITION_FSM_H
 #define TWIN_CONTROL_POSITION_FSM_H
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "twin/efsm/efsm.h"
 
 #define POSITION_FSM_STATES(X)                                                                 \

@@ -6,11 +6,11 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 /* The newest share of the samples that the fit of the older ones is held against. */
 static const double HELD_OUT_SHARE = 0.3;

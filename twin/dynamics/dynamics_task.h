@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_change.h"
 #include "identification/dynamics/dynamics_estimate.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "twin/dynamics/pair_dynamics_parts.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 
 ENUM_NAMES(fit_cause, FIT_CAUSE_COUNT, "start", "time", "drift", "request");
 

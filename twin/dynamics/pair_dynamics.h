@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/dynamics/dynamics_change.h"
 #include "identification/online/online_filter.h"
 #include "logger/message/event.h"

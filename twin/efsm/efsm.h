@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum {
     EFSM_STATES_MAX = 32,
@@ -129,7 +129,7 @@ struct efsm_table {
     efsm_output *output; /* of states without one of their own; NULL: none */
 };
 
-/* The parts of a table; states as a list `#define LIST(X) X(VALUE, "NAME") …` (base/names.h).
+/* The parts of a table; states as a list `#define LIST(X) X(VALUE, "NAME") …` (base/text/names.h).
  */
 #define EFSM_STATE(value, text) [value] = {.name = (text)},
 #define EFSM_STATES(table)      .states = (table), .state_count = COUNT(table)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "twin/efsm/efsm.h"
 
 /* A text that grows into a buffer of fixed size; what does not fit is counted, not written. */

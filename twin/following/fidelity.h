@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "identification/data/linear_model.h"
-#include "twin/arm/arm_geometry.h"
+#include "identification/geometry/arm_geometry.h"
 
 enum {
     FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then all of the pose */

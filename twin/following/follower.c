@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 
 /* Share of the Nyquist-like limit 1 / period above which a bandwidth is refused. */
 static const double FASTEST_RATIO = 0.5;

@@ -16,11 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "base/status.h"
+#include "base/errors/err.h"
+#include "base/errors/status.h"
 #include "identification/data/linear_model.h"
 #include "logger/message/event.h"
-#include "twin/models/allocation.h"
+#include "identification/model/allocation.h"
 
 struct follower_gains {
     double bandwidth_radps[MODEL_AXES_MAX]; /* K > 0, per axis */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 ENUM_NAMES(following_source, FOLLOWING_SET_PARTLY + 1, "unknown", "lab_file", "fit", "set",
            "set_partly");

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "twin/dynamics/pair_dynamics.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/lab_time.h"
-#include "twin/models/models.h"
+#include "base/numbers/hash.h"
+#include "base/numbers/lab_time.h"
+#include "identification/model/models.h"
 
 /* Back within its target is only what is so by this much. */
 static const double TARGET_HYSTERESIS = 0.02;

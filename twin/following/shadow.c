@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 
 /* Longest step of the model when it runs ahead. */
 static const double STEP_S_MAX = 0.02;

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/data/linear_model.h"
 #include "twin/following/follower.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
-#include "base/utf8.h"
+#include "base/text/names.h"
+#include "base/text/utf8.h"
 
 NAMES(machine_severity_names, MACHINE_SEVERITY_COUNT, "note", "warning", "error");
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum {
     MACHINE_CODE_MAX = 24,
@@ -29,7 +29,7 @@ struct machine_place {
 };
 
 enum machine_severity { MACHINE_NOTE, MACHINE_WARNING, MACHINE_ERROR, MACHINE_SEVERITY_COUNT };
-extern const struct names machine_severity_names; /* base/names.h */
+extern const struct names machine_severity_names; /* base/text/names.h */
 
 struct machine_diagnostic {
     char code[MACHINE_CODE_MAX]; /* "E-OVERLAP" */

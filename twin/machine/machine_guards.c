@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "twin/machine/machine_checks_parts.h"
 #include "twin/machine/machine_search.h"
 

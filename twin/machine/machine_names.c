@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/edit_distance.h"
+#include "base/text/edit_distance.h"
 #include "twin/machine/machine_parts.h"
 
 /* ---- names of an expression ---- */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/numbers/random.h"
 #include "twin/machine/machine_checks.h"
 #include "twin/machine/machine_parts.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "twin/machine/machine_checks_parts.h"
 
 static bool is_same_case(const struct stack_case *a, const struct stack_case *b)

@@ -5,8 +5,8 @@
 
 #include <gsl/gsl_statistics_double.h>
 
-#include "base/lab_time.h"
-#include "identification/estimate.h"
+#include "base/numbers/lab_time.h"
+#include "identification/fit/estimate.h"
 
 /* ---- the lower envelope -------------------------------------------------------------------
  */

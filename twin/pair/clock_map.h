@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 enum { CLOCK_MAP_BUCKETS = 48 }; /* at most; the line needs 10 */
 

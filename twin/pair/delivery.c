@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 /* A command with an id that comes again within this time, unchanged, was sent again by a client
  * whose broker went away before it acknowledged. */

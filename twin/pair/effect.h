@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "logger/message/record.h"
 
@@ -52,8 +52,8 @@ enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 
 struct codec_message;    /* logger/message/codec.h */
 struct parameter_change; /* twin/pair/parameters.h */
-struct team_effect;      /* twin/team/team.h */
-struct crew_answer;      /* twin/crew/crew.h */
+struct team_effect;      /* twin/team/step/team.h */
+struct crew_answer;      /* twin/team/live/crew.h */
 struct crew_result;
 struct crew_job;
 

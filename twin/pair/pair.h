@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "identification/travel/profile_fit.h"
 #include "logger/message/record.h"
 #include "twin/efsm/efsm.h"

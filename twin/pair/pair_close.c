@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/profile_time.h"
 #include "identification/travel/travel_judge.h"

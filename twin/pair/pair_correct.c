@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "logger/message/json_write.h"
 #include "twin/pair/pair_run.h"
 

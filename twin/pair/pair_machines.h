@@ -28,7 +28,7 @@
 
 #include <stdbool.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "twin/efsm/efsm.h"
 

@@ -1,6 +1,6 @@
 /* twin/pair/pair_params.h - the options of a pair, as the lab file gives them: plain data.
  *
- * Defaults, ranges, help and the fingerprint come from their table, config/lab_options.c.
+ * Defaults, ranges, help and the fingerprint come from their table, config/labfile/lab_options.c.
  */
 #ifndef TWIN_PAIR_PAIR_PARAMS_H
 #define TWIN_PAIR_PAIR_PARAMS_H
@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/codec.h"
 #include "logger/message/event.h"
-#include "twin/models/allocation.h"
+#include "identification/model/allocation.h"
 #include "twin/pair/clock_map.h"
 
 enum {
@@ -90,7 +90,7 @@ enum dynamics_sides {
 };
 
 struct pair_dynamics_params {
-    char model[DYNAMICS_MODEL_NAME_MAX]; /* of twin/models/model.h; "": not followed */
+    char model[DYNAMICS_MODEL_NAME_MAX]; /* of identification/model/model.h; "": not followed */
     uint8_t sides;                       /* enum dynamics_sides */
     uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
     uint8_t hold;                        /* enum effort_hold */
@@ -116,7 +116,7 @@ static inline bool pair_dynamics_wanted(const struct pair_dynamics_params *p)
 }
 
 struct pair_following_params {
-    char model[FOLLOWING_NAME_MAX]; /* of twin/models/model.h; "": the pair does not follow */
+    char model[FOLLOWING_NAME_MAX]; /* of identification/model/model.h; "": the pair does not follow */
     bool active;                    /* from the start; else when asked */
     uint8_t method;                 /* enum shadow_method of twin/following */
     double rate_hz;                 /* 1 .. 1000 */
@@ -131,7 +131,7 @@ struct pair_following_params {
     int64_t stale_us, hold_us, ramp_us, latency_us;
     double target_m, target_ratio;
     int64_t target_us, window_us;
-    /* Made of the texts: config/following_text.c. */
+    /* Made of the texts: config/labfile/following_text.c. */
     struct allocation allocation;
     double noise_sd[MODEL_AXES_MAX];
     bool known[SIDE_COUNT]; /* theta is given */
@@ -153,7 +153,7 @@ struct pair_params {
     enum pair_presence expected[SIDE_COUNT];
     enum pair_clock source_clock[SIDE_COUNT];
     enum pair_correct correct;
-    char arm[PAIR_ARM_MAX];    /* which arm, of twin/arm/arm_geometry.h; "": none */
+    char arm[PAIR_ARM_MAX];    /* which arm, of identification/geometry/arm_geometry.h; "": none */
     int64_t sync_tolerance_us; /* >= 0: |lag| up to this is SYNC */
     int64_t timeout_us;        /* > 0, from a side's command to its reply */
     /* Reply values closer than this agree; < 0: as usual, pair_value_tolerance(). */

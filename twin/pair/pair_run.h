@@ -8,7 +8,7 @@
 #ifndef TWIN_PAIR_PAIR_RUN_H
 #define TWIN_PAIR_PAIR_RUN_H
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "twin/pair/delivery.h"
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"

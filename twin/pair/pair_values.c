@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/constants.h"
+#include "base/numbers/constants.h"
 #include "twin/pair/pair_run.h"
 
 /* Bytes of ", and 31 more", kept free until the end. */

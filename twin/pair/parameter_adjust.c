@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 /* A difference of so many standard errors is no chance. */
 static const double MISS_Z = 3.0;

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "logger/message/event.h"
 #include "logger/message/json_write.h"
 #include "twin/pair/parameter_terms.h"

@@ -10,7 +10,7 @@
 #ifndef TWIN_PAIR_PARAMETER_LAPS_H
 #define TWIN_PAIR_PARAMETER_LAPS_H
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "identification/travel/profile_fit.h"
 #include "twin/pair/parameter_adjust.h"
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 
 enum { PARAMETER_TERMS_MAX = 6, PARAMETER_GROUPS_MAX = 2 };
 

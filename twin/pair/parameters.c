@@ -7,10 +7,10 @@
 
 #include <gsl/gsl_sort.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "identification/travel/profile_judge.h"
 #include "identification/travel/travel_judge.h"
-#include "twin/models/models.h"
+#include "identification/model/models.h"
 #include "twin/pair/pair_params.h"
 
 /* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */

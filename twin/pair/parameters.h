@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
-#include "identification/dynamics_fit.h"
+#include "base/text/names.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/travel/profile_time.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"

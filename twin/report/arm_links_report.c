@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "twin/arm/arm_geometry.h"
+#include "identification/geometry/arm_geometry.h"
 
 /* As UR calls them. */
 static const char *const joint_names[ARM_JOINTS] = {"base",    "shoulder", "elbow",

@@ -9,7 +9,7 @@
 /* {"pair", "arm": "ur5" or null of a pair without one, "reach_m", "joints": [{"name",
  * "limit_rad"}, ...], "real": {"t", "q_rad": [6], "qd_radps": [..6], "links_m": [[x, y, z],
  * ...], "tool": [x, y, z, rx, ry, rz]} or null before telemetry of six joints, "virtual": ...,
- * "tool_gap_mm": between both, or null}. By twin/arm/arm_geometry.h (1). */
+ * "tool_gap_mm": between both, or null}. By identification/geometry/arm_geometry.h (1). */
 void arm_links_report(struct json_writer *w, const char *key, const struct pair *pair,
                 const struct pair_params *p);
 

@@ -6,7 +6,7 @@
 
 #include "identification/arm/arm_friction.h"
 #include "identification/arm/arm_kinematics.h"
-#include "identification/current.h"
+#include "identification/fit/current.h"
 #include "logger/message/json_write.h"
 
 /* Each adds members to an object that is open. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "twin/report/team_report.h"
-#include "twin/team/team_machines.h"
+#include "twin/team/step/team_machines.h"
 
 /* A lock's grant that its robot gave back is over, as one that was taken away is. */
 static enum crew_grant told_grant(const struct crew_answer *a)

@@ -4,7 +4,7 @@
 #define TWIN_REPORT_CREW_REPORT_H
 
 #include "logger/message/json_write.h"
-#include "twin/crew/crew.h"
+#include "twin/team/live/crew.h"
 
 enum {
     CREW_EFFECT_MAX = 128 * 1024, /* bytes of an effect that names all robots */

@@ -4,13 +4,13 @@
 #ifndef TWIN_REPORT_FIT_REPORT_H
 #define TWIN_REPORT_FIT_REPORT_H
 
-#include "identification/current.h"
+#include "identification/fit/current.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
-#include "identification/dynamics_fit.h"
+#include "identification/fit/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
 #include "identification/travel/profile_fit.h"
 #include "identification/travel/travel_time.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/models/model.h"
+#include "identification/model/model.h"
 
 /* "u_mps" is the state "u". */
 void following_state_name(const struct model *model, size_t i, char out[32])

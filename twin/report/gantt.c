@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { WIDTH = 960, LANE = 26, TOP = 24, LEFT_MIN = 48, LEFT_MAX = 200, RIGHT = 16 };
 

@@ -12,7 +12,7 @@
 
 #include "logger/message/bar.h"
 #include "logger/message/json_write.h"
-#include "twin/team/team_params.h"
+#include "twin/team/step/team_params.h"
 
 enum { GANTT_TEXT_MAX = 160 };
 

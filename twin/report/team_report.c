@@ -1,6 +1,6 @@
 #include "twin/report/team_report.h"
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 struct telling {
     const struct team_params *p;

@@ -8,7 +8,7 @@
 #define TWIN_REPORT_TEAM_REPORT_H
 
 #include "logger/message/json_write.h"
-#include "twin/team/team.h"
+#include "twin/team/step/team.h"
 
 enum team_time { TEAM_TIME_S, TEAM_TIME_MS };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 
 enum { BODY_BYTES_MAX = 64 * 1024 * 1024 };
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/numbers/number.h"
 #include "logger/message/json_scan.h"
 
 enum { DEPTH_MAX = 8, CELL_MAX = 256 };

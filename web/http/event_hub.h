@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/names.h"
+#include "base/text/names.h"
 #include "twin/lab.h"
 
 /* The first three are records: the store keeps them. */

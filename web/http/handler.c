@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 
 NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd", "unreadable",
       "guesses");

@@ -8,7 +8,7 @@
 #ifndef WEB_HTTP_HISTORY_H
 #define WEB_HTTP_HISTORY_H
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "logger/storage/store.h"
 #include "web/http/handler.h"
 

@@ -9,7 +9,7 @@
 #ifndef WEB_HTTP_PROBLEM_H
 #define WEB_HTTP_PROBLEM_H
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "logger/message/json_write.h"
 
 /* X(kind, HTTP status, the last part of its type, title) */

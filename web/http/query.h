@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/names.h"
+#include "base/errors/err.h"
+#include "base/text/names.h"
 #include "web/http/event_hub.h"
 
 enum query_parameter {

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 #include "twin/lab.h"
 
 /* Is the daemon fit to serve? A false one makes /readyz answer 503 with its text. */
@@ -123,7 +123,7 @@ struct web_source {
     /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
      */
     size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
-    /* The map of the pair's world, JSON (service/robots/map_file.h), [*bytes]; NULL: it has
+    /* The map of the pair's world, JSON (service/sim/mission/map_file.h), [*bytes]; NULL: it has
      * none. Lives as long as the source. */
     const char *(*map)(void *context, size_t pair, size_t *bytes);
     /* What a machine of the lab looks like, SVG, [*bytes]; NULL: it has none of this name.

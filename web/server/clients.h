@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "base/status.h"
+#include "base/errors/status.h"
 #include "web/http/web.h"
 
 struct client; /* one connection */

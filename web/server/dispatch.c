@@ -9,7 +9,7 @@
 #include "web/http/address.h"
 #include "web/http/history.h"
 #include "web/http/routes.h"
-#include "web/resources/jobs.h"
+#include "web/resource/jobs.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
 {

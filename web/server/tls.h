@@ -10,7 +10,7 @@
 #include <gnutls/abstract.h>
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/errors/err.h"
 
 /* Versions and ciphers, in GnuTLS's words: TLS 1.3, and of 1.2 what has keys of each session's
  * own (forward secrecy) and ciphers that authenticate (AEAD). */

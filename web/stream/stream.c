@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/numbers/hash.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
 #include "twin/report/pair_report.h"

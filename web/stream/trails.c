@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "logger/storage/lock.h"
-#include "twin/arm/arm_geometry.h"
+#include "identification/geometry/arm_geometry.h"
 
 /* Smaller steps are not kept: noise of a robot that stands, and no picture shows them. */
 static const double STEP_M = 0.02;

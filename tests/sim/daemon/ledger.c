@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
-#include "config/lab_file.h"
+#include "base/numbers/lab_time.h"
+#include "config/labfile/lab_file.h"
 #include "logger/storage/store.h"
 #include "service/daemon/inbox.h"
 #include "service/replay/replay.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
+#include "base/numbers/lab_time.h"
 #include "logger/storage/journal.h"
 #include "logger/storage/store.h"
 #include "logger/storage/store_queue.h"

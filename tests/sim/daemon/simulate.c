@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "config/lab_file.h"
-#include "service/cli/log.h"
+#include "base/numbers/hash.h"
+#include "config/labfile/lab_file.h"
+#include "service/tool/log.h"
 #include "service/daemon/daemon.h"
 #include "tests/sim/daemon/simulation.h"
 

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/random.h"
-#include "base/status.h"
+#include "base/numbers/random.h"
+#include "base/errors/status.h"
 
 enum {
     SECOND_US = 1000000,

@@ -1,0 +1,81 @@
+#include "base/numbers/random.h"
+
+#include <math.h>
+
+#include "base/numbers/constants.h"
+
+static const uint64_t STEP = UINT64_C(0x9E3779B97F4A7C15);
+
+static uint64_t mix_bits(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/* 53 bits: what a double holds. */
+static uint64_t next_bits(struct random_source *source)
+{
+    source->state += STEP;
+    return mix_bits(source->state) >> 11;
+}
+
+/* Mixed twice: states that differ by STEP would be one sequence, a number later. */
+struct random_source random_stream(uint64_t seed, uint64_t index)
+{
+    return (struct random_source){.state = mix_bits(mix_bits(seed + STEP) + STEP * index)};
+}
+
+/* (0, 1]: its logarithm is finite. */
+static double draw_above_zero(struct random_source *source)
+{
+    return (double)(next_bits(source) + 1) * 0x1p-53;
+}
+
+double random_uniform(struct random_source *source)
+{
+    return (double)next_bits(source) * 0x1p-53;
+}
+
+double random_normal(struct random_source *source)
+{
+    if (source->has_spare) {
+        source->has_spare = false;
+        return source->spare;
+    }
+    /* Box and Muller; 1 - u lies in (0, 1]. */
+    const double radius = sqrt(-2.0 * log(1.0 - random_uniform(source)));
+    const double angle = 2.0 * PI * random_uniform(source);
+    source->spare = radius * sin(angle);
+    source->has_spare = true;
+    return radius * cos(angle);
+}
+
+double random_between(struct random_source *source, double low, double high)
+{
+    return low + (high - low) * (1.0 - draw_above_zero(source));
+}
+
+double random_exponential(struct random_source *source, double mean)
+{
+    return -mean * log(draw_above_zero(source));
+}
+
+/* Two degrees of freedom are an exponential of mean 2: a product of uniform numbers, whose
+ * logarithm is taken before it gets too small. */
+double random_chi_square(struct random_source *source, uint32_t freedom)
+{
+    enum { PIECE = 16 }; /* 2^-53 to this power is a double */
+    const double odd = freedom % 2 == 1 ? random_normal(source) : 0.0;
+    double sum = odd * odd;
+    for (uint32_t left = freedom / 2; left > 0;) {
+        double product = 1.0;
+        const uint32_t piece = left < PIECE ? left : PIECE;
+        for (uint32_t i = 0; i < piece; i++) {
+            product *= draw_above_zero(source);
+        }
+        sum -= 2.0 * log(product);
+        left -= piece;
+    }
+    return sum;
+}

@@ -1,0 +1,26 @@
+/* base/numbers/random.h - repeatable random numbers (SplitMix64): equal states give equal draws. Pure.
+ */
+#ifndef BASE_NUMBERS_RANDOM_H
+#define BASE_NUMBERS_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct random_source {
+    uint64_t state; /* any value is a valid seed */
+    double spare;   /* the second normal number of a pair */
+    bool has_spare;
+};
+
+/* The index-th of many sources of one seed: they have nothing to do with each other, whoever
+ * draws from them first. */
+struct random_source random_stream(uint64_t seed, uint64_t index);
+
+double random_uniform(struct random_source *source); /* [0, 1) */
+double random_normal(struct random_source *source);  /* mean 0, variance 1 */
+double random_between(struct random_source *source, double low, double high); /* [low, high) */
+double random_exponential(struct random_source *source, double mean);
+/* Chi-square with so many degrees of freedom, >= 1. */
+double random_chi_square(struct random_source *source, uint32_t freedom);
+
+#endif

@@ -1,0 +1,411 @@
+#include "config/labfile/lab_file.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/edit_distance.h"
+#include "base/numbers/lab_time.h"
+#include "base/text/names.h"
+#include "logger/codec/codecs.h"
+#include "identification/geometry/arm_geometry.h"
+#include "identification/model/models.h"
+
+bool lab_check_id(const char *id)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_-";
+    const size_t n = strlen(id);
+    return n > 0 && n < EVENT_PAIR_MAX && strspn(id, allowed) == n;
+}
+
+static bool is_loopback(const char *address)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, address, &v4) == 1) {
+        return (ntohl(v4.s_addr) >> 24) == 127;
+    }
+    if (inet_pton(AF_INET6, address, &v6) == 1) {
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    }
+    return strcmp(address, "localhost") == 0;
+}
+
+static void check_prefix(struct option_reader *r, const char *prefix, uint32_t node)
+{
+    const size_t n = strlen(prefix);
+    if (strpbrk(prefix, "+#")) {
+        option_fault(r, node, FAULT_BAD_TOPIC,
+                     "broker.prefix: '+' and '#' are wildcards, leave them out");
+    } else if (prefix[0] == '$') {
+        option_fault(r, node, FAULT_BAD_TOPIC,
+                     "broker.prefix: topics with '$' belong to the broker");
+    } else if (prefix[0] == '/' || (n > 0 && prefix[n - 1] == '/') || strstr(prefix, "//")) {
+        option_fault(r, node, FAULT_BAD_TOPIC,
+                     "broker.prefix: no slash at its ends and no two in a row, as in "
+                     "\"tandem/v1\"");
+    }
+}
+
+/* What a text is of no use without. */
+static const char *const needs[][2] = {
+    {"broker.tls.cert_file", "broker.tls.key_file"},
+    {"broker.tls.key_file", "broker.tls.cert_file"},
+    {"broker.password_file", "broker.username"},
+    {"broker.telemetry_username", "broker.username"},
+    {"broker.telemetry_password_file", "broker.telemetry_username"},
+    {"http.tls_certificate", "http.tls_key"},
+    {"http.tls_key", "http.tls_certificate"},
+};
+
+static bool has_text(const struct lab_file *lab, const char *path)
+{
+    return ((const char *)lab)[option_find(&lab_options, path)->offset] != '\0';
+}
+
+static void check_texts(const struct option_reading *reading, const struct lab_file *lab)
+{
+    static const char *const files[] = {"broker.tls.ca_file", "broker.tls.cert_file",
+                                        "broker.tls.key_file"};
+    for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
+        const uint32_t node = option_node(reading, files[i]);
+        if (node != TREE_NONE && tree_text(reading->r->tree, node)[0] != '\0') {
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
+                         "%s is given, but TLS is off; set broker.tls.enabled: true", files[i]);
+        }
+    }
+    for (size_t i = 0; i < COUNT(needs); i++) {
+        if (has_text(lab, needs[i][0]) && !has_text(lab, needs[i][1])) {
+            option_fault(reading->r, option_node(reading, needs[i][0]), FAULT_NEEDS_KEY,
+                         "%s needs %s", needs[i][0], needs[i][1]);
+        }
+    }
+}
+
+/* The first of keys[count] that was given; TREE_NONE for none. */
+static uint32_t first_given(const struct option_reading *reading, const char *const *keys,
+                            size_t count, const char **key)
+{
+    uint32_t node = TREE_NONE;
+    for (size_t i = 0; i < count && node == TREE_NONE; i++) {
+        *key = keys[i];
+        node = option_node(reading, keys[i]);
+    }
+    return node;
+}
+
+void lab_check_file(const struct option_reading *reading, const struct lab_file *lab)
+{
+    static const char *const sizes[] = {"journal.retain_mb", "journal.rotate_mb"};
+    const char *key = NULL;
+    check_prefix(reading->r, lab->broker.prefix, option_node(reading, "broker.prefix"));
+    check_texts(reading, lab);
+    if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
+        option_fault(
+            reading->r, option_node(reading, "http.bind"), FAULT_UNSAFE_ADDRESS,
+            "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
+            "bind 127.0.0.1",
+            lab->http.bind);
+    }
+    if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
+        option_fault(reading->r, first_given(reading, sizes, COUNT(sizes), &key),
+                     FAULT_INCONSISTENT,
+                     "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
+                     (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
+    }
+}
+
+void lab_check_journal(const struct option_reading *reading, const struct lab_file *lab,
+                       const struct pair_params *pairs, size_t pair_count)
+{
+    for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
+        const bool follows = pair_following_wanted(pairs[i].following);
+        const char *what = follows ? "following" : "dynamics";
+        if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
+            option_fault(reading->r, option_node(reading, "journal.record"), FAULT_INCONSISTENT,
+                         "journal.record: events leaves out the telemetry that %s's %s "
+                         "rest on; record all, or leave out its %s.model",
+                         pairs[i].id, what, what);
+            return;
+        }
+    }
+}
+
+static void check_arm(const struct option_reading *reading, const struct pair_params *p)
+{
+    char names[160] = "";
+    struct arm_geometry found;
+    for (size_t i = 0; arm_geometry_name(i); i++) {
+        names_append(names, sizeof names, arm_geometry_name(i));
+    }
+    if (pair_is_arm(p) && !arm_geometry_find(p->arm, &found)) {
+        option_fault(reading->r, option_node(reading, "arm"), FAULT_UNKNOWN_NAME,
+                     "%sarm: there is no %.15s; one of %s is wanted", reading->shown, p->arm,
+                     names);
+    }
+}
+
+static void check_codec(const struct option_reading *reading, const char *codec)
+{
+    char names[160] = "";
+    for (size_t i = 0; i < codec_count; i++) {
+        names_append(names, sizeof names, codecs[i]->name);
+    }
+    if (!codec_find(codec)) {
+        option_fault(reading->r, option_node(reading, "codec"), FAULT_UNKNOWN_NAME,
+                     "%scodec: there is no %.24s; one of %s is wanted", reading->shown, codec,
+                     names);
+    }
+}
+
+/* Keys that only some codecs read. */
+static const struct {
+    const char *key, *codecs;
+} codec_keys[] = {
+    {"real", "vda5050, sparkplug"},
+    {"virtual", "vda5050, sparkplug"},
+    {"mapping", "mapping, sparkplug"},
+    {"interface", "vda5050"},
+    {"mirror", "vda5050"},
+    {"turns", "vda5050"},
+    {"velocity_frame", "vda5050"},
+};
+
+static bool is_among(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+    const char *found = strstr(names, name);
+    return found && (found == names || found[-1] == ' ') && strchr(", ", found[n]);
+}
+
+/* Under defaults they may wait for the pair whose codec reads them. */
+static void check_codec_keys(const struct option_reading *reading,
+                             const struct pair_params *params)
+{
+    const struct codec *codec = codec_find(params->codec);
+    const char *key = NULL;
+    if (!codec || strcmp(reading->shown, "defaults.") == 0) {
+        return;
+    }
+    for (size_t i = 0; i < COUNT(codec_keys); i++) {
+        const uint32_t node = option_node(reading, codec_keys[i].key);
+        if (node != TREE_NONE && !is_among(codec_keys[i].codecs, codec->name)) {
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
+                         "%s%s is for codec: %s, but this pair's is %s", reading->shown,
+                         codec_keys[i].key, codec_keys[i].codecs, codec->name);
+        }
+    }
+    const char *why = codec->check ? codec->check(&params->speaks, &key) : NULL;
+    if (why) {
+        const uint32_t node = option_node(reading, key);
+        option_fault(reading->r, node != TREE_NONE ? node : option_node(reading, "codec"),
+                     FAULT_INCONSISTENT, "%s%s: %s", reading->shown, key, why);
+    }
+}
+
+/* Options of a thing that is not wanted; under defaults they may wait for who wants it. True
+ * when it is not. */
+static bool is_idle(const struct option_reading *reading, bool wanted, const char *const *keys,
+                    size_t count, const char *instead)
+{
+    const char *key = NULL;
+    const uint32_t node = wanted ? TREE_NONE : first_given(reading, keys, count, &key);
+    if (node != TREE_NONE && strcmp(reading->shown, "defaults.") != 0) {
+        option_fault(reading->r, node, FAULT_NOT_APPLICABLE, "%s%s is given, but %s",
+                     reading->shown, key, instead);
+    }
+    return !wanted;
+}
+
+/* Whether a model's name goes on from another's: "joint_load". */
+static bool is_form(const char *name)
+{
+    bool form = false;
+    for (size_t i = 0; model_at(i); i++) {
+        const size_t n = strlen(model_at(i)->name);
+        form = form || (strncmp(name, model_at(i)->name, n) == 0 && name[n] == '_');
+    }
+    return form;
+}
+
+static void refuse_weak(const struct option_reading *reading,
+                        const struct pair_dynamics_params *p)
+{
+    const struct model *model = model_find(p->model);
+    if (model && model->varying_inertia &&
+        (p->method == DYNAMICS_WEAK || p->method == DYNAMICS_WEAK_IV)) {
+        option_fault(
+            reading->r, option_node(reading, "dynamics.method"), FAULT_METHOD_UNSUITED,
+            "%sdynamics.method: weak forms need a constant inertia, that of %s depends "
+            "on the motion or the pose: use output_error or ols_central",
+            reading->shown, model->name);
+    }
+}
+
+static void check_dynamics(const struct option_reading *reading,
+                           const struct pair_dynamics_params *p)
+{
+    static const char *const keys[] = {
+        "dynamics.sides",    "dynamics.method",  "dynamics.biases",
+        "dynamics.hold",     "dynamics.promote", "dynamics.window",
+        "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
+    static const char *const samples[] = {"dynamics.window_s", "dynamics.model"};
+    const char *key = NULL;
+    if (is_idle(reading, pair_dynamics_wanted(p), keys, COUNT(keys),
+                "nothing is identified; set dynamics.model")) {
+        return;
+    }
+    if (!model_find(p->model)) {
+        char names[160] = "";
+        struct edit_guess guess = {0};
+        char meant[EDIT_GUESS_MAX];
+        for (size_t i = 0; model_at(i); i++) {
+            edit_guess_try(&guess, p->model, model_at(i)->name);
+            if (!is_form(model_at(i)->name)) {
+                names_append(names, sizeof names, model_at(i)->name);
+            }
+        }
+        option_fault(
+            reading->r, option_node(reading, "dynamics.model"), FAULT_UNKNOWN_NAME,
+            "%sdynamics.model: there is no %.27s%s; one of %s is wanted, or a longer name "
+            "(tandem identify --help)",
+            reading->shown, p->model, edit_guess_text(&guess, meant), names);
+    }
+    refuse_weak(reading, p);
+    if (p->window_us / p->window > p->gap_us) {
+        option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
+                     FAULT_INCONSISTENT,
+                     "%sdynamics.window_s: %u samples of so long a time are further apart than "
+                     "gap_s (%g s); raise window, too",
+                     reading->shown, (unsigned)p->window, lab_s(p->gap_us));
+    }
+}
+
+void lab_check_following(const struct option_reading *reading, struct pair_following_params *p)
+{
+    static const char *const keys[] = {
+        "following.active",  "following.real",     "following.virtual",
+        "following.rate_hz", "following.method",   "following.vessel",
+        "following.limits",  "following.noise_sd", "following.target_m"};
+    char key[OPTION_PREFIX_MAX];
+    struct err err = {0};
+    if (is_idle(reading, pair_following_wanted(p), keys, COUNT(keys),
+                "nobody follows; set following.model") ||
+        following_text_parse(p, &err) == STATUS_OK) {
+        return;
+    }
+    (void)snprintf(key, sizeof key, "following.%.64s", err.where);
+    const char *const places[] = {option_find(reading->table, key) ? key : "following.model",
+                                  "following.model"};
+    const char *unused = NULL;
+    option_fault(reading->r, first_given(reading, places, COUNT(places), &unused), err.fault,
+                 "%s%s: %.160s", reading->shown, key, err.text);
+}
+
+void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair)
+{
+    static const char *const times[] = {"sync_tolerance_s", "timeout_s"};
+    static const char *const asked[] = {"virtual_expected", "real_expected", "mode"};
+    const struct pair_params *params = &pair->params;
+    const char *key = NULL;
+    uint32_t node = first_given(reading, times, COUNT(times), &key);
+    if (node != TREE_NONE && params->sync_tolerance_us >= params->timeout_us) {
+        option_fault(reading->r, node, FAULT_INCONSISTENT,
+                     "%ssync_tolerance_s must be less than timeout_s (%g s)", reading->shown,
+                     lab_s(params->timeout_us));
+    }
+    check_codec(reading, params->codec);
+    check_codec_keys(reading, params);
+    check_arm(reading, params);
+    check_dynamics(reading, &params->dynamics);
+    node = first_given(reading, asked, COUNT(asked), &key);
+    if (node != TREE_NONE && params->mode == PAIR_LINK &&
+        params->expected[SIDE_REAL] == PAIR_NEVER &&
+        params->expected[SIDE_VIRTUAL] == PAIR_NEVER) {
+        option_fault(reading->r, node, FAULT_INCONSISTENT,
+                     "%sreal_expected and virtual_expected are both never: nobody would answer",
+                     reading->shown);
+    }
+    node = option_node(reading, "count");
+    if (node != TREE_NONE && strcmp(reading->shown, "defaults.") == 0) {
+        option_fault(reading->r, node, FAULT_NOT_APPLICABLE,
+                     "defaults.count: count belongs to one entry of pairs");
+    }
+}
+
+/* Pairs by their ids, to be looked up. */
+static struct name_at *sort_pairs(const struct pair_params *pairs, size_t count)
+{
+    struct name_at *sorted = calloc(count + 1, sizeof sorted[0]);
+    for (size_t i = 0; sorted && i < count; i++) {
+        sorted[i] = (struct name_at){pairs[i].id, i};
+    }
+    if (sorted) {
+        qsort(sorted, count, sizeof sorted[0], names_by_name);
+    }
+    return sorted;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name_at *)a)->name, ((const struct name_at *)b)->name);
+}
+
+static const struct pair_params *find_pair(const struct name_at *sorted, size_t count,
+                                           const struct pair_params *pairs, const char *id)
+{
+    const struct name_at key = {id, 0};
+    const struct name_at *found =
+        count > 0 ? bsearch(&key, sorted, count, sizeof key, compare_names) : NULL;
+    return found ? &pairs[found->at] : NULL;
+}
+
+static void check_robot(struct option_reader *r, uint32_t node, const char *team,
+                        const struct team_robot_params *robot, const struct pair_params *pair,
+                        const struct edit_guess *guess)
+{
+    char meant[EDIT_GUESS_MAX];
+    const uint32_t at = team_file_pair_node(r, node, robot->pair, 0);
+    if (!pair) {
+        option_fault(r, at, FAULT_UNKNOWN_NAME,
+                     "teams.%s.robots.%s.pair: there is no pair %s%s", team, robot->name,
+                     robot->pair, edit_guess_text(guess, meant));
+    } else if (pair->mode != PAIR_LINK) {
+        option_fault(r, at, FAULT_TAKES_NO_COMMANDS,
+                     "teams.%s.robots.%s.pair: %s is in observe mode, where nobody can command "
+                     "it; give the pair mode: link",
+                     team, robot->name, robot->pair);
+    }
+}
+
+void lab_check_teams(struct option_reader *r, uint32_t node, const struct team_file *teams,
+                     const struct pair_params *pairs, size_t pair_count)
+{
+    struct name_at *sorted = sort_pairs(pairs, pair_count);
+    if (!sorted) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        return;
+    }
+    for (size_t t = 0; t < teams->team_count; t++) {
+        const struct team_params *p = &teams->teams[t];
+        if (find_pair(sorted, pair_count, pairs, p->name)) {
+            option_fault(r, team_file_node(r, node, p->name), FAULT_DUPLICATE_NAME,
+                         "team %s has the id of a pair; give one of both another name",
+                         p->name);
+        }
+        for (size_t i = 0; i < p->robot_count; i++) {
+            const char *id = p->robots[i].pair;
+            const struct pair_params *pair = find_pair(sorted, pair_count, pairs, id);
+            struct edit_guess guess = {0};
+            for (size_t k = 0; id[0] && !pair && k < pair_count; k++) {
+                edit_guess_try(&guess, id, pairs[k].id);
+            }
+            if (id[0]) {
+                check_robot(r, node, p->name, &p->robots[i], pair, &guess);
+            }
+        }
+    }
+    free(sorted);
+}

@@ -1,0 +1,450 @@
+#include "config/labfile/lab_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/names.h"
+#include "logger/codec/codecs.h"
+
+void lab_file_free(struct lab_file *lab)
+{
+    if (lab) {
+        free(lab->pairs);
+        team_file_free(&lab->teams);
+        mapping_table_free(lab->tables);
+        machine_pictures_finish(&lab->pictures);
+        while (lab->followings) {
+            struct lab_following *const next = lab->followings->next;
+            free(lab->followings);
+            lab->followings = next;
+        }
+        *lab = (struct lab_file){0};
+    }
+}
+
+/* --- pairs ---------------------------------------------------------------------------- */
+
+struct pair_list {
+    struct pair_params *items;
+    uint32_t *nodes; /* where each was written */
+    size_t count, capacity;
+    struct lab_file *lab; /* theirs */
+};
+
+static bool append_pair(struct pair_list *list, const struct pair_params *params, uint32_t node)
+{
+    if (list->count == list->capacity) {
+        const size_t capacity = 2 * list->capacity + 16;
+        struct pair_params *items = reallocarray(list->items, capacity, sizeof list->items[0]);
+        if (!items) {
+            return false;
+        }
+        list->items = items;
+        uint32_t *nodes = reallocarray(list->nodes, capacity, sizeof list->nodes[0]);
+        if (!nodes) {
+            return false;
+        }
+        list->nodes = nodes;
+        list->capacity = capacity;
+    }
+    list->items[list->count] = *params;
+    list->nodes[list->count++] = node;
+    return true;
+}
+
+static void fault_at_key(struct option_reader *r, uint32_t node, enum fault fault,
+                         const char *text)
+{
+    const struct tree_node *n = &r->tree->nodes[node];
+    (void)err_list_add(r->errors, STATUS_E_RANGE, fault, r->file, n->key_line, n->key_column,
+                       "pair '%.40s': %s", tree_key(r->tree, node), text);
+    r->failed = true;
+}
+
+/* Rows for metrics are of Sparkplug's pairs alone, and theirs are no others. */
+static bool is_misplaced(const struct pair_params *p)
+{
+    const struct mapping *mapping = p->speaks.mapping;
+    const bool sparkplug = codec_find(p->codec) == &codec_sparkplug;
+    bool misplaced = false;
+    for (size_t k = 0; mapping && k < mapping->row_count; k++) {
+        misplaced = misplaced || (mapping->rows[k].format == MAPPING_SPARKPLUG) != sparkplug;
+    }
+    return misplaced;
+}
+
+/* What a table cannot do for this pair. */
+static void check_mapping(struct option_reader *r, uint32_t node, const struct lab_pair *pair)
+{
+    const struct pair_params *p = &pair->params;
+    char why[OPTION_WHY_MAX];
+    if (is_misplaced(p)) {
+        fault_at_key(
+            r, node, FAULT_INCONSISTENT,
+            "codec: sparkplug wants rows with format: sparkplug, others want other rows");
+    }
+    if (p->speaks.mapping &&
+        mapping_table_lacks(p->speaks.mapping, p->id, p->mode == PAIR_LINK, why)) {
+        fault_at_key(r, node, FAULT_MAPPING_INCOMPLETE, why);
+    }
+}
+
+/* r with count 3 becomes r1, r2 and r3. */
+static enum status add_pairs(struct option_reader *r, struct pair_list *list, uint32_t node,
+                             struct lab_pair *pair)
+{
+    const char *id = tree_key(r->tree, node);
+    const uint32_t last = pair->count > 0 ? pair->count : 1;
+
+    for (uint32_t k = 1; k <= last; k++) {
+        char *to = pair->params.id;
+        const int n = pair->count > 0
+                          ? snprintf(to, sizeof pair->params.id, "%s%u", id, (unsigned)k)
+                          : snprintf(to, sizeof pair->params.id, "%s", id);
+        if (n < 0 || (size_t)n >= sizeof pair->params.id) {
+            fault_at_key(r, node, FAULT_TOO_LONG,
+                         "with its number the id is longer than 31 characters");
+            return STATUS_OK;
+        }
+        (void)snprintf(pair->params.speaks.pair, sizeof pair->params.speaks.pair, "%s", to);
+        check_mapping(r, node, pair);
+        if (list->count == LAB_PAIRS_MAX) {
+            fault_at_key(r, node, FAULT_TOO_MANY, "the lab has more than 100000 pairs");
+            return STATUS_E_FULL;
+        }
+        if (!append_pair(list, &pair->params, node)) {
+            return STATUS_E_NOMEM;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* --- tables ----------------------------------------------------------------------------- */
+
+/* A file that several pairs name is read once. It stands beside the lab file, or where the
+ * daemon runs. */
+static struct mapping_table *load_table(struct option_reader *r, uint32_t node,
+                                        const char *shown, struct mapping_table **tables)
+{
+    const char *path = tree_text(r->tree, node);
+    char beside[2 * LAB_PATH_MAX];
+    if (!text_file_beside(r->file, path, beside, sizeof beside) || access(beside, R_OK) != 0) {
+        (void)snprintf(beside, sizeof beside, "%s", path);
+    }
+    for (struct mapping_table *t = *tables; t; t = t->next) {
+        if (t->file && strcmp(t->file, beside) == 0) {
+            return t;
+        }
+    }
+    struct mapping_table *table = mapping_table_load(beside, r->errors);
+    if (!table) {
+        option_fault(r, node, FAULT_BAD_PATH, "%smapping: %.160s cannot be used", shown,
+                     beside);
+    } else {
+        table->next = *tables;
+        *tables = table;
+    }
+    return table;
+}
+
+/* False when there is one that is not right. */
+static bool read_table(struct option_reader *r, uint32_t node, const char *shown,
+                       struct lab_pair *pair, struct mapping_table **tables)
+{
+    char below[OPTION_PREFIX_MAX];
+    struct mapping_table *table = NULL;
+    if (node == TREE_NONE || r->tree->nodes[node].kind == TREE_SKIPPED) {
+        return true;
+    }
+    if (r->tree->nodes[node].kind == TREE_SCALAR && !option_is_empty(r->tree, node)) {
+        table = load_table(r, node, shown, tables);
+    } else {
+        (void)snprintf(below, sizeof below, "%smapping.", shown);
+        table = mapping_table_read(r, node, below,
+                                   strcmp(shown, "defaults.") != 0 && pair->count == 0);
+        if (table) {
+            table->next = *tables;
+            *tables = table;
+        }
+    }
+    pair->params.speaks.mapping = table ? &table->mapping : NULL;
+    return table != NULL;
+}
+
+/* The options of a pair, or of all that do not set them themselves. */
+static void read_options(struct option_reader *r, uint32_t node, const char *shown,
+                         struct lab_pair *pair, struct mapping_table **tables)
+{
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
+    option_read(r, &lab_pair_options, "", node, shown, pair, given);
+    if (pair_following_wanted(&pair->following)) {
+        (void)snprintf(pair->following.arm, sizeof pair->following.arm, "%s", pair->params.arm);
+    }
+    lab_check_following(&reading, &pair->following);
+    if (read_table(r, option_node(&reading, "mapping"), shown, pair, tables)) {
+        lab_check_pair(&reading, pair);
+    }
+}
+
+/* Do both say the same of following? What is made of its texts follows from them. */
+static bool follow_alike(const struct lab_pair *a, const struct lab_pair *b)
+{
+    static const char section[] = "following.";
+    bool alike = strcmp(a->following.arm, b->following.arm) == 0;
+    for (size_t i = 0; alike && i < lab_pair_options.count; i++) {
+        const struct option_row *row = &lab_pair_options.rows[i];
+        alike = strncmp(row->path, section, sizeof section - 1) != 0 || option_equal(row, a, b);
+    }
+    return alike;
+}
+
+/* What the pair says of following, which the others (NULL: there are none) often say as well;
+ * false: no memory. */
+static bool keep_following(struct lab_file *lab, struct lab_pair *pair,
+                           const struct lab_pair *others)
+{
+    if (others && follow_alike(pair, others)) {
+        pair->params.following = others->params.following;
+        return true;
+    }
+    struct lab_following *own = malloc(sizeof *own);
+    if (own) {
+        *own = (struct lab_following){lab->followings, pair->following};
+        lab->followings = own;
+        pair->params.following = &own->params;
+    }
+    return own != NULL;
+}
+
+static enum status read_pair(struct option_reader *r, uint32_t node,
+                             const struct pair_params *defaults, struct pair_list *list)
+{
+    const char *id = tree_key(r->tree, node);
+    char shown[OPTION_PREFIX_MAX];
+    struct lab_pair others;
+
+    if (r->tree->nodes[node].kind == TREE_SKIPPED) {
+        return STATUS_OK;
+    }
+    if (!lab_check_id(id)) {
+        fault_at_key(r, node, FAULT_BAD_NAME, "an id has 1 to 31 letters, digits, '_' or '-'");
+        return STATUS_OK;
+    }
+    (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
+    lab_pair_of(defaults, &others);
+    struct lab_pair pair = others;
+    read_options(r, node, shown, &pair, &list->lab->tables);
+    return !keep_following(list->lab, &pair, &others) ? STATUS_E_NOMEM
+                                                      : add_pairs(r, list, node, &pair);
+}
+
+/* The file's own duplicates are found by the tree; what count makes may meet them, too. */
+static enum status check_ids(struct option_reader *r, const struct pair_list *list)
+{
+    struct name_at *sorted = calloc(list->count + 1, sizeof sorted[0]);
+    if (!sorted) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        sorted[i] = (struct name_at){list->items[i].id, i};
+    }
+    qsort(sorted, list->count, sizeof sorted[0], names_by_name);
+    for (size_t i = 1; i < list->count; i++) {
+        if (strcmp(sorted[i].name, sorted[i - 1].name) == 0) {
+            const uint32_t first = list->nodes[sorted[i - 1].at];
+            char text[ERR_TEXT_MAX / 2];
+            (void)snprintf(text, sizeof text,
+                           "%s is there twice, from line %u and from here; give one another id",
+                           sorted[i].name, r->tree->nodes[first].key_line);
+            fault_at_key(r, list->nodes[sorted[i].at], FAULT_DUPLICATE_NAME, text);
+        }
+    }
+    free(sorted);
+    return STATUS_OK;
+}
+
+static enum status read_pairs(struct option_reader *r, uint32_t node,
+                              const struct pair_params *defaults, struct pair_list *list)
+{
+    const struct tree_node *map = &r->tree->nodes[node];
+    const bool empty = option_is_empty(r->tree, node);
+    if (map->kind == TREE_SKIPPED) {
+        return STATUS_OK;
+    }
+    if (!empty && map->kind != TREE_MAP) {
+        option_fault(r, node, FAULT_OBJECT_EXPECTED,
+                     "pairs: ids and their options are wanted, as in {r1: {}, r2: {}}");
+        return STATUS_OK;
+    }
+    if (empty || map->count == 0) {
+        option_fault(r, node, FAULT_MISSING_KEY,
+                     "pairs: the lab has no pair, the least is {r1: {}}");
+        return STATUS_OK;
+    }
+    for (uint32_t i = map->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
+        const enum status status = read_pair(r, i, defaults, list);
+        if (status != STATUS_OK) {
+            return status == STATUS_E_FULL ? STATUS_OK : status;
+        }
+    }
+    return check_ids(r, list);
+}
+
+/* --- the whole file ------------------------------------------------------------------- */
+
+/* Before anybody asks for them by name. */
+/* A list of files by their paths, as they are written, into texts; each is taken by take. */
+static size_t read_files(struct option_reader *r, uint32_t node, const char *key, size_t most,
+                         char (*texts)[LAB_PATH_MAX],
+                         enum status (*take)(struct lab_file *lab, const char *path,
+                                             struct err_list *errors),
+                         struct lab_file *lab)
+{
+    const struct tree_node *list = &r->tree->nodes[node];
+    size_t count = 0;
+    if (node == TREE_NONE || list->kind == TREE_SKIPPED) {
+        return 0;
+    }
+    if (list->kind != TREE_LIST || list->count > most) {
+        option_fault(r, node, FAULT_LIST_EXPECTED, "%s: a list of files is wanted, at most %zu",
+                     key, most);
+        return 0;
+    }
+    for (uint32_t i = list->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
+        char path[LAB_PATH_MAX];
+        const char *text = r->tree->nodes[i].kind == TREE_SCALAR ? tree_text(r->tree, i) : "";
+        if (text[0] == '\0' || strlen(text) >= LAB_PATH_MAX ||
+            !text_file_beside(r->file, text, path, sizeof path)) {
+            option_fault(r, i, FAULT_TEXT_EXPECTED, "%s: the path of a file is wanted", key);
+            continue;
+        }
+        (void)snprintf(texts[count++], LAB_PATH_MAX, "%s", text);
+        r->failed = take(lab, path, r->errors) != STATUS_OK || r->failed;
+    }
+    return count;
+}
+
+static enum status take_model(struct lab_file *lab, const char *path, struct err_list *errors)
+{
+    const struct model_row *row = NULL;
+    (void)lab;
+    return model_file_take(path, &row, errors);
+}
+
+static enum status take_machines(struct lab_file *lab, const char *path,
+                                 struct err_list *errors)
+{
+    return machine_pictures_add(&lab->pictures, path, errors);
+}
+
+static void finish_lab(const struct option_reading *reading, void *values)
+{
+    struct option_reader *r = reading->r;
+    struct lab_file *lab = values;
+    struct pair_list list = {.lab = lab};
+    struct lab_pair pair;
+    const uint32_t defaults = option_node(reading, "defaults");
+    const uint32_t pairs = option_node(reading, "pairs");
+    const uint32_t teams = option_node(reading, "teams");
+    lab_pair_defaults(&lab->defaults, "");
+    lab->model_count = read_files(r, option_node(reading, "models"), "models",
+                                  MODELS_LOADED_MAX, lab->models, take_model, lab);
+    lab->machine_count = read_files(r, option_node(reading, "machines"), "machines",
+                                    LAB_MACHINES_MAX, lab->machines, take_machines, lab);
+    lab_check_file(reading, lab);
+    lab_pair_of(&lab->defaults, &pair);
+    if (defaults != TREE_NONE) {
+        read_options(r, defaults, "defaults.", &pair, &lab->tables);
+    }
+    const bool kept = keep_following(lab, &pair, NULL);
+    lab->defaults = pair.params;
+    if (pairs != TREE_NONE) {
+        if (!kept || read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
+            option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        }
+        lab_check_journal(reading, lab, list.items, list.count);
+    } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY,
+                     "pairs are missing, the least is \"pairs: {r1: {}}\"");
+    }
+    if (teams != TREE_NONE) {
+        team_file_read(r, teams, &lab->teams);
+        lab_check_teams(r, teams, &lab->teams, list.items, list.count);
+    }
+    free(list.nodes);
+    lab->pairs = list.items;
+    lab->pair_count = list.count;
+    if (r->failed) {
+        lab_file_free(lab);
+    }
+}
+
+static const struct option_file lab_file = {
+    .what = "a lab file",
+    .empty = "the file is empty, the least is \"pairs: {r1: {}}\"",
+    .table = &lab_options,
+    .bytes = sizeof(struct lab_file),
+    .out_bytes = sizeof(struct lab_file),
+    .finish = finish_lab,
+};
+
+enum status lab_file_parse(const char *text, size_t bytes, const char *name,
+                           struct lab_file *out, struct err_list *errors)
+{
+    return option_file_parse(&lab_file, text, bytes, name, out, errors);
+}
+
+enum status lab_file_load(const char *path, struct lab_file *out, struct err_list *errors)
+{
+    return option_file_load(&lab_file, path, out, errors);
+}
+
+/* --- teams alone ---------------------------------------------------------------------- */
+
+static void finish_teams(const struct option_reading *reading, void *values)
+{
+    struct option_reader *r = reading->r;
+    const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
+    struct team_file *teams = values;
+    struct lab_file lab = {0};
+    bool is_lab = false;
+    for (uint32_t i = root->kind == TREE_MAP ? root->first : TREE_NONE; i != TREE_NONE;
+         i = r->tree->nodes[i].next) {
+        is_lab = is_lab || strcmp(tree_key(r->tree, i), "pairs") == 0;
+    }
+    if (!is_lab) {
+        team_file_read_root(r, TREE_ROOT, teams);
+        return;
+    }
+    option_file_read(&lab_file, r, TREE_ROOT, "", &lab);
+    *teams = lab.teams;
+    lab.teams = (struct team_file){0};
+    if (teams->team_count == 0 && !r->failed) {
+        option_fault(r, TREE_ROOT, FAULT_MISSING_KEY, "the lab has no teams");
+    }
+    lab_file_free(&lab);
+}
+
+static const struct option_file teams_alone = {
+    .what = "a file with teams",
+    .empty = "the file is empty, the least is \"team: {robots: {R1: {}}}\"",
+    .bytes = sizeof(struct team_file),
+    .out_bytes = sizeof(struct team_file),
+    .finish = finish_teams,
+};
+
+enum status lab_file_load_teams(const char *path, struct team_file *out,
+                                struct err_list *errors)
+{
+    *out = (struct team_file){0};
+    return option_file_load(&teams_alone, path, out, errors);
+}
+
+enum status lab_file_parse_teams(const char *text, size_t bytes, const char *name,
+                                 struct team_file *out, struct err_list *errors)
+{
+    *out = (struct team_file){0};
+    return option_file_parse(&teams_alone, text, bytes, name, out, errors);
+}

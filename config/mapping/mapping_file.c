@@ -1,0 +1,743 @@
+#include "config/mapping/mapping_file.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "config/mapping/mapping_build.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/json_write.h"
+
+/* ---- rows, as they are written ---- */
+
+struct row_values {
+    char topic[OPTION_TEXT_MAX], only[OPTION_TEXT_MAX], event[EVENT_NAME_MAX];
+    char pair[EVENT_PAIR_MAX], side[EVENT_NAME_MAX], format[EVENT_NAME_MAX];
+    char separator[16];
+    uint32_t columns;
+};
+
+#define TEXT_AT(m) OPTION_TEXT, "", "", 0.0, 0.0, "", OPTION_AT(struct row_values, m)
+#define BY_HAND    OPTION_MAP, "", "", OPTION_BY_HAND
+
+/* clang-format off */
+static const struct option_row row_rows[] = {
+    {"topic", TEXT_AT(topic), "Which topics: levels that are a word, +, # or a {name}."},
+    {"only", TEXT_AT(only), "A regular expression (POSIX, extended) that the payload fits, from its beginning on."},
+    {"event", TEXT_AT(event), "What it is: command, reply, telemetry or connection."},
+    {"pair", TEXT_AT(pair), "Of which pair."},
+    {"side", TEXT_AT(side), "Of which robot: real or virtual."},
+    {"sides", BY_HAND, "What the level {side} calls them: {bt: real, sim: virtual}."},
+    {"format", TEXT_AT(format), "What the payload is: json, text, csv or sparkplug."},
+    {"separator", TEXT_AT(separator), "Between columns; tab is a tabulator."},
+    {"columns", OPTION_INTEGER, "", "0", 0.0, MAPPING_COLUMNS_MAX, "", OPTION_AT(struct row_values, columns),
+     "So many columns, no more and no fewer."},
+    {"fields", BY_HAND, "Where its members stand."},
+};
+/* clang-format on */
+static const struct option_table row_options = {row_rows, COUNT(row_rows)};
+
+static const enum event_kind kinds[] = {EVENT_COMMAND, EVENT_REPLY, EVENT_TELEMETRY,
+                                        EVENT_CONNECTION};
+
+/* A row being read. */
+struct row_reading {
+    struct mapping_build *b;
+    const char *shown; /* "mappings[0]" */
+    uint32_t given[COUNT(row_rows)];
+    struct row_values values;
+    struct mapping_row *row;
+    struct mapping_sources sources;
+    struct mapping_field fields[MAPPING_FIELDS_MAX];
+    size_t field_count;
+};
+
+static uint32_t find_given(const struct row_reading *rr, const char *key, uint32_t otherwise)
+{
+    const uint32_t node = option_given(&row_options, rr->given, key);
+    return node == TREE_NONE ? otherwise : node;
+}
+
+/* ---- topics ---- */
+
+static bool add_level(struct mapping_build *b, uint32_t node, const char *shown,
+                      const struct mapping_text part, bool last, struct mapping_level *level)
+{
+    char text[OPTION_TEXT_MAX];
+    (void)snprintf(text, sizeof text, "%.*s", (int)part.bytes, part.at);
+    const bool named = part.bytes > 2 && text[0] == '{' && text[part.bytes - 1] == '}';
+    const bool special = strpbrk(text, "+#{}") != NULL;
+    if (named) {
+        text[part.bytes - 1] = '\0';
+        memmove(text, text + 1, part.bytes - 1);
+    }
+    *level = (struct mapping_level){.kind = named                    ? MAPPING_LEVEL_NAMED
+                                            : strcmp(text, "+") == 0 ? MAPPING_LEVEL_ANY
+                                            : strcmp(text, "#") == 0 ? MAPPING_LEVEL_REST
+                                                                     : MAPPING_LEVEL,
+                                    .bytes = strlen(text)};
+    if (named ? strpbrk(text, "+#{}") != NULL : special && level->kind == MAPPING_LEVEL) {
+        option_fault(b->r, node, FAULT_BAD_TOPIC,
+                     "%s.topic: a level is a word, '+', '#' or a {name} alone, not '%.*s'",
+                     shown, (int)part.bytes, part.at);
+        return false;
+    }
+    if (level->kind == MAPPING_LEVEL_REST && !last) {
+        option_fault(b->r, node, FAULT_BAD_TOPIC, "%s.topic: nothing follows '#'", shown);
+        return false;
+    }
+    level->text = mapping_keep(b, text);
+    return level->text != NULL;
+}
+
+static bool read_topic(struct row_reading *rr, uint32_t node)
+{
+    struct mapping_build *b = rr->b;
+    const uint32_t at = find_given(rr, "topic", node);
+    struct mapping_level levels[MAPPING_LEVELS_MAX];
+    size_t count = 0;
+    if (rr->values.topic[0] == '\0') {
+        option_fault(b->r, at, FAULT_BAD_TOPIC,
+                     "%s.topic: a topic was expected, such as 'robots/{pair}/cmd'", rr->shown);
+        return false;
+    }
+    for (const char *part = rr->values.topic; part; count++) {
+        const size_t bytes = strcspn(part, "/");
+        if (count == MAPPING_LEVELS_MAX) {
+            option_fault(b->r, at, FAULT_TOO_MANY, "%s.topic: at most %d levels were expected",
+                         rr->shown, MAPPING_LEVELS_MAX);
+            return false;
+        }
+        if (!add_level(b, at, rr->shown, (struct mapping_text){part, bytes},
+                       part[bytes] == '\0', &levels[count])) {
+            return false;
+        }
+        part = part[bytes] ? part + bytes + 1 : NULL;
+    }
+    struct mapping_level *kept = mapping_take(b, count * sizeof *kept);
+    if (!kept) {
+        return false;
+    }
+    memcpy(kept, levels, count * sizeof *kept);
+    rr->row->levels = kept;
+    rr->row->level_count = count;
+    return true;
+}
+
+/* Its place; -1 when it is not there. */
+static int find_level(const struct mapping_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->level_count; i++) {
+        if (row->levels[i].kind == MAPPING_LEVEL_NAMED &&
+            strcmp(row->levels[i].text, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* ---- what a row is about ---- */
+
+static bool read_event(struct row_reading *rr, uint32_t node)
+{
+    char names[96] = "";
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        names_append(names, sizeof names, event_kind_name(kinds[k]));
+        if (strcmp(rr->values.event, event_kind_name(kinds[k])) == 0) {
+            rr->row->kind = kinds[k];
+            return true;
+        }
+    }
+    option_fault(rr->b->r, find_given(rr, "event", node), FAULT_UNKNOWN_VALUE,
+                 "%s.event: one of %s was expected, not '%s'", rr->shown, names,
+                 rr->values.event);
+    return false;
+}
+
+static bool read_format(struct row_reading *rr, uint32_t node)
+{
+    static const char *const names[MAPPING_FORMAT_COUNT] = {"json", "text", "csv", "sparkplug"};
+    struct mapping_row *row = rr->row;
+    const char *format = rr->values.format;
+    const char *separator = rr->values.separator;
+    size_t k = 0;
+    while (k < COUNT(names) && format[0] && strcmp(names[k], format) != 0) {
+        k++;
+    }
+    if (k == COUNT(names)) {
+        option_fault(rr->b->r, find_given(rr, "format", node), FAULT_UNKNOWN_VALUE,
+                     "%s.format: one of json, text, csv, sparkplug was expected, not '%s'",
+                     rr->shown, format);
+        return false;
+    }
+    row->format = (enum mapping_format)k;
+    row->columns = rr->values.columns;
+    row->separator = strcmp(separator, "tab") == 0 ? "\t"
+                     : separator[0]                ? mapping_keep(rr->b, separator)
+                     : row->format == MAPPING_CSV  ? ","
+                                                   : "";
+    if (mapping_is_json(row->format) && (separator[0] || row->columns > 0)) {
+        option_fault(rr->b->r, find_given(rr, separator[0] ? "separator" : "columns", node),
+                     FAULT_NOT_APPLICABLE, "%s.%s: it needs format: text or csv", rr->shown,
+                     separator[0] ? "separator" : "columns");
+        return false;
+    }
+    return row->separator != NULL;
+}
+
+static bool read_sides(struct row_reading *rr)
+{
+    const uint32_t node = find_given(rr, "sides", TREE_NONE);
+    struct mapping_row *row = rr->row;
+    char shown[OPTION_PREFIX_MAX];
+    (void)snprintf(shown, sizeof shown, "%s.sides", rr->shown);
+    if (node == TREE_NONE) {
+        return true;
+    }
+    if (!mapping_read_words(rr->b, node, shown, &row->sides, &row->side_count)) {
+        return false;
+    }
+    for (size_t k = 0; k < row->side_count; k++) {
+        if (names_value(&side_names, row->sides[k].to) == side_names.count) {
+            option_fault(rr->b->r, node, FAULT_UNKNOWN_VALUE,
+                         "%s.%s: 'real' or 'virtual' was expected, not '%s'", shown,
+                         row->sides[k].from, row->sides[k].to);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of which pair and which robot. */
+static bool read_whose(struct row_reading *rr, uint32_t node)
+{
+    struct mapping_row *row = rr->row;
+    const char *side = rr->values.side;
+    bool fine = true;
+    row->pair_level = find_level(row, "pair");
+    row->side_level = side[0] ? -1 : find_level(row, "side");
+    row->side = SIDE_COUNT;
+    row->pair = rr->values.pair[0] ? mapping_keep(rr->b, rr->values.pair) : NULL;
+    if (!row->pair && row->pair_level < 0 && !rr->b->alone) {
+        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
+                     "%s: pair is missing: give 'pair: r1' or a level {pair} in the topic",
+                     rr->shown);
+        fine = false;
+    }
+    if (row->kind == EVENT_COMMAND) {
+        row->side_level = -1;
+        return fine && read_sides(rr);
+    }
+    if (!side[0] && row->side_level < 0) {
+        option_fault(rr->b->r, node, FAULT_MISSING_KEY,
+                     "%s: side is missing: give 'side: real' or a level {side} in the topic",
+                     rr->shown);
+        return false;
+    }
+    if (side[0]) {
+        row->side = (enum side)names_value(&side_names, side);
+    }
+    if (side[0] && row->side == SIDE_COUNT) {
+        option_fault(rr->b->r, find_given(rr, "side", node), FAULT_UNKNOWN_VALUE,
+                     "%s.side: 'real' or 'virtual' was expected, not '%s'", rr->shown, side);
+        return false;
+    }
+    return read_sides(rr) && fine;
+}
+
+/* On a copy with an end: regexec() wants one. */
+static bool fits_only(const void *only, const char *payload, size_t bytes)
+{
+    char text[MESSAGE_PAYLOAD_MAX + 1];
+    regmatch_t match;
+    if (bytes >= sizeof text) {
+        return false;
+    }
+    memcpy(text, payload, bytes);
+    text[bytes] = '\0';
+    return regexec(only, text, 1, &match, 0) == 0 && match.rm_so == 0;
+}
+
+/* What refers back makes matching take for ever. */
+static bool refers_back(const char *pattern)
+{
+    for (const char *c = pattern; *c; c++) {
+        if (*c == '\\' && c[1]) {
+            c++;
+            if (*c >= '1' && *c <= '9') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool read_only(struct row_reading *rr, struct mapping_table *table)
+{
+    char why[128];
+    const char *pattern = rr->values.only;
+    if (pattern[0] == '\0') {
+        return true;
+    }
+    regex_t *to = &table->patterns[table->pattern_count];
+    int code = refers_back(pattern) ? REG_ESUBREG : regcomp(to, pattern, REG_EXTENDED);
+    if (code != 0) {
+        (void)regerror(code, NULL, why, sizeof why);
+        option_fault(rr->b->r, find_given(rr, "only", TREE_NONE), FAULT_BAD_SYNTAX,
+                     "%s.only: a regular expression (POSIX, extended) was expected: %s",
+                     rr->shown, code == REG_ESUBREG ? "it refers back" : why);
+        return false;
+    }
+    table->pattern_count++;
+    rr->row->only = to;
+    rr->row->fits = fits_only;
+    return true;
+}
+
+/* ---- fields ---- */
+
+static void list_members(enum event_kind kind, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t k = 0; k < mapping_member_count; k++) {
+        const struct mapping_member *m = &mapping_members[k];
+        char name[32];
+        if (m->kind != kind || m->type == MAPPING_NAMED) {
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%s%s", m->name,
+                       m->type == MAPPING_AXIS ? ".0 … .5" : "");
+        names_append(out, size, name);
+    }
+}
+
+static bool read_field(struct row_reading *rr, uint32_t node)
+{
+    const struct tree *tree = rr->b->r->tree;
+    const char *name = tree_key(tree, node);
+    const size_t before = rr->sources.count;
+    char shown[OPTION_PREFIX_MAX];
+    size_t axis = 0;
+    const struct mapping_member *member = mapping_member_find(rr->row->kind, name, &axis);
+    (void)snprintf(shown, sizeof shown, "%s.fields.%.60s", rr->shown, name);
+    if (!member) {
+        char known[128];
+        list_members(rr->row->kind, known, sizeof known);
+        option_fault(rr->b->r, node, FAULT_UNKNOWN_KEY,
+                     "%s: a %s has no such member; it has %s%s", shown,
+                     event_kind_name(rr->row->kind), known,
+                     rr->row->kind == EVENT_REPLY ? " and values.NAME" : "");
+        return false;
+    }
+    if (rr->field_count == MAPPING_FIELDS_MAX || strlen(name) >= EVENT_VALUE_NAME_MAX) {
+        option_fault(rr->b->r, node, FAULT_TOO_MANY,
+                     "%s: at most %d members of at most %d bytes were expected", shown,
+                     MAPPING_FIELDS_MAX, EVENT_VALUE_NAME_MAX - 1);
+        return false;
+    }
+    if (!(tree->nodes[node].kind == TREE_SCALAR
+              ? mapping_read_constant(rr->b, &rr->sources, node, shown, member)
+              : mapping_read_source(rr->b, &rr->sources, node, shown, member, NULL))) {
+        return false;
+    }
+    struct mapping_field *f = &rr->fields[rr->field_count++];
+    *f = (struct mapping_field){.name = mapping_keep(rr->b, name),
+                                .member = member,
+                                .axis = axis,
+                                .source = before,
+                                .count = rr->sources.count - before};
+    if (f->name && member->type == MAPPING_NAMED) {
+        f->place = native_value_place(mapping_value_name(f->name));
+    }
+    return f->name != NULL;
+}
+
+static bool check_required(struct row_reading *rr, uint32_t node)
+{
+    bool fine = true;
+    for (size_t k = 0; k < mapping_member_count; k++) {
+        const struct mapping_member *m = &mapping_members[k];
+        bool given = !m->required || m->kind != rr->row->kind;
+        given = given || mapping_child(rr->b->r->tree, node, m->name) != TREE_NONE;
+        if (!given) {
+            option_fault(rr->b->r, node, FAULT_MISSING_KEY, "%s.fields: '%s' is missing",
+                         rr->shown, m->name);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+/* Values of a reply go behind the rest: their object is written in one piece. */
+static bool keep_fields(struct row_reading *rr)
+{
+    struct mapping_row *row = rr->row;
+    struct mapping_field *fields = mapping_take(rr->b, (rr->field_count + 1) * sizeof *fields);
+    struct mapping_source *sources =
+        mapping_take(rr->b, (rr->sources.count + 1) * sizeof *sources);
+    if (!fields || !sources) {
+        return false;
+    }
+    for (int late = 0; late < 2; late++) {
+        for (size_t k = 0; k < rr->field_count; k++) {
+            if ((rr->fields[k].member->type == MAPPING_NAMED) == (late == 1)) {
+                fields[row->field_count++] = rr->fields[k];
+            }
+        }
+    }
+    memcpy(sources, rr->sources.source, rr->sources.count * sizeof *sources);
+    row->fields = fields;
+    row->sources = sources;
+    row->source_count = rr->sources.count;
+    row->nodes = mapping_make_nodes(rr->b, &rr->sources, &row->node_count);
+    return row->nodes != NULL;
+}
+
+static bool read_fields(struct row_reading *rr, uint32_t node)
+{
+    const struct tree *tree = rr->b->r->tree;
+    const uint32_t at = find_given(rr, "fields", TREE_NONE);
+    if (at == TREE_NONE || tree->nodes[at].kind != TREE_MAP) {
+        option_fault(rr->b->r, at == TREE_NONE ? node : at, FAULT_OBJECT_EXPECTED,
+                     "%s.fields: members were expected, as in {status: {path: /result}}",
+                     rr->shown);
+        return false;
+    }
+    bool fine = true;
+    rr->sources.format = rr->row->format;
+    rr->sources.levels = rr->row->levels;
+    rr->sources.level_count = rr->row->level_count;
+    for (uint32_t i = tree->nodes[at].first; i != TREE_NONE; i = tree->nodes[i].next) {
+        fine = read_field(rr, i) && fine;
+    }
+    /* What is missing may be what was misspelt. */
+    return fine && check_required(rr, at) && keep_fields(rr);
+}
+
+static bool fill_row(struct row_reading *rr, uint32_t node, struct mapping_table *table)
+{
+    char below[OPTION_PREFIX_MAX + 1];
+    struct option_reader *r = rr->b->r;
+    const bool failed = r->failed;
+    (void)snprintf(below, sizeof below, "%s.", rr->shown);
+    r->failed = false;
+    option_read(r, &row_options, "", node, below, &rr->values, rr->given);
+    bool fine = !r->failed;
+    r->failed = failed || r->failed;
+    if (!fine) {
+        return false;
+    }
+    const bool topic = read_topic(rr, node);
+    const bool about = read_event(rr, node) && read_format(rr, node);
+    if (topic && about) {
+        fine = read_fields(rr, node);
+        fine = read_whose(rr, node) && fine;
+    }
+    return read_only(rr, table) && topic && about && fine;
+}
+
+static bool read_row(struct mapping_build *b, uint32_t node, const char *shown,
+                     struct mapping_table *table, struct mapping_row *row)
+{
+    struct row_reading *rr = calloc(1, sizeof *rr);
+    if (!rr) {
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        return false;
+    }
+    rr->b = b;
+    rr->shown = shown;
+    rr->row = row;
+    const bool fine = fill_row(rr, node, table);
+    free(rr);
+    return fine;
+}
+
+/* ---- tables ---- */
+
+/* The list under a key; TREE_NONE when there is none. False when it is none. */
+static bool find_list(struct option_reader *r, uint32_t node, const char *shown,
+                      const char *key, uint32_t *list)
+{
+    const bool itself = r->tree->nodes[node].kind == TREE_LIST && strcmp(key, "mappings") == 0;
+    *list = itself ? node : mapping_child(r->tree, node, key);
+    if (*list == TREE_NONE && !itself) {
+        return true;
+    }
+    if (r->tree->nodes[*list].kind != TREE_LIST ||
+        r->tree->nodes[*list].count > MAPPING_ROWS_MAX) {
+        option_fault(r, *list, FAULT_LIST_EXPECTED,
+                     "%s%s: a list of at most %d rows was expected", shown, key,
+                     MAPPING_ROWS_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool check_top(struct option_reader *r, uint32_t node, const char *shown)
+{
+    const struct tree_node *top = &r->tree->nodes[node];
+    if (top->kind == TREE_LIST) {
+        return true;
+    }
+    if (top->kind != TREE_MAP || top->count == 0) {
+        option_fault(r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
+                     shown);
+        return false;
+    }
+    bool fine = true;
+    for (uint32_t i = top->first; i != TREE_NONE; i = r->tree->nodes[i].next) {
+        const char *key = tree_key(r->tree, i);
+        if (strcmp(key, "mappings") != 0 && strcmp(key, "send") != 0) {
+            option_fault(r, i, FAULT_UNKNOWN_KEY,
+                         "unknown key '%s%.40s', known: mappings, send", shown, key);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+static bool read_rows(struct mapping_build *b, uint32_t list, const char *shown,
+                      struct mapping_table *table)
+{
+    const struct tree_node *node = &b->r->tree->nodes[list];
+    struct mapping_row *rows = mapping_take(b, (node->count + 1) * sizeof *rows);
+    table->patterns = calloc(node->count + 1, sizeof *table->patterns);
+    bool fine = rows && table->patterns;
+    size_t count = 0;
+    for (uint32_t i = node->first; rows && table->patterns && i != TREE_NONE;
+         i = b->r->tree->nodes[i].next) {
+        char name[OPTION_PREFIX_MAX];
+        (void)snprintf(name, sizeof name, "%smappings[%zu]", shown, count);
+        fine = read_row(b, i, name, table, &rows[count]) && fine;
+        count++;
+    }
+    table->mapping.rows = rows;
+    table->mapping.row_count = count;
+    return fine;
+}
+
+static bool read_sends(struct mapping_build *b, uint32_t list, const char *shown,
+                       struct mapping_table *table)
+{
+    const struct tree_node *node = &b->r->tree->nodes[list];
+    struct mapping_send *sends = mapping_take(b, (node->count + 1) * sizeof *sends);
+    bool fine = sends != NULL;
+    size_t count = 0;
+    for (uint32_t i = node->first; sends && i != TREE_NONE; i = b->r->tree->nodes[i].next) {
+        char name[OPTION_PREFIX_MAX];
+        (void)snprintf(name, sizeof name, "%ssend[%zu]", shown, count);
+        fine = mapping_read_send(b, i, name, &sends[count]) && fine;
+        count++;
+    }
+    table->mapping.sends = sends;
+    table->mapping.send_count = count;
+    return fine;
+}
+
+static bool fill_table(struct mapping_build *b, uint32_t node, const char *shown,
+                       struct mapping_table *table)
+{
+    uint32_t rows = TREE_NONE;
+    uint32_t sends = TREE_NONE;
+    bool fine = check_top(b->r, node, shown);
+    if (!find_list(b->r, node, shown, "mappings", &rows) ||
+        !find_list(b->r, node, shown, "send", &sends)) {
+        return false;
+    }
+    if (rows != TREE_NONE || b->r->tree->nodes[node].kind == TREE_LIST) {
+        fine = read_rows(b, rows, shown, table) && fine;
+    } else if (fine) {
+        option_fault(b->r, node, FAULT_LIST_EXPECTED, "%smappings: a list of rows was expected",
+                     shown);
+        fine = false;
+    }
+    return (sends == TREE_NONE || read_sends(b, sends, shown, table)) && fine;
+}
+
+/* Quotes around what a reader might take for something else. */
+static void write_scalar(const char *text, bool plain, FILE *out)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+";
+    if (plain && text[0] && strspn(text, letters) == strlen(text)) {
+        (void)fputs(text, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        (void)fprintf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    }
+    (void)fputc('"', out);
+}
+
+/* As flow YAML. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static void write_node(const struct tree *tree, uint32_t node, FILE *out)
+{
+    const struct tree_node *n = &tree->nodes[node];
+    const bool map = n->kind == TREE_MAP;
+    if (n->kind == TREE_SCALAR) {
+        write_scalar(tree_text(tree, node), n->plain, out);
+        return;
+    }
+    (void)fputc(map ? '{' : '[', out);
+    for (uint32_t i = n->first; i != TREE_NONE; i = tree->nodes[i].next) {
+        if (map) {
+            write_scalar(tree_key(tree, i), false, out);
+            (void)fputs(": ", out);
+        }
+        write_node(tree, i, out);
+        (void)fputs(tree->nodes[i].next != TREE_NONE ? ", " : "", out);
+    }
+    (void)fputc(map ? '}' : ']', out);
+}
+
+static bool keep_text(const struct tree *tree, uint32_t node, struct mapping_table *table)
+{
+    size_t bytes = 0;
+    FILE *out = open_memstream(&table->text, &bytes);
+    if (!out) {
+        return false;
+    }
+    write_node(tree, node, out);
+    if (fclose(out) != 0) {
+        return false;
+    }
+    table->mapping.hash = hash_bytes(HASH_START, table->text, bytes);
+    return true;
+}
+
+struct mapping_table *mapping_table_read(struct option_reader *r, uint32_t node,
+                                         const char *shown, bool alone)
+{
+    struct mapping_table *table = calloc(1, sizeof *table);
+    if (!table) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        return NULL;
+    }
+    struct mapping_build b = {r, &table->memory, alone};
+    if (!fill_table(&b, node, shown, table)) {
+        r->failed = true;
+    } else if (!keep_text(r->tree, node, table)) {
+        option_fault(r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+    } else {
+        return table;
+    }
+    mapping_table_free(table);
+    return NULL;
+}
+
+_Static_assert(offsetof(struct mapping_table, mapping) == 0, "a table begins with it");
+
+void mapping_table_print(const struct mapping *mapping, FILE *out)
+{
+    const struct mapping_table *table = (const void *)mapping;
+    if (table->file) {
+        write_scalar(table->file, false, out);
+    } else {
+        (void)fputs(table->text, out);
+    }
+}
+
+uint64_t mapping_table_hash(const struct mapping *mapping, uint64_t hash)
+{
+    return mapping ? hash_bytes(hash, &mapping->hash, sizeof mapping->hash) : hash;
+}
+
+/* ---- what a table cannot do for a pair ---- */
+
+/* The row that takes what is sent under the topic for something said; row_count: none does. */
+static size_t find_echo(const struct mapping *mapping, const char *pair, const char *topic)
+{
+    struct mapping_text level[MAPPING_LEVELS_MAX];
+    size_t k = 0;
+    for (; k < mapping->row_count; k++) {
+        const struct mapping_row *row = &mapping->rows[k];
+        const bool fits =
+            !row->fits && mapping_topic_fits(row->levels, row->level_count, topic, level);
+        const struct mapping_text id =
+            row->pair_level >= 0 && fits ? level[row->pair_level] : (struct mapping_text){0};
+        if (fits && (row->pair ? strcmp(row->pair, pair) == 0
+                     : row->pair_level < 0
+                         ? true
+                         : id.bytes == strlen(pair) && memcmp(id.at, pair, id.bytes) == 0)) {
+            break;
+        }
+    }
+    return k;
+}
+
+/* Does a robot of this side answer by the table, without being commanded by it? */
+static bool is_mute(const struct mapping *mapping, enum side side)
+{
+    bool answers = false;
+    bool commanded = false;
+    for (size_t k = 0; k < mapping->row_count; k++) {
+        const struct mapping_row *row = &mapping->rows[k];
+        answers = answers || (row->kind == EVENT_REPLY && row->side == side);
+    }
+    for (size_t k = 0; k < mapping->send_count; k++) {
+        const struct mapping_send *send = &mapping->sends[k];
+        commanded = commanded || (send->kind == CODEC_COMMAND &&
+                                  (send->side == side || send->side == SIDE_COUNT));
+    }
+    return answers && !commanded;
+}
+
+const char *mapping_table_lacks(const struct mapping *mapping, const char *pair, bool link,
+                                char out[OPTION_WHY_MAX])
+{
+    char topic[MESSAGE_TOPIC_MAX];
+    for (size_t k = 0; k < mapping->send_count; k++) {
+        for (int s = 0; s < SIDE_COUNT; s++) {
+            const struct mapping_send *send = &mapping->sends[k];
+            mapping_send_filter(send, pair, (enum side)s, topic);
+            const size_t row = find_echo(mapping, pair, topic);
+            if ((send->side == SIDE_COUNT || send->side == (enum side)s) &&
+                row < mapping->row_count) {
+                (void)snprintf(out, OPTION_WHY_MAX,
+                               "what send[%zu] says on %.60s, mappings[%zu] would hear as "
+                               "said by others; give it another topic",
+                               k, topic, row);
+                return out;
+            }
+        }
+    }
+    for (int s = 0; link && s < SIDE_COUNT; s++) {
+        if (is_mute(mapping, (enum side)s)) {
+            (void)snprintf(out, OPTION_WHY_MAX,
+                           "in link mode Tandem commands the robots: a row of send with "
+                           "'event: command' is wanted for the %s one",
+                           side_name((enum side)s));
+            return out;
+        }
+    }
+    return NULL;
+}
+
+/* ---- files ---- */
+
+static void finish_file(const struct option_reading *reading, void *values)
+{
+    *(struct mapping_table **)values = mapping_table_read(reading->r, TREE_ROOT, "", false);
+}
+
+struct mapping_table *mapping_table_load(const char *path, struct err_list *errors)
+{
+    static const struct option_file file = {
+        .what = "a mapping",
+        .empty = "the file is empty, the least is \"mappings: [{topic: …, event: …}]\"",
+        .bytes = sizeof(struct mapping_table *),
+        .out_bytes = sizeof(struct mapping_table *),
+        .finish = finish_file,
+    };
+    struct mapping_table *table = NULL;
+    if (option_file_load(&file, path, &table, errors) != STATUS_OK) {
+        return NULL;
+    }
+    struct mapping_build b = {NULL, &table->memory, false};
+    table->file = mapping_keep(&b, path);
+    return table;
+}

@@ -1,0 +1,423 @@
+/* What is sent to robots that speak another way: templates, as a table says them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/number.h"
+#include "config/mapping/mapping_build.h"
+#include "logger/message/json_write.h"
+
+struct send_values {
+    char event[EVENT_NAME_MAX], op[EVENT_OP_MAX], side[EVENT_NAME_MAX];
+    char topic[OPTION_TEXT_MAX], text[OPTION_TEXT_MAX];
+};
+
+#define TEXT_AT(m) OPTION_TEXT, "", "", 0.0, 0.0, "", OPTION_AT(struct send_values, m)
+#define BY_HAND    OPTION_MAP, "", "", OPTION_BY_HAND
+
+static const struct option_row send_rows[] = {
+    {"event", TEXT_AT(event), "What goes out: command, parameters, pose, control or probe."},
+    {"op", TEXT_AT(op), "Commands of this operation only."},
+    {"side", TEXT_AT(side), "To which robot: real or virtual; {side} in the topic: to either."},
+    {"sides", BY_HAND, "What {side} becomes: {bt: real, sim: virtual}."},
+    {"topic", TEXT_AT(topic), "Under which topic."},
+    {"text", TEXT_AT(text), "The payload: \"1 {rotation_rad} {displacement_m}\"."},
+    {"json", BY_HAND, "The same as JSON: {angle: \"{rotation_rad}\"}."},
+    {"fields", BY_HAND, "Units, scales, maps and digits of what stands in it."},
+};
+static const struct option_table send_options = {send_rows, COUNT(send_rows)};
+
+enum { LITERAL_MAX = 2048, PLACE_MAX = 64 };
+
+/* One row while it is read. */
+struct send_reading {
+    struct mapping_build *b;
+    const char *shown; /* "send[0]" */
+    uint32_t node;
+    uint32_t given[COUNT(send_rows)];
+    struct send_values values;
+    struct mapping_send *send;
+    struct mapping_sources sources;
+    char name[MAPPING_SOURCES_MAX][PLACE_MAX]; /* what the templates call them */
+    bool in_topic, by_side;
+    struct mapping_part parts[MAPPING_PARTS_MAX];
+    size_t part_count;
+    char literal[LITERAL_MAX]; /* [literal_bytes] that go before the next part */
+    size_t literal_bytes;
+};
+
+static uint32_t find_given(const struct send_reading *sr, const char *key)
+{
+    const uint32_t node = option_given(&send_options, sr->given, key);
+    return node == TREE_NONE ? sr->node : node;
+}
+
+/* ---- parts ---- */
+
+static bool add_part(struct send_reading *sr, struct mapping_part part)
+{
+    if (sr->part_count == MAPPING_PARTS_MAX) {
+        option_fault(sr->b->r, sr->node, FAULT_TOO_MANY, "%s: at most %d parts were expected",
+                     sr->shown, MAPPING_PARTS_MAX);
+        return false;
+    }
+    sr->parts[sr->part_count++] = part;
+    return true;
+}
+
+static bool flush_literal(struct send_reading *sr)
+{
+    if (sr->literal_bytes == 0) {
+        return true;
+    }
+    sr->literal[sr->literal_bytes] = '\0';
+    const char *text = mapping_keep(sr->b, sr->literal);
+    const size_t bytes = sr->literal_bytes;
+    sr->literal_bytes = 0;
+    return text && add_part(sr, (struct mapping_part){
+                                    .kind = MAPPING_LITERAL, .text = text, .bytes = bytes});
+}
+
+static bool add_literal(struct send_reading *sr, const char *text, size_t bytes)
+{
+    if (sr->literal_bytes + bytes >= LITERAL_MAX) {
+        option_fault(sr->b->r, sr->node, FAULT_TOO_LONG, "%s: a shorter template was expected",
+                     sr->shown);
+        return false;
+    }
+    memcpy(sr->literal + sr->literal_bytes, text, bytes);
+    sr->literal_bytes += bytes;
+    return true;
+}
+
+/* ---- what stands in braces ---- */
+
+/* Bytes of the name in the braces that begin at text; 0: they are no more than braces. */
+static size_t name_length(const char *text)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/.~-";
+    const size_t n = text[0] == '{' ? strspn(text + 1, letters) : 0;
+    return n > 0 && n < PLACE_MAX && text[n + 1] == '}' && !strchr("0123456789-.", text[1]) ? n
+                                                                                            : 0;
+}
+
+/* A size is a number, and without one it is nothing: 0. */
+static bool is_size(const struct mapping_member *member)
+{
+    return member && member->type == MAPPING_REAL;
+}
+
+static bool read_named(struct send_reading *sr, uint32_t node, const char *name)
+{
+    struct mapping_build *b = sr->b;
+    char shown[OPTION_PREFIX_MAX];
+    char path[PLACE_MAX + 1];
+    size_t axis = 0;
+    const bool pointer = name[0] == '/';
+    const bool command = sr->send->kind == CODEC_COMMAND;
+    const struct mapping_member *member =
+        command ? mapping_member_find(EVENT_COMMAND, name, &axis) : NULL;
+    const uint32_t fields = option_given(&send_options, sr->given, "fields");
+    const uint32_t field =
+        fields == TREE_NONE ? TREE_NONE : mapping_child(b->r->tree, fields, name);
+    const bool told =
+        field != TREE_NONE && mapping_child(b->r->tree, field, "path") != TREE_NONE;
+    (void)snprintf(path, sizeof path, "%s%s", pointer ? "" : "/", name);
+    if (!pointer && !member && !told) {
+        option_fault(b->r, node, FAULT_UNKNOWN_KEY,
+                     "%s: {%s}: a command has no such member; it has id, op, rotation_rad, "
+                     "displacement_m, t, others by a pointer, {/%s}",
+                     sr->shown, name, name);
+        return false;
+    }
+    (void)snprintf(shown, sizeof shown, "%s.fields.%s", sr->shown, name);
+    const size_t k = sr->sources.count;
+    if (!(field == TREE_NONE
+              ? mapping_add_pointer(b, &sr->sources, node, shown, path)
+              : mapping_read_source(b, &sr->sources, field, shown, member, path))) {
+        return false;
+    }
+    sr->sources.source[k].numeric = sr->sources.source[k].numeric || is_size(member);
+    (void)snprintf(sr->name[k], PLACE_MAX, "%s", name);
+    return true;
+}
+
+static bool add_named(struct send_reading *sr, uint32_t node, const char *at, size_t bytes,
+                      enum mapping_part_kind kind)
+{
+    char name[PLACE_MAX];
+    (void)snprintf(name, sizeof name, "%.*s", (int)bytes, at);
+    if (!flush_literal(sr)) {
+        return false;
+    }
+    if (strcmp(name, "pair") == 0) {
+        return add_part(sr, (struct mapping_part){.kind = MAPPING_PAIR});
+    }
+    if (strcmp(name, "side") == 0) {
+        sr->by_side = sr->by_side || sr->in_topic;
+        return add_part(sr, (struct mapping_part){.kind = MAPPING_SIDE});
+    }
+    size_t k = 0;
+    while (k < sr->sources.count && strcmp(sr->name[k], name) != 0) {
+        k++;
+    }
+    if (k == sr->sources.count && !read_named(sr, node, name)) {
+        return false;
+    }
+    return add_part(sr, (struct mapping_part){.kind = kind, .source = k});
+}
+
+/* ---- templates ---- */
+
+static bool add_template(struct send_reading *sr, uint32_t node, const char *text,
+                         enum mapping_part_kind kind)
+{
+    while (*text) {
+        const size_t n = name_length(text);
+        if (n > 0) {
+            if (!add_named(sr, node, text + 1, n, kind)) {
+                return false;
+            }
+            text += n + 2;
+        } else if (kind == MAPPING_INNER && (*text == '"' || *text == '\\')) {
+            const char escaped[2] = {'\\', *text++};
+            if (!add_literal(sr, escaped, 2)) {
+                return false;
+            }
+        } else if (!add_literal(sr, text++, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A number, a truth or nothing stands for itself; a name in braces alone for its value. */
+static bool add_scalar(struct send_reading *sr, uint32_t node)
+{
+    const struct tree *tree = sr->b->r->tree;
+    const char *text = tree_text(tree, node);
+    const size_t bytes = strlen(text);
+    const size_t n = name_length(text);
+    double number = 0.0;
+    const bool bare =
+        tree->nodes[node].plain &&
+        (strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ||
+         (bytes > 0 && number_scan_json(text, text + bytes, &number) == text + bytes));
+    if (bare) {
+        return add_literal(sr, text, bytes);
+    }
+    if (option_is_empty(tree, node)) {
+        return add_literal(sr, "null", 4);
+    }
+    if (n > 0 && bytes == n + 2 && strcmp(text, "{pair}") != 0 && strcmp(text, "{side}") != 0) {
+        return add_named(sr, node, text + 1, n, MAPPING_QUOTED);
+    }
+    return add_literal(sr, "\"", 1) && add_template(sr, node, text, MAPPING_INNER) &&
+           add_literal(sr, "\"", 1);
+}
+
+static bool add_key(struct send_reading *sr, const char *key)
+{
+    char text[OPTION_TEXT_MAX * 2];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_text(&w, NULL, key);
+    return json_write_end(&w) && add_literal(sr, text, w.used) && add_literal(sr, ":", 1);
+}
+
+/* As deep as a file may be. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static bool add_json(struct send_reading *sr, uint32_t node)
+{
+    const struct tree *tree = sr->b->r->tree;
+    const struct tree_node *n = &tree->nodes[node];
+    if (n->kind == TREE_SCALAR) {
+        return add_scalar(sr, node);
+    }
+    const bool map = n->kind == TREE_MAP;
+    if (map && n->count == 1 && option_is_empty(tree, n->first)) {
+        option_fault(sr->b->r, node, FAULT_TEXT_EXPECTED,
+                     "%s.json: write \"{%.40s}\" in quotes", sr->shown,
+                     tree_key(tree, n->first));
+        return false;
+    }
+    if (!add_literal(sr, map ? "{" : "[", 1)) {
+        return false;
+    }
+    for (uint32_t i = n->first; i != TREE_NONE; i = tree->nodes[i].next) {
+        if ((map && !add_key(sr, tree_key(tree, i))) || !add_json(sr, i) ||
+            !add_literal(sr, ",", tree->nodes[i].next != TREE_NONE ? 1 : 0)) {
+            return false;
+        }
+    }
+    return add_literal(sr, map ? "}" : "]", 1);
+}
+
+static bool keep_parts(struct send_reading *sr, const struct mapping_part **parts,
+                       size_t *count)
+{
+    if (!flush_literal(sr)) {
+        return false;
+    }
+    struct mapping_part *kept = mapping_take(sr->b, (sr->part_count + 1) * sizeof *kept);
+    if (!kept) {
+        return false;
+    }
+    memcpy(kept, sr->parts, sr->part_count * sizeof *kept);
+    *parts = kept;
+    *count = sr->part_count;
+    sr->part_count = 0;
+    return true;
+}
+
+/* ---- a row ---- */
+
+static bool read_kind(struct send_reading *sr)
+{
+    static const struct {
+        const char *name;
+        enum codec_kind kind;
+    } kinds[] = {{"command", CODEC_COMMAND},
+                 {"parameters", CODEC_PARAMETERS},
+                 {"pose", CODEC_POSE},
+                 {"control", CODEC_CONTROL},
+                 {"probe", CODEC_PROBE}};
+    char names[96] = "";
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        names_append(names, sizeof names, kinds[k].name);
+        if (strcmp(sr->values.event, kinds[k].name) == 0) {
+            sr->send->kind = kinds[k].kind;
+            return true;
+        }
+    }
+    option_fault(sr->b->r, find_given(sr, "event"), FAULT_UNKNOWN_VALUE,
+                 "%s.event: one of %s was expected, not '%s'", sr->shown, names,
+                 sr->values.event);
+    return false;
+}
+
+static bool read_side(struct send_reading *sr)
+{
+    const char *side = sr->values.side;
+    const uint32_t sides = option_given(&send_options, sr->given, "sides");
+    const bool to_simulator = sr->send->kind != CODEC_COMMAND && sr->send->kind != CODEC_PROBE;
+    char shown[OPTION_PREFIX_MAX];
+    sr->send->side = side[0]        ? (enum side)names_value(&side_names, side)
+                     : to_simulator ? SIDE_VIRTUAL
+                                    : SIDE_COUNT;
+    if (side[0] && sr->send->side == SIDE_COUNT) {
+        option_fault(sr->b->r, find_given(sr, "side"), FAULT_UNKNOWN_VALUE,
+                     "%s.side: 'real' or 'virtual' was expected, not '%s'", sr->shown, side);
+        return false;
+    }
+    if (sr->send->side == SIDE_COUNT && !sr->by_side) {
+        option_fault(sr->b->r, sr->node, FAULT_MISSING_KEY,
+                     "%s: side is missing: give 'side: real' or a level {side} in the topic",
+                     sr->shown);
+        return false;
+    }
+    (void)snprintf(shown, sizeof shown, "%s.sides", sr->shown);
+    return sides == TREE_NONE ||
+           mapping_read_words(sr->b, sides, shown, &sr->send->sides, &sr->send->side_count);
+}
+
+static bool read_payload(struct send_reading *sr)
+{
+    const uint32_t text = option_given(&send_options, sr->given, "text");
+    const uint32_t json = option_given(&send_options, sr->given, "json");
+    if ((text == TREE_NONE) == (json == TREE_NONE)) {
+        option_fault(sr->b->r, sr->node, FAULT_UNKNOWN_VALUE,
+                     "%s: one of text, json was expected", sr->shown);
+        return false;
+    }
+    return (text != TREE_NONE ? add_template(sr, text, sr->values.text, MAPPING_FILLED)
+                              : add_json(sr, json)) &&
+           keep_parts(sr, &sr->send->text, &sr->send->text_count);
+}
+
+/* What is told of a field that stands nowhere was meant for one that is spelt otherwise. */
+static bool check_fields(struct send_reading *sr)
+{
+    const struct tree *tree = sr->b->r->tree;
+    const uint32_t fields = option_given(&send_options, sr->given, "fields");
+    uint32_t i = fields == TREE_NONE ? TREE_NONE : tree->nodes[fields].first;
+    for (; i != TREE_NONE; i = tree->nodes[i].next) {
+        size_t k = 0;
+        while (k < sr->sources.count && strcmp(sr->name[k], tree_key(tree, i)) != 0) {
+            k++;
+        }
+        if (k == sr->sources.count) {
+            option_fault(sr->b->r, i, FAULT_UNKNOWN_NAME,
+                         "%s.fields.%.40s: {%.40s} does not stand in the template", sr->shown,
+                         tree_key(tree, i), tree_key(tree, i));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool keep_sources(struct send_reading *sr)
+{
+    const struct mapping_sources *from = &sr->sources;
+    struct mapping_source *sources = mapping_take(sr->b, (from->count + 1) * sizeof *sources);
+    int *digits = mapping_take(sr->b, (from->count + 1) * sizeof *digits);
+    if (!sources || !digits) {
+        return false;
+    }
+    memcpy(sources, from->source, from->count * sizeof *sources);
+    memcpy(digits, from->digits, from->count * sizeof *digits);
+    sr->send->sources = sources;
+    sr->send->digits = digits;
+    sr->send->source_count = from->count;
+    sr->send->nodes = mapping_make_nodes(sr->b, from, &sr->send->node_count);
+    return sr->send->nodes != NULL;
+}
+
+static bool fill_send(struct send_reading *sr)
+{
+    char below[OPTION_PREFIX_MAX];
+    struct option_reader *r = sr->b->r;
+    const bool failed = r->failed;
+    (void)snprintf(below, sizeof below, "%s.", sr->shown);
+    r->failed = false;
+    option_read(r, &send_options, "", sr->node, below, &sr->values, sr->given);
+    const bool fine = !r->failed;
+    r->failed = failed || r->failed;
+    if (!fine || !read_kind(sr)) {
+        return false;
+    }
+    if (sr->values.topic[0] == '\0') {
+        option_fault(r, find_given(sr, "topic"), FAULT_BAD_TOPIC,
+                     "%s.topic: a topic was expected, such as 'robots/{pair}/{side}/cmd'",
+                     sr->shown);
+        return false;
+    }
+    sr->send->op = sr->values.op[0] ? mapping_keep(sr->b, sr->values.op) : NULL;
+    sr->in_topic = true;
+    if (!add_template(sr, find_given(sr, "topic"), sr->values.topic, MAPPING_FILLED) ||
+        !keep_parts(sr, &sr->send->topic, &sr->send->topic_count)) {
+        return false;
+    }
+    sr->in_topic = false;
+    return read_side(sr) && read_payload(sr) && check_fields(sr) && keep_sources(sr);
+}
+
+bool mapping_read_send(struct mapping_build *b, uint32_t node, const char *shown,
+                       struct mapping_send *send)
+{
+    struct send_reading *sr = calloc(1, sizeof *sr);
+    if (!sr) {
+        option_fault(b->r, TREE_NONE, FAULT_NO_MEMORY, "not enough memory to read it");
+        return false;
+    }
+    sr->b = b;
+    sr->shown = shown;
+    sr->node = node;
+    sr->send = send;
+    sr->sources.sends = true;
+    sr->sources.format = MAPPING_JSON;
+    const bool fine = fill_send(sr);
+    free(sr);
+    return fine;
+}

@@ -1,0 +1,84 @@
+/* config/model/model_file.h - a model of motion, from YAML: equations that are linear in their
+ * parameters (docs/model/model_files.md).
+ *
+ * Every fault of a file is reported at once, with line and column, equations with the character
+ * at which they are wrong. What comes of it is a row as those of identification/model/models.def.
+ */
+#ifndef CONFIG_MODEL_MODEL_FILE_H
+#define CONFIG_MODEL_MODEL_FILE_H
+
+#include "config/options/option_file.h"
+#include "identification/model/model_program.h"
+#include "identification/model/models.h"
+
+enum {
+    MODEL_FILE_NAME_MAX = 24, /* with its end: as a pair's options have it */
+    MODEL_FILE_TEXT_MAX = 160,
+    MODEL_FILE_HELP_MAX = 2048,
+    MODEL_FILE_ROLES_MAX = 2 + 3 * MODEL_AXES_MAX,
+    MODEL_FILE_VARIANTS_MAX = 16
+};
+
+/* A quantity's texts: what equations call it, its column, its unit, and people's words. */
+struct model_file_texts {
+    char symbol[EXPRESSION_NAME_MAX + 1];
+    char name[EXPRESSION_NAME_MAX + 1];
+    char unit[EXPRESSION_NAME_MAX + 1];
+    char words[MODEL_FILE_TEXT_MAX];
+    char help[MODEL_FILE_TEXT_MAX];
+};
+
+struct model_file {
+    struct model_row row;
+    char name[MODEL_FILE_NAME_MAX];
+    char purpose[MODEL_FILE_TEXT_MAX];
+    char help[MODEL_FILE_HELP_MAX];
+    struct model models[MODEL_FILE_VARIANTS_MAX];
+    struct model_variant variants[MODEL_FILE_VARIANTS_MAX];
+    struct model_axis axes[MODEL_AXES_MAX];
+    struct model_push push[MODEL_AXES_MAX];
+    struct {
+        char name[EXPRESSION_NAME_MAX + 8], words[MODEL_FILE_TEXT_MAX + 16];
+    } pushes[MODEL_AXES_MAX];
+    struct model_parameter parameters[MODEL_PARAMETERS_MAX];
+    struct model_derived derived[MODEL_DERIVED_MAX];
+    const char *roles[MODEL_FILE_ROLES_MAX];
+    size_t planar[MODEL_AXES_MAX];
+    unsigned char pattern[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    bool has_trial;
+    struct model_program program;
+
+    /* As it was read, for who shows it. */
+    struct model_file_texts velocity[MODEL_AXES_MAX], effort[MODEL_AXES_MAX],
+        pose[MODEL_POSES_MAX], parameter[MODEL_PARAMETERS_MAX], quantity[MODEL_DERIVED_MAX];
+    uint16_t equations[MODEL_AXES_MAX];
+    struct model_terms terms;
+    struct expression_pool pool;
+};
+
+/* Read and check a file. *out, to be freed with model_file_free(), is written on STATUS_OK
+ * only. STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM, each with at least one fault in *errors.
+ */
+MUST_USE enum status model_file_load(const char *path, struct model_file **out,
+                                     struct err_list *errors);
+MUST_USE enum status model_file_parse(const char *text, size_t bytes, const char *name,
+                                      struct model_file **out, struct err_list *errors);
+
+/* NULL is allowed. Not of a model that was taken in. */
+void model_file_free(struct model_file *file);
+
+/* Read a file and take it in among the models (models_add()), for the whole life of the
+ * program; the same model twice is one. Before there are threads. */
+MUST_USE enum status model_file_take(const char *path, const struct model_row **row,
+                                     struct err_list *errors);
+
+/* Those that were taken in, "dc_motor=00a1… thermal=…", cut to size; 41 bytes each at most. */
+void model_file_note(char *out, size_t size);
+
+/* Of what the file of a model that was taken in says; 0: there is none of this name. */
+uint64_t model_file_hash(const char *name);
+
+/* Does a word name a file, rather than a model? "FILE.yaml", or anything with a slash. */
+bool model_file_is_path(const char *word);
+
+#endif

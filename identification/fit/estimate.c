@@ -1,0 +1,157 @@
+#include "identification/fit/estimate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "base/numbers/constants.h"
+
+ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
+
+void estimate_start(struct estimate *estimate, size_t p)
+{
+    assert(p <= ESTIMATE_P_MAX);
+    memset(estimate, 0, sizeof *estimate);
+    estimate->p = p;
+    estimate->condition = NAN;
+    for (size_t i = 0; i < ESTIMATE_P_MAX; i++) {
+        estimate->value[i] = estimate->se[i] = estimate->se_white[i] = NAN;
+        estimate->lo[i] = estimate->hi[i] = NAN;
+        for (size_t k = 0; k < ESTIMATE_P_MAX; k++) {
+            estimate->covariance[i][k] = NAN;
+        }
+    }
+}
+
+void estimate_name(struct estimate *estimate, size_t i, const char *name, const char *symbol)
+{
+    (void)snprintf(estimate->name[i], ESTIMATE_NAME_MAX, "%s", name);
+    (void)snprintf(estimate->symbol[i], ESTIMATE_SYMBOL_MAX, "%s", symbol);
+}
+
+double estimate_reach(double freedom)
+{
+    return !(freedom >= ESTIMATE_FREEDOM_MIN) ? (double)NAN
+           : isinf(freedom)                   ? NORMAL_95
+                                              : gsl_cdf_tdist_Pinv(0.975, freedom);
+}
+
+void estimate_set(struct estimate *estimate, size_t i, double value, double se, double freedom)
+{
+    const double reach = estimate_reach(freedom) * se;
+    estimate->value[i] = value;
+    estimate->se[i] = se;
+    estimate->lo[i] = value - reach;
+    estimate->hi[i] = value + reach;
+}
+
+static bool is_told(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts a reason at its place of the list; a full one loses its last. */
+static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict at_best,
+                          const char *text)
+{
+    if (at == ESTIMATE_TEXTS_MAX) {
+        return;
+    }
+    e->reason_count -= e->reason_count == ESTIMATE_TEXTS_MAX ? 1 : 0;
+    const size_t after = e->reason_count - at;
+    (void)memmove(e->reasons[at + 1], e->reasons[at], after * sizeof e->reasons[0]);
+    (void)memmove(&e->reason_verdicts[at + 1], &e->reason_verdicts[at],
+                  after * sizeof e->reason_verdicts[0]);
+    (void)snprintf(e->reasons[at], ESTIMATE_TEXT_MAX, "%s", text);
+    e->reason_verdicts[at] = at_best;
+    e->reason_count++;
+}
+
+static PRINTF_LIKE(4, 0) void add_reason(struct estimate *e, enum estimate_verdict at_best,
+                                         bool first, const char *format, va_list args)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    (void)vsnprintf(text, sizeof text, format, args);
+    e->verdict = at_best > e->verdict ? at_best : e->verdict;
+    if (is_told(e->reasons, e->reason_count, text)) {
+        return;
+    }
+    size_t at = first ? 0 : e->reason_count;
+    while (at > 0 && e->reason_verdicts[at - 1] < at_best) {
+        at--;
+    }
+    insert_reason(e, at, at_best, text);
+}
+
+void estimate_reason(struct estimate *estimate, enum estimate_verdict at_best,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_reason(estimate, at_best, false, format, args);
+    va_end(args);
+}
+
+void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_best,
+                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_reason(estimate, at_best, true, format, args);
+    va_end(args);
+}
+
+void estimate_advise(struct estimate *estimate, const char *format, ...)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!is_told(estimate->advice, estimate->advice_count, text) &&
+        estimate->advice_count < ESTIMATE_TEXTS_MAX) {
+        (void)snprintf(estimate->advice[estimate->advice_count++], ESTIMATE_TEXT_MAX, "%s",
+                       text);
+    }
+}
+
+void estimate_advise_worst(struct estimate *e)
+{
+    static const struct {
+        const char *reason, *advice;
+    } usual[] = {
+        {"rows could not be used",
+         "look why rows have no number, or no later time than the row "
+         "before: clock of the logger, lost messages"},
+        {"sampling is uneven", "stamp samples where they are measured, not where they arrive"},
+        {"cannot be simulated",
+         "look for exchanged columns, and for signs and units of efforts and velocities"},
+        {"not white", "look for what else acts: friction, a delay, efforts that are commanded "
+                      "and not measured, forces from outside"},
+        {"", "look for what the first reason names, and record again without it: longer, with "
+             "more varied motion"},
+    };
+    size_t k = 0;
+    if (e->verdict == ESTIMATE_PASS || e->advice_count > 0) {
+        return;
+    }
+    while (e->reason_count > 0 && !strstr(e->reasons[0], usual[k].reason)) {
+        k++;
+    }
+    estimate_advise(e, "%s", usual[k].advice);
+}
+
+double estimate_correlation(const struct estimate *estimate, size_t i, size_t j)
+{
+    const double product = estimate->covariance[i][i] * estimate->covariance[j][j];
+    return estimate->covariance[i][j] / sqrt(product);
+}

@@ -1,0 +1,87 @@
+#include "identification/fit/plausible.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+    enum plausible_unit unit;
+    double factor;
+    const char *words;
+    bool usual; /* taken for the other so often that a value near it is doubted */
+} taken[] = {
+    {PLAUSIBLE_TIME, 1000.0, "milliseconds", false},
+    {PLAUSIBLE_ANGLE, 57.29577951308232, "degrees", true},
+    {PLAUSIBLE_ANGLE, 6.283185307179586, "revolutions", false},
+    {PLAUSIBLE_LENGTH, 1000.0, "millimetres", true},
+    {PLAUSIBLE_LENGTH, 100.0, "centimetres", false},
+    {PLAUSIBLE_FORCE, 9.80665, "kilograms-force", false},
+    {PLAUSIBLE_FORCE, 1000.0, "kilonewtons", false},
+};
+
+void plausible_doubt(struct estimate *e, const char *format, ...)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    estimate_reason_first(e, ESTIMATE_MARGINAL, "%s", text);
+    estimate_advise(e, "check the units of the columns: s, rad, m, N; --plausible off for what "
+                       "is as large or small as that");
+}
+
+/* A value about 1 that was taken in another unit: within an eighth of its factor. */
+static bool is_near(struct estimate *e, const struct plausible_range *range, double value)
+{
+    for (size_t k = 0; k < COUNT(taken); k++) {
+        const double off = fabs(fabs(log(fabs(value))) - log(taken[k].factor));
+        if (taken[k].usual && (taken[k].unit & range->below) && off < 0.125) {
+            plausible_doubt(e, "%s = %.3g is about %s%.5g: looks like %s on one side",
+                            range->name, value, fabs(value) < 1.0 ? "1 / " : "",
+                            taken[k].factor, taken[k].words);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool plausible_judge(struct estimate *e, const struct plausible_range *range, double value,
+                     const char *unit)
+{
+    const double size = fabs(value);
+    const double power = range->root > 0.0 ? 1.0 / range->root : 1.0;
+    const unsigned units = size < range->lo ? range->below : range->above;
+    const double middle = 0.5 * log(fmax(range->lo, 1e-6 * range->hi) * range->hi);
+    double least = INFINITY;
+    size_t best = COUNT(taken);
+    if (!(range->hi > 0.0)) {
+        return is_near(e, range, value);
+    }
+    if (!(size < range->lo || size > range->hi)) {
+        return false;
+    }
+    /* The one that brings it nearest to the middle. */
+    for (size_t k = 0; k < COUNT(taken); k++) {
+        const double factor = pow(taken[k].factor, power);
+        const double right = size < range->lo ? size * factor : size / factor;
+        const double off = fabs(log(right) - middle);
+        if ((taken[k].unit & units) && right >= range->lo && right <= range->hi &&
+            off < least) {
+            least = off;
+            best = k;
+        }
+    }
+    if (best < COUNT(taken)) {
+        plausible_doubt(
+            e,
+            "%s = %.3g %s is implausible (%.3g to %.3g): looks like %s, a factor of "
+            "%.5g",
+            range->name, value, unit, range->lo, range->hi, taken[best].words,
+            taken[best].factor);
+    } else {
+        plausible_doubt(e, "%s = %.3g %s is implausible (%.3g to %.3g): another unit?",
+                        range->name, value, unit, range->lo, range->hi);
+    }
+    return true;
+}

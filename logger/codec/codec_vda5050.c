@@ -1,0 +1,220 @@
+/* logger/codec/codec_vda5050.c - VDA 5050: vehicles under a master, versions 1.1 to 3.0. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "logger/codec/vda5050_parts.h"
+
+/* ---- topics ---- */
+
+/* "<interface>/<level>/<manufacturer>/<serial>/<kind>": the kind; NULL when it is not this
+ * vehicle's. */
+static const char *find_kind(const struct codec_options *options, enum side side,
+                             const char *topic, const char **level)
+{
+    const size_t interface = strlen(options->interface);
+    const char *address = options->address[side];
+    const size_t bytes = strlen(address);
+    if (bytes == 0 || strncmp(topic, options->interface, interface) != 0 ||
+        topic[interface] != '/') {
+        return NULL;
+    }
+    *level = topic + interface + 1;
+    const char *slash = strchr(*level, '/');
+    if (!slash || strncmp(slash + 1, address, bytes) != 0 || slash[1 + bytes] != '/') {
+        return NULL;
+    }
+    const char *kind = slash + bytes + 2;
+    return strchr(kind, '/') ? NULL : kind;
+}
+
+static bool place_vda(const struct codec_options *options, size_t k, struct codec_place *place)
+{
+    static const struct {
+        const char *kind;
+        bool from_robot, silent;
+    } rows[] = {
+        {"state", true, false},      {"visualization", true, false},
+        {"connection", true, false}, {"factsheet", true, true},
+        {"order", false, false},     {"instantActions", false, false},
+        {"responses", false, true},  {"zoneSet", false, true},
+    };
+    if (k >= COUNT(rows) * SIDE_COUNT) {
+        return false;
+    }
+    const enum side side = (enum side)(k / COUNT(rows));
+    const size_t row = k % COUNT(rows);
+    *place = (struct codec_place){
+        .qos = 1, .side = side, .from_robot = rows[row].from_robot, .silent = rows[row].silent};
+    const int n = snprintf(place->filter, sizeof place->filter, "%s/+/%s/%s",
+                           options->interface, options->address[side], rows[row].kind);
+    place->silent = place->silent || n < 0 || (size_t)n >= sizeof place->filter;
+    return true;
+}
+
+static bool is_visualization(const struct codec_options *options, const char *topic)
+{
+    const char *level = NULL;
+    bool is = false;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT && !is; s++) {
+        const char *kind = find_kind(options, s, topic, &level);
+        is = kind && strcmp(kind, "visualization") == 0;
+    }
+    return is;
+}
+
+static const char *check_vda(const struct codec_options *options, const char **key)
+{
+    static const char *const keys[SIDE_COUNT] = {"real", "virtual"};
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const char *address = options->address[s];
+        const char *slash = strchr(address, '/');
+        *key = keys[s];
+        if (!slash || slash == address || !slash[1] || strchr(slash + 1, '/') ||
+            strpbrk(address, "+#$")) {
+            return "manufacturer/serial number of the vehicle were expected, as in acme/amr-01";
+        }
+    }
+    if (strcmp(options->address[SIDE_REAL], options->address[SIDE_VIRTUAL]) == 0) {
+        return "is the real vehicle's; its twin has a serial number of its own";
+    }
+    *key = "interface";
+    return options->interface[0] == '\0' || strpbrk(options->interface, "+#") ||
+                   options->interface[0] == '$' || options->interface[0] == '/'
+               ? "the first level of the vehicles' topics was expected, as in uagv"
+               : NULL;
+}
+
+/* ---- a message ---- */
+
+static void begin_vehicle(struct vda_vehicle *v)
+{
+    *v = (struct vda_vehicle){.begun = true,
+                              .state_header = -1,
+                              .visualization_header = -1,
+                              .update = -1,
+                              .origin = -1,
+                              .last = -1,
+                              .departed_us = LAB_TIME_NONE,
+                              .stopped_us = LAB_TIME_NONE,
+                              .x_m = nan(""),
+                              .y_m = nan(""),
+                              .theta_rad = nan("")};
+}
+
+struct connection {
+    struct json_text state, timestamp;
+};
+
+/* The will's own stamp is that of connecting: what counts is when it arrived. */
+static void hear_connection(const struct vda_run *run, struct json_scan *s)
+{
+    static const struct vda_member members[] = {
+        {"connectionState", VDA_TEXT, offsetof(struct connection, state)},
+        {"timestamp", VDA_TEXT, offsetof(struct connection, timestamp)},
+    };
+    static const char *const gone[] = {"OFFLINE", "CONNECTIONBROKEN", "CONNECTION_BROKEN",
+                                       "HIBERNATING"};
+    struct connection c;
+    struct event e;
+    bool known = false;
+    if (!vda_read(run, s, members, COUNT(members), &c)) {
+        return;
+    }
+    const bool online = c.state.at && json_text_is(&c.state, "ONLINE");
+    for (size_t i = 0; c.state.at && i < COUNT(gone); i++) {
+        known = known || json_text_is(&c.state, gone[i]);
+    }
+    if (!online && !known) {
+        (void)vda_fail(run, FAULT_UNKNOWN_VALUE,
+                       "connectionState: 'ONLINE', 'OFFLINE', 'CONNECTIONBROKEN' or "
+                       "'HIBERNATING' was expected");
+        return;
+    }
+    if (!online && run->message->retained) {
+        return; /* of an earlier day */
+    }
+    codec_begin_event(&e, run->pair, run->message, EVENT_CONNECTION, run->side);
+    e.connection.online = online;
+    if (online) { /* its header ids begin anew */
+        run->v->state_header = -1;
+        run->v->visualization_header = -1;
+        run->v->epoch++;
+        vda_copy(&c.timestamp, e.connection.boot, sizeof e.connection.boot);
+    } else {
+        vda_copy(&c.state, e.connection.reason, sizeof e.connection.reason);
+    }
+    codec_emit(run->pair, &e, run->ear);
+}
+
+static void hear_message(const struct vda_run *run)
+{
+    static const struct {
+        const char *kind;
+        void (*hear)(const struct vda_run *run, struct json_scan *s);
+    } rows[] = {{"state", vda_hear_state},
+                {"visualization", vda_hear_visualization},
+                {"connection", hear_connection},
+                {"order", vda_hear_order},
+                {"instantActions", vda_hear_instant_actions}};
+    const struct message *m = run->message;
+    struct json_scan s;
+    struct json_scan whole;
+    size_t row = 0;
+    while (row < COUNT(rows) && strcmp(run->kind, rows[row].kind) != 0) {
+        row++;
+    }
+    /* An empty retained message takes the old one back: nothing happened. */
+    if (row == COUNT(rows) || m->payload_bytes == 0) {
+        return;
+    }
+    if (m->payload_bytes > m->kept_bytes) {
+        (void)vda_fail(run, FAULT_TOO_LONG, "a payload of at most 65536 bytes was expected");
+        return;
+    }
+    json_scan_start(&s, m->payload, m->kept_bytes, VDA_DEPTH_MAX);
+    whole = s;
+    if (!json_scan_skip(&whole, NULL, NULL) || !json_scan_finish(&whole)) {
+        (void)vda_fail(run, whole.error ? whole.fault : FAULT_BAD_SYNTAX, "column %u: %s",
+                       (unsigned)json_scan_column(&whole),
+                       whole.error ? whole.error : "nothing more was expected");
+        return;
+    }
+    rows[row].hear(run, &s);
+}
+
+static bool hear_vda(const struct codec_pair *pair, const struct message *message,
+                     const struct codec_ear *ear)
+{
+    struct vda_memory *memory = pair->state;
+    bool heard = false;
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        const char *level = NULL;
+        const char *kind = find_kind(pair->options, side, message->topic, &level);
+        if (!kind) {
+            continue;
+        }
+        struct vda_vehicle *v = &memory->vehicle[side];
+        if (!v->begun) {
+            begin_vehicle(v);
+        }
+        (void)snprintf(v->level, sizeof v->level, "%.*s", (int)strcspn(level, "/"), level);
+        const struct vda_run run = {pair, message, ear, memory, v, side, kind};
+        hear_message(&run);
+        heard = true;
+    }
+    return heard;
+}
+
+const struct codec codec_vda5050 = {
+    .name = "vda5050",
+    .help = "vehicles under a master of VDA 5050, 1.1 to 3.0 (docs/robots/vda5050.md)",
+    .hear = hear_vda,
+    .state_bytes = sizeof(struct vda_memory),
+    .place = place_vda,
+    .streams = is_visualization,
+    .check = check_vda,
+    .encode = vda_encode,
+};

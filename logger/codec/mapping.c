@@ -1,0 +1,701 @@
+#include "logger/codec/mapping.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "base/numbers/number.h"
+#include "base/text/utf8.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/payload.h"
+
+/* Of the payload that is made of a command or reply. */
+enum { MAPPING_NATIVE_MAX = 8192 };
+
+/* ---- members ---- */
+
+#define IN(member)                                                                             \
+    .at = offsetof(struct event, member), .size = sizeof((struct event *)0)->member
+#define TOLD(member, told) IN(member), .told_at = offsetof(struct event, told)
+
+/* clang-format off */
+const struct mapping_member mapping_members[] = {
+    {EVENT_COMMAND, "id", MAPPING_PLAIN, IN(command.id)},
+    {EVENT_COMMAND, "op", MAPPING_PLAIN, IN(command.op), .required = true},
+    {EVENT_COMMAND, "rotation_rad", MAPPING_REAL, IN(command.rotation_rad), .quantity = MAPPING_RADIANS},
+    {EVENT_COMMAND, "displacement_m", MAPPING_REAL, IN(command.displacement_m), .quantity = MAPPING_METRES},
+    {EVENT_COMMAND, "t", MAPPING_TIME, IN(command.source_us), .quantity = MAPPING_SECONDS},
+    {EVENT_REPLY, "id", MAPPING_PLAIN, IN(reply.id)},
+    {EVENT_REPLY, "status", MAPPING_NAME, IN(reply.status), .required = true, .names = &reply_status_names},
+    {EVENT_REPLY, "t", MAPPING_TIME, IN(reply.source_us), .quantity = MAPPING_SECONDS},
+    {EVENT_REPLY, "t_start", MAPPING_TIME, IN(reply.source_start_us), .quantity = MAPPING_SECONDS},
+    {EVENT_REPLY, "detail", MAPPING_PLAIN, IN(reply.detail)},
+    {EVENT_REPLY, "values", MAPPING_NAMED, .size = MAPPING_WORD_MAX},
+    {EVENT_TELEMETRY, "t", MAPPING_TIME, IN(telemetry.source_us), .quantity = MAPPING_SECONDS},
+    {EVENT_TELEMETRY, "seq", MAPPING_WHOLE, IN(telemetry.seq)},
+    {EVENT_TELEMETRY, "boot", MAPPING_PLAIN, IN(telemetry.boot)},
+    {EVENT_TELEMETRY, "sim_t", MAPPING_SIM, TOLD(telemetry.sim_us, telemetry.has_sim), .quantity = MAPPING_SECONDS},
+    {EVENT_TELEMETRY, "pose", MAPPING_AXIS, TOLD(telemetry.pose, telemetry.pose_count)},
+    {EVENT_TELEMETRY, "nu", MAPPING_AXIS, TOLD(telemetry.nu, telemetry.nu_count)},
+    {EVENT_TELEMETRY, "tau", MAPPING_AXIS, TOLD(telemetry.tau, telemetry.tau_count)},
+    {EVENT_CONNECTION, "state", MAPPING_NAME, IN(connection.online), .required = true,
+        .names = &connection_state_names},
+    {EVENT_CONNECTION, "boot", MAPPING_PLAIN, IN(connection.boot)},
+    {EVENT_CONNECTION, "t", MAPPING_TIME, IN(connection.source_us), .quantity = MAPPING_SECONDS},
+};
+/* clang-format on */
+const size_t mapping_member_count = COUNT(mapping_members);
+_Static_assert((int)EVENT_ID_MAX <= (int)MAPPING_WORD_MAX &&
+                   (int)EVENT_DETAIL_MAX <= (int)MAPPING_WORD_MAX,
+               "a word holds each text");
+
+/* The axis behind "pose."; false when there is none. */
+static bool read_axis(const char *text, size_t *axis)
+{
+    *axis = (size_t)(text[0] - '0');
+    return text[0] >= '0' && *axis < EVENT_AXES_MAX && text[1] == '\0';
+}
+
+const struct mapping_member *mapping_member_find(enum event_kind kind, const char *name,
+                                                 size_t *axis)
+{
+    *axis = 0;
+    for (size_t k = 0; k < mapping_member_count; k++) {
+        const struct mapping_member *m = &mapping_members[k];
+        const size_t n = strlen(m->name);
+        const bool dotted = m->type == MAPPING_AXIS || m->type == MAPPING_NAMED;
+        if (m->kind == kind && strncmp(name, m->name, n) == 0 &&
+            name[n] == (dotted ? '.' : '\0')) {
+            return !dotted || (m->type == MAPPING_NAMED ? name[n + 1] != '\0'
+                                                        : read_axis(name + n + 1, axis))
+                       ? m
+                       : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* ---- a message being read ---- */
+
+struct axes_told {
+    unsigned told; /* axis by axis */
+    const struct mapping_member *member;
+};
+
+/* A message being read by a row. */
+struct reading {
+    const struct mapping_row *row;
+    const struct message *message;
+    struct mapping_text level[MAPPING_LEVELS_MAX];
+    struct mapping_finding finding;
+    struct event *event;
+    struct axes_told axes[3];  /* pose, nu, tau: rows of the table one behind the other */
+    struct json_writer native; /* of a command or reply: the payload as natives write it */
+    bool told, in_values;      /* it is wanted; among its values */
+    char detail[sizeof((struct event_malformed *)0)->detail];
+    enum fault fault; /* its kind */
+};
+
+static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static bool refuse_value(struct reading *r, enum fault fault, const char *format, ...)
+{
+    r->fault = fault;
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->detail, sizeof r->detail, format, args);
+    va_end(args);
+    (void)utf8_tame(r->detail);
+    return false;
+}
+
+/* ---- values as an event has them ---- */
+
+struct value {
+    bool absent;
+    bool is_text;
+    double number;
+    char text[MAPPING_WORD_MAX];
+    struct mapping_text same; /* the number as it stands in JSON; no bytes: it does not */
+};
+
+static size_t copy_found(const struct mapping_found *found, char *out, size_t size)
+{
+    return json_text_copy(&found->text, out, size, false);
+}
+
+static bool refuse_found(struct reading *r, const struct mapping_field *f,
+                         const struct mapping_source *source, const char *expected,
+                         const struct mapping_found *found)
+{
+    char text[48];
+    (void)copy_found(found, text, sizeof text);
+    return refuse_value(r, FAULT_UNEXPECTED_VALUE, "%s (%s): %s was expected, not '%s'",
+                        source->place, f->name, expected, text);
+}
+
+static bool refuse_missing(struct reading *r, const struct mapping_field *f,
+                           const struct mapping_source *source)
+{
+    return source->way == MAPPING_AT
+               ? refuse_value(r, FAULT_MISSING_KEY, "%s (%s): missing, the payload has %zu",
+                              source->place, f->name, r->finding.columns)
+               : refuse_value(r, FAULT_MISSING_KEY, "%s (%s): no such member", source->place,
+                              f->name);
+}
+
+static bool is_number(const char *text, size_t bytes, double *number)
+{
+    return bytes > 0 && number_scan(text, text + bytes, number) == text + bytes &&
+           isfinite(*number);
+}
+
+static bool takes_text(const struct mapping_member *member)
+{
+    return member->type == MAPPING_PLAIN || member->type == MAPPING_NAME;
+}
+
+/* Whether a word is a number is asked where one may stand. */
+static void put_word(const struct mapping_field *f, struct value *value, const char *word)
+{
+    const size_t bytes = strlen(word);
+    assert(bytes < sizeof value->text);
+    memcpy(value->text, word, bytes + 1);
+    value->is_text = takes_text(f->member) || !is_number(word, bytes, &value->number);
+}
+
+static bool map_found(struct reading *r, const struct mapping_field *f,
+                      const struct mapping_source *source, const struct mapping_found *found,
+                      struct value *value)
+{
+    char text[MAPPING_WORD_MAX];
+    const size_t bytes = copy_found(found, text, sizeof text);
+    for (size_t k = 0; k < source->map_count; k++) {
+        if (bytes == strlen(source->map[k].from) && strcmp(text, source->map[k].from) == 0) {
+            put_word(f, value, source->map[k].to);
+            return true;
+        }
+    }
+    char expected[96] = "one of ";
+    for (size_t k = 0; k < source->map_count; k++) {
+        const size_t used = strlen(expected);
+        (void)snprintf(expected + used, sizeof expected - used, "%s%s", k > 0 ? ", " : "",
+                       source->map[k].from);
+    }
+    return refuse_found(r, f, source, expected, found);
+}
+
+static bool take_text(struct reading *r, const struct mapping_field *f,
+                      const struct mapping_source *source, const struct mapping_found *found,
+                      struct value *value)
+{
+    char expected[48] = "a text";
+    value->is_text = true;
+    if (found->kind == JSON_KIND_OBJECT || found->kind == JSON_KIND_ARRAY ||
+        found->kind == JSON_KIND_NULL) {
+        return refuse_found(r, f, source, expected, found);
+    }
+    const size_t bytes = copy_found(found, value->text, sizeof value->text);
+    if (f->member->type != MAPPING_NAME && bytes >= f->member->size) {
+        (void)snprintf(expected, sizeof expected, "a text of at most %zu bytes",
+                       f->member->size - 1);
+        return refuse_found(r, f, source, expected, found);
+    }
+    return bytes >= sizeof value->text || bytes == strlen(value->text) ||
+           refuse_found(r, f, source, "a text without \\u0000", found);
+}
+
+/* Without its offset it is any time of a day. */
+static int64_t parse_iso_time(const char *text, size_t bytes)
+{
+    size_t at = sizeof "2026-11-20T04:44:41" - 1;
+    while (at < bytes && text[at] != 'Z' && text[at] != '+' && text[at] != '-') {
+        at++;
+    }
+    return at < bytes ? message_parse_time(text, bytes) : LAB_TIME_NONE;
+}
+
+static bool take_iso_time(struct reading *r, const struct mapping_field *f,
+                          const struct mapping_source *source,
+                          const struct mapping_found *found, struct value *value)
+{
+    char text[MAPPING_WORD_MAX];
+    int64_t t_us = LAB_TIME_NONE;
+    if (found->kind == JSON_KIND_TEXT && !found->text.escaped) {
+        t_us = parse_iso_time(found->text.at, found->text.bytes);
+    } else if (found->kind == JSON_KIND_TEXT) {
+        const size_t bytes = copy_found(found, text, sizeof text);
+        t_us = bytes < sizeof text ? parse_iso_time(text, bytes) : LAB_TIME_NONE;
+    }
+    value->number = lab_s(t_us);
+    return t_us != LAB_TIME_NONE || refuse_found(r, f, source, "an ISO 8601 time", found);
+}
+
+/* About z, of a robot that stands upright: x, y, z, w of ROS's geometry_msgs. */
+static bool take_heading(struct reading *r, const struct mapping_field *f,
+                         const struct mapping_source *source, const struct mapping_found *found,
+                         struct value *value)
+{
+    static const struct mapping_node nodes[] = {{"", 0, -1, 0, 1, 0, 0, 0, NULL},
+                                                {"x", 1, -1, 1, 0, 2, 0, 4, "\"x\":"},
+                                                {"y", 1, -1, 2, 0, 3, 1, 4, "\"y\":"},
+                                                {"z", 1, -1, 4, 0, 4, 2, 4, "\"z\":"},
+                                                {"w", 1, -1, 8, 0, 0, 3, 4, "\"w\":"}};
+    enum { X, Y, Z, W, PARTS };
+    struct mapping_finding finding;
+    double q[PARTS];
+    double squares = 0.0;
+    bool whole = found->kind == JSON_KIND_OBJECT;
+    for (size_t k = 0; k < PARTS; k++) {
+        finding.found[k].kind = JSON_KIND_NONE;
+    }
+    whole = whole && mapping_find_json(nodes, found->text.at, found->text.bytes, &finding);
+    for (size_t k = 0; whole && k < PARTS; k++) {
+        whole = finding.found[k].kind == JSON_KIND_NUMBER;
+        q[k] = finding.found[k].number;
+        squares += q[k] * q[k];
+    }
+    if (!whole || !(squares > 0.25 && squares < 4.0)) { /* of length 1, but for rounding */
+        return refuse_found(r, f, source, "an object of x, y, z, w", found);
+    }
+    value->number =
+        atan2(2.0 * (q[W] * q[Z] + q[X] * q[Y]), squares - 2.0 * (q[Y] * q[Y] + q[Z] * q[Z]));
+    value->number = value->number * source->scale + source->offset;
+    return true;
+}
+
+static bool take_number(struct reading *r, const struct mapping_field *f,
+                        const struct mapping_source *source, const struct mapping_found *found,
+                        struct value *value)
+{
+    char text[NUMBER_SLOW_MAX + 1];
+    value->number = found->number;
+    if (found->kind == JSON_KIND_TEXT) {
+        const size_t bytes = copy_found(found, text, sizeof text);
+        if (!is_number(text, bytes < sizeof text ? bytes : 0, &value->number)) {
+            return f->member->type == MAPPING_NAMED && !source->numeric
+                       ? take_text(r, f, source, found, value)
+                       : refuse_found(r, f, source, "a number", found);
+        }
+    } else if (found->kind != JSON_KIND_NUMBER) {
+        return refuse_found(r, f, source, "a number", found);
+    }
+    value->number = value->number * source->scale + source->offset;
+    if (!source->numeric && found->kind == JSON_KIND_NUMBER) {
+        value->same = (struct mapping_text){found->text.at, found->text.bytes};
+    }
+    return true;
+}
+
+/* What one source says of a field. */
+static bool read_source(struct reading *r, const struct mapping_field *f, size_t k,
+                        struct value *value)
+{
+    const struct mapping_source *source = &r->row->sources[k];
+    const struct mapping_found *found = &r->finding.found[k];
+    value->absent = false;
+    value->is_text = false;
+    value->same.bytes = 0;
+    if (source->way == MAPPING_VALUE) {
+        put_word(f, value, source->value);
+        return true;
+    }
+    if (found->kind == JSON_KIND_NONE || (found->kind == JSON_KIND_NULL && source->optional)) {
+        value->absent = true;
+        return source->optional || refuse_missing(r, f, source);
+    }
+    if (source->map) {
+        return map_found(r, f, source, found, value);
+    }
+    if (takes_text(f->member)) {
+        return take_text(r, f, source, found, value);
+    }
+    return source->iso8601      ? take_iso_time(r, f, source, found, value)
+           : source->quaternion ? take_heading(r, f, source, found, value)
+                                : take_number(r, f, source, found, value);
+}
+
+/* The sum of all sources of a field; what is added may be absent. */
+static bool read_field(struct reading *r, const struct mapping_field *f, struct value *value)
+{
+    if (!read_source(r, f, f->source, value)) {
+        return false;
+    }
+    for (size_t k = 1; !value->absent && k < f->count; k++) {
+        struct value more;
+        if (!read_source(r, f, f->source + k, &more)) {
+            return false;
+        }
+        value->number += more.absent ? 0.0 : more.number;
+        value->same.bytes = 0;
+    }
+    return value->absent || value->is_text || takes_text(f->member) ||
+           isfinite(value->number) ||
+           refuse_value(r, FAULT_OUT_OF_RANGE,
+                        "%s (%s): a number within the range of a double was expected",
+                        r->row->sources[f->source].place, f->name);
+}
+
+/* ---- into the event ---- */
+
+static bool refuse_name(struct reading *r, const struct mapping_field *f, const char *text)
+{
+    char expected[96] = "";
+    for (size_t k = 0; k < f->member->names->count; k++) {
+        names_append(expected, sizeof expected, names_text(f->member->names, k));
+    }
+    return refuse_value(r, FAULT_UNKNOWN_VALUE,
+                        "%s: one of %s was expected, not '%.32s' (map: turns words into them)",
+                        f->name, expected, text);
+}
+
+static bool put_name(struct reading *r, const struct mapping_field *f, const char *text)
+{
+    const size_t value = names_value(f->member->names, text);
+    void *to = (char *)r->event + f->member->at;
+    if (value == f->member->names->count) {
+        return refuse_name(r, f, text);
+    }
+    if (f->member->size == sizeof(bool)) {
+        *(bool *)to = value != 0;
+    } else {
+        const uint32_t word = (uint32_t)value;
+        memcpy(to, &word, sizeof word);
+    }
+    return true;
+}
+
+static bool put_time(struct reading *r, const struct mapping_field *f, double t_s)
+{
+    const int64_t t_us = lab_us(t_s);
+    memcpy((char *)r->event + f->member->at, &t_us, sizeof t_us);
+    if (f->member->type == MAPPING_SIM) {
+        *((bool *)r->event + f->member->told_at) = true;
+    }
+    return t_us != LAB_TIME_NONE ||
+           refuse_value(r, FAULT_OUT_OF_RANGE,
+                        "%s: a time in seconds within +-1e11 was expected, not %g", f->name,
+                        t_s);
+}
+
+static bool put_whole(struct reading *r, const struct mapping_field *f, double number)
+{
+    static const double most = 9e15;
+    const int64_t whole = number >= 0.0 && number <= most ? (int64_t)number : -1;
+    memcpy((char *)r->event + f->member->at, &whole, sizeof whole);
+    return whole >= 0 ||
+           refuse_value(r, FAULT_OUT_OF_RANGE, "%s: a number of 0 or more was expected, not %g",
+                        f->name, number);
+}
+
+static void put_value(struct reading *r, const struct mapping_field *f,
+                      const struct value *value)
+{
+    struct event_reply *reply = &r->event->reply;
+    if (reply->value_count == EVENT_VALUES_MAX) {
+        reply->values_left_out++;
+        return;
+    }
+    struct event_value *to = &reply->values[reply->value_count++];
+    *to = (struct event_value){.place = f->place,
+                               .kind = value->is_text ? VALUE_TEXT : VALUE_NUMBER};
+    const char *name = mapping_value_name(f->name);
+    memcpy(to->name, name, strlen(name) + 1); /* shorter than a field's may be */
+    if (value->is_text) {
+        to->text = hash_text(value->text);
+    } else {
+        to->number = value->number;
+    }
+}
+
+static void put_axis(struct reading *r, const struct mapping_field *f, double number)
+{
+    struct axes_told *axes = &r->axes[(size_t)(f->member - mapping_members) % COUNT(r->axes)];
+    ((double *)(void *)((char *)r->event + f->member->at))[f->axis] = number;
+    axes->member = f->member;
+    axes->told |= 1U << f->axis;
+}
+
+static bool put_field(struct reading *r, const struct mapping_field *f,
+                      const struct value *value)
+{
+    void *to = (char *)r->event + f->member->at;
+    switch (f->member->type) {
+    case MAPPING_PLAIN:
+        memcpy(to, value->text, strlen(value->text) + 1);
+        return true;
+    case MAPPING_NAME:
+        return put_name(r, f, value->text);
+    case MAPPING_TIME:
+    case MAPPING_SIM:
+        return put_time(r, f, value->number);
+    case MAPPING_REAL:
+        memcpy(to, &value->number, sizeof value->number);
+        return true;
+    case MAPPING_WHOLE:
+        return put_whole(r, f, value->number);
+    case MAPPING_AXIS:
+        put_axis(r, f, value->number);
+        return true;
+    case MAPPING_NAMED:
+        put_value(r, f, value);
+        return true;
+    }
+    return false;
+}
+
+/* The same in the words of the native protocol: what L1 and the other robot get. */
+static void write_field(struct reading *r, const struct mapping_field *f,
+                        const struct value *value)
+{
+    const char *key = f->member->name;
+    if (f->member->type == MAPPING_NAMED) {
+        if (!r->in_values) {
+            json_write_object(&r->native, key);
+        }
+        r->in_values = true;
+        key = mapping_value_name(f->name);
+    }
+    if (takes_text(f->member) || value->is_text) {
+        json_write_text(&r->native, key, value->text);
+    } else if (value->same.bytes > 0) {
+        json_write_raw(&r->native, key, value->same.at, value->same.bytes);
+    } else if (f->member->type == MAPPING_TIME) {
+        json_write_seconds(&r->native, key, lab_us(value->number));
+    } else {
+        json_write_real(&r->native, key, value->number);
+    }
+}
+
+static bool read_fields(struct reading *r)
+{
+    for (size_t k = 0; k < r->row->field_count; k++) {
+        const struct mapping_field *f = &r->row->fields[k];
+        struct value value;
+        if (!read_field(r, f, &value) || (!value.absent && !put_field(r, f, &value))) {
+            return false;
+        }
+        if (r->told && !value.absent) {
+            write_field(r, f, &value);
+        }
+    }
+    return true;
+}
+
+/* Axes are told from the first on. */
+static bool count_axes(struct reading *r)
+{
+    for (size_t k = 0; k < COUNT(r->axes); k++) {
+        const unsigned told = r->axes[k].told;
+        const struct mapping_member *m = r->axes[k].member;
+        size_t count = 0;
+        while (told >> count & 1U) {
+            count++;
+        }
+        if (told >> count) {
+            return refuse_value(r, FAULT_MISSING_KEY,
+                                "%s.%zu: missing while later members are given", m->name,
+                                count);
+        }
+        if (told) {
+            memcpy((char *)r->event + m->told_at, &count, sizeof count);
+        }
+    }
+    return true;
+}
+
+/* ---- rows ---- */
+
+static bool is_word(struct mapping_text text, const char *word)
+{
+    return text.bytes == strlen(word) && memcmp(text.at, word, text.bytes) == 0;
+}
+
+/* Does the row say that the message is of this pair? */
+static bool is_of_pair(const struct reading *r, const char *pair)
+{
+    const struct mapping_row *row = r->row;
+    if (row->pair || row->pair_level < 0) {
+        return !row->pair || strcmp(row->pair, pair) == 0;
+    }
+    return is_word(r->level[row->pair_level], pair);
+}
+
+static bool find_side(struct reading *r)
+{
+    const struct mapping_row *row = r->row;
+    r->event->side = row->side;
+    if (row->side_level < 0) {
+        return true;
+    }
+    const struct mapping_text called = r->level[row->side_level];
+    for (int s = 0; s < SIDE_COUNT; s++) {
+        const char *name = side_name((enum side)s);
+        bool meant = is_word(called, name);
+        for (size_t k = 0; !meant && k < row->side_count; k++) {
+            meant = strcmp(row->sides[k].to, name) == 0 && is_word(called, row->sides[k].from);
+        }
+        if (meant) {
+            r->event->side = (enum side)s;
+            return true;
+        }
+    }
+    return refuse_value(r, FAULT_UNKNOWN_VALUE,
+                        "side: 'real' or 'virtual' was expected, the topic has '%.*s' (sides: "
+                        "maps names)",
+                        called.bytes < 32 ? (int)called.bytes : 32, called.at);
+}
+
+static void find_levels(struct reading *r)
+{
+    for (size_t k = 0; k < r->row->source_count; k++) {
+        const struct mapping_source *source = &r->row->sources[k];
+        r->finding.found[k].kind = JSON_KIND_NONE;
+        if (source->way == MAPPING_TOPIC) {
+            const struct mapping_text level = r->level[source->at];
+            r->finding.found[k] = (struct mapping_found){
+                .kind = JSON_KIND_TEXT, .text = {.at = level.at, .bytes = level.bytes}};
+        }
+    }
+}
+
+static bool find_values(struct reading *r)
+{
+    const struct mapping_row *row = r->row;
+    const struct message *m = r->message;
+    find_levels(r);
+    return mapping_is_json(row->format)
+               ? mapping_find_json(row->nodes, m->payload, m->kept_bytes, &r->finding)
+               : mapping_find_columns(row->sources, row->source_count, row->separator,
+                                      m->payload, m->kept_bytes, &r->finding);
+}
+
+static bool check_columns(struct reading *r)
+{
+    return r->row->columns == 0 || r->finding.columns == r->row->columns ||
+           refuse_value(r, FAULT_WRONG_COUNT, "%zu columns were expected, not %zu",
+                        r->row->columns, r->finding.columns);
+}
+
+static bool read_row(struct reading *r)
+{
+    const struct message *m = r->message;
+    if (!find_side(r)) {
+        return false;
+    }
+    if (m->payload_bytes > m->kept_bytes) {
+        return refuse_value(r, FAULT_TOO_LONG, "a payload of at most %d bytes was expected",
+                            MESSAGE_PAYLOAD_MAX);
+    }
+    return (find_values(r) || refuse_value(r, FAULT_BAD_SYNTAX, "%s", r->finding.fault)) &&
+           check_columns(r) && read_fields(r) && count_axes(r);
+}
+
+/* Commands and replies are known again when they are delivered twice. */
+static bool keep_payload(struct reading *r, const char *text)
+{
+    struct event *e = r->event;
+    const struct message *m = r->message;
+    if (e->kind == EVENT_COMMAND || e->kind == EVENT_REPLY) {
+        e->hash = message_hash(m);
+    }
+    if (!r->told) {
+        return true;
+    }
+    if (r->in_values) {
+        json_write_close(&r->native);
+    }
+    json_write_close(&r->native);
+    *(e->kind == EVENT_COMMAND ? &e->command.raw : &e->reply.raw) = text;
+    *(e->kind == EVENT_COMMAND ? &e->command.raw_bytes : &e->reply.raw_bytes) = r->native.used;
+    return json_write_end(&r->native) ||
+           refuse_value(r, FAULT_TOO_LONG, "a %s of at most %d bytes of JSON was expected",
+                        event_kind_name(e->kind), MAPPING_NATIVE_MAX);
+}
+
+static void tell_malformed(struct reading *r)
+{
+    struct event *e = r->event;
+    const enum event_kind kind = r->row->kind;
+    char id[EVENT_ID_MAX] = "";
+    if (kind == EVENT_COMMAND || kind == EVENT_REPLY) {
+        memcpy(id, kind == EVENT_COMMAND ? e->command.id : e->reply.id, sizeof id);
+    }
+    payload_begin(e, r->message, EVENT_MALFORMED, e->side);
+    e->malformed = (struct event_malformed){.what = ""};
+    memcpy(e->malformed.id, id, sizeof id);
+    (void)snprintf(e->malformed.what, sizeof e->malformed.what, "%s", event_kind_name(kind));
+    memcpy(e->malformed.detail, r->detail, sizeof r->detail);
+    e->malformed.fault = r->fault;
+}
+
+static void take_row(struct reading *r, event_emit *emit, void *context)
+{
+    struct event *e = r->event;
+    char text[MAPPING_NATIVE_MAX];
+    const struct mapping_row *row = r->row;
+    /* An empty retained message takes the old one back: nothing happened. */
+    if (row->kind == EVENT_CONNECTION && r->message->payload_bytes == 0) {
+        return;
+    }
+    payload_begin(e, r->message, row->kind, row->side);
+    native_clear(e, row->kind);
+    if (r->told) {
+        json_write_start(&r->native, text, sizeof text, NULL, NULL);
+        json_write_object(&r->native, NULL);
+    }
+    if (!read_row(r) || !keep_payload(r, text)) {
+        tell_malformed(r);
+    }
+    emit(context, e);
+}
+
+enum mapping_outcome mapping_decode(const struct mapping *mapping, const char *pair, bool told,
+                                    const struct message *message, event_emit *emit,
+                                    void *context)
+{
+    enum mapping_outcome outcome = MAPPING_NOBODY;
+    struct event event;
+    struct reading r;
+    for (size_t k = 0; k < mapping->row_count; k++) {
+        r.row = &mapping->rows[k];
+        if (!mapping_topic_fits(r.row->levels, r.row->level_count, message->topic, r.level) ||
+            !is_of_pair(&r, pair)) {
+            continue;
+        }
+        if (r.row->fits && !r.row->fits(r.row->only, message->payload, message->kept_bytes)) {
+            outcome = MAPPING_PASSED;
+            continue;
+        }
+        r.message = message;
+        r.event = &event;
+        r.finding.columns = 0;
+        r.told = told && (r.row->kind == EVENT_COMMAND || r.row->kind == EVENT_REPLY);
+        r.in_values = false;
+        r.detail[0] = '\0';
+        memset(r.axes, 0, sizeof r.axes);
+        memcpy(event.pair, pair, strlen(pair) + 1);
+        take_row(&r, emit, context);
+        return MAPPING_TAKEN;
+    }
+    return outcome;
+}
+
+bool mapping_is_sample(const struct mapping *mapping, const char *topic)
+{
+    struct mapping_text level[MAPPING_LEVELS_MAX];
+    bool sample = false;
+    for (size_t k = 0; k < mapping->row_count; k++) {
+        const struct mapping_row *row = &mapping->rows[k];
+        if (mapping_topic_fits(row->levels, row->level_count, topic, level)) {
+            if (row->kind != EVENT_TELEMETRY) {
+                return false; /* it may be that row's, too */
+            }
+            sample = true;
+        }
+    }
+    return sample;
+}

@@ -1,0 +1,246 @@
+#include "logger/codec/sparkplug_rows.h"
+
+#include <string.h>
+
+#include "logger/codec/codecs.h"
+#include "logger/message/json_scan.h"
+#include "logger/message/json_write.h"
+
+enum { TEXT_MAX = 8192 };
+
+/* A row and a message. */
+struct reading {
+    const struct mapping_row *row;
+    const struct sparkplug_said *said;
+    struct json_writer w;
+};
+
+/* The members that a row asks of one object of the message: the first; then their next. 0:
+ * there is none. */
+static uint16_t first_asked(const struct mapping_row *row, const char *object)
+{
+    uint16_t k = row->node_count > 0 ? row->nodes[0].first : 0;
+    while (k > 0 && strcmp(row->nodes[k].token, object) != 0) {
+        k = row->nodes[k].next;
+    }
+    return k > 0 ? row->nodes[k].first : 0;
+}
+
+static struct sparkplug_text name_of(const struct mapping_node *node)
+{
+    return (struct sparkplug_text){node->token, node->bytes};
+}
+
+static bool is_needed(const struct mapping_row *row, const struct mapping_node *node)
+{
+    bool needed = false;
+    for (size_t k = 0; k < row->source_count; k++) {
+        needed = needed || ((node->leaves >> k & 1U) && !row->sources[k].optional);
+    }
+    return needed;
+}
+
+/* Has the message what the row needs, and something that it names? */
+static bool is_for_row(const struct reading *r)
+{
+    static const char *const objects[] = {"metrics", "stamps", "held"};
+    const struct mapping_row *row = r->row;
+    bool named = false;
+    bool any = false;
+    for (size_t i = 0; i < COUNT(objects); i++) {
+        for (uint16_t k = first_asked(row, objects[i]); k > 0; k = row->nodes[k].next) {
+            const bool here = sparkplug_find(r->said->metrics, name_of(&row->nodes[k])) != NULL;
+            if (i == 0 && !here && is_needed(row, &row->nodes[k])) {
+                return false;
+            }
+            named = true;
+            any = any || here;
+        }
+    }
+    return any || !named;
+}
+
+static void write_value(struct json_writer *w, const char *key,
+                        const struct sparkplug_value *value)
+{
+    switch (value->kind) {
+    case SPARKPLUG_REAL:
+        json_write_real(w, key, value->real);
+        break;
+    case SPARKPLUG_WHOLE:
+        json_write_int(w, key, value->whole);
+        break;
+    case SPARKPLUG_TRUTH:
+        json_write_bool(w, key, value->whole != 0);
+        break;
+    case SPARKPLUG_TEXT:
+        json_write_bytes(w, key, value->text.at, value->text.bytes, false);
+        break;
+    case SPARKPLUG_NULL:
+        json_write_null(w, key);
+    }
+}
+
+static void write_metrics(struct reading *r)
+{
+    const struct mapping_row *row = r->row;
+    json_write_object(&r->w, "metrics");
+    for (uint16_t k = first_asked(row, "metrics"); k > 0; k = row->nodes[k].next) {
+        const struct sparkplug_metric *m =
+            sparkplug_find(r->said->metrics, name_of(&row->nodes[k]));
+        if (m) {
+            write_value(&r->w, row->nodes[k].token, &m->value);
+        }
+    }
+    json_write_close(&r->w);
+}
+
+static void write_stamps(struct reading *r)
+{
+    const struct mapping_row *row = r->row;
+    json_write_object(&r->w, "stamps");
+    for (uint16_t k = first_asked(row, "stamps"); k > 0; k = row->nodes[k].next) {
+        const struct sparkplug_metric *m =
+            sparkplug_find(r->said->metrics, name_of(&row->nodes[k]));
+        const int64_t stamp_ms = m ? m->stamp_ms : r->said->stamp_ms;
+        if (stamp_ms >= 0) {
+            json_write_int(&r->w, row->nodes[k].token, stamp_ms);
+        }
+    }
+    json_write_close(&r->w);
+}
+
+static void write_held(struct reading *r)
+{
+    const struct mapping_row *row = r->row;
+    json_write_object(&r->w, "held");
+    for (uint16_t k = first_asked(row, "held"); k > 0; k = row->nodes[k].next) {
+        const struct sparkplug_text name = name_of(&row->nodes[k]);
+        const struct sparkplug_metric *m = sparkplug_find(r->said->metrics, name);
+        const struct sparkplug_value value =
+            m ? m->value : sparkplug_held(r->said->device, name);
+        if (value.kind != SPARKPLUG_NULL) {
+            write_value(&r->w, row->nodes[k].token, &value);
+        }
+    }
+    json_write_close(&r->w);
+}
+
+/* As JSON; false when it is too long. */
+static bool write_message(struct reading *r, char text[TEXT_MAX])
+{
+    json_write_start(&r->w, text, TEXT_MAX, NULL, NULL);
+    json_write_object(&r->w, NULL);
+    json_write_text(&r->w, "kind", sparkplug_kind_name(r->said->kind));
+    if (r->said->stamp_ms >= 0) {
+        json_write_int(&r->w, "timestamp", r->said->stamp_ms);
+    }
+    write_metrics(r);
+    write_stamps(r);
+    write_held(r);
+    json_write_close(&r->w);
+    return json_write_end(&r->w);
+}
+
+/* Each robot gets commands of its own. */
+struct telling {
+    const struct sparkplug_said *said;
+    const struct codec_ear *ear;
+};
+
+static void emit_sided(void *context, const struct event *event)
+{
+    const struct telling *t = context;
+    struct event sided = *event;
+    sided.side = event->side < SIDE_COUNT ? event->side : t->said->side;
+    t->ear->emit(t->ear->context, &sided);
+}
+
+static void tell_row(const struct codec_pair *pair, struct reading *r,
+                     const struct codec_ear *ear)
+{
+    struct mapping_text level[MAPPING_LEVELS_MAX];
+    const struct mapping one = {.rows = r->row, .row_count = 1};
+    struct telling telling = {r->said, ear};
+    struct message message = *r->said->message;
+    char text[TEXT_MAX];
+    if (r->row->format != MAPPING_SPARKPLUG ||
+        !mapping_topic_fits(r->row->levels, r->row->level_count, message.topic, level) ||
+        !is_for_row(r)) {
+        return;
+    }
+    if (!write_message(r, text)) {
+        codec_malformed(pair, &message, r->said->side, event_kind_name(r->row->kind), ear,
+                        FAULT_TOO_LONG, "metrics of at most %d bytes were expected", TEXT_MAX);
+        return;
+    }
+    message.payload = text;
+    message.kept_bytes = message.payload_bytes = r->w.used;
+    (void)mapping_decode(&one, pair->id, pair->repeated, &message, emit_sided, &telling);
+}
+
+void sparkplug_tell_rows(const struct codec_pair *pair, const struct sparkplug_said *said,
+                         const struct codec_ear *ear)
+{
+    const struct mapping *mapping = pair->options->mapping;
+    for (size_t k = 0; mapping && k < mapping->row_count; k++) {
+        struct reading r = {.row = &mapping->rows[k], .said = said};
+        tell_row(pair, &r, ear);
+    }
+}
+
+/* ---- what goes out ---- */
+
+static bool put_member(struct json_scan *s, const struct json_text *key,
+                       struct sparkplug_writer *w)
+{
+    char name[128];
+    char text[512];
+    struct json_text value;
+    struct sparkplug_value put = {.kind = SPARKPLUG_NULL};
+    const enum json_kind kind = json_scan_peek(s);
+    bool truth = false;
+    if (json_text_copy(key, name, sizeof name, false) == sizeof name) {
+        return false;
+    }
+    if (kind == JSON_KIND_NUMBER && json_scan_number(s, &put.real)) {
+        put.kind = SPARKPLUG_REAL;
+    } else if ((kind == JSON_KIND_TRUE || kind == JSON_KIND_FALSE) &&
+               json_scan_bool(s, &truth)) {
+        put.kind = SPARKPLUG_TRUTH;
+        put.whole = truth;
+    } else if (kind == JSON_KIND_TEXT && json_scan_text(s, &value)) {
+        put.kind = SPARKPLUG_TEXT;
+        put.text.at = text;
+        put.text.bytes = json_text_copy(&value, text, sizeof text, false);
+    }
+    if (put.kind == SPARKPLUG_NULL || put.text.bytes == sizeof text) {
+        return false;
+    }
+    sparkplug_put(w, name, &put);
+    return !w->failed;
+}
+
+bool sparkplug_encode(struct codec_message *message, int64_t t_us)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct sparkplug_writer w;
+    char out[sizeof message->room];
+    bool fine = true;
+    sparkplug_begin(&w, out, sizeof out, t_us);
+    json_scan_start(&s, message->payload, message->bytes, JSON_SCAN_DEPTH_MAX);
+    if (!json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        return false;
+    }
+    while (fine && json_scan_next_member(&s, &key)) {
+        fine = put_member(&s, &key, &w);
+    }
+    if (!fine || !json_scan_finish(&s)) {
+        return false;
+    }
+    memcpy(message->room, out, w.used);
+    message->payload = message->room;
+    message->bytes = w.used;
+    return true;
+}

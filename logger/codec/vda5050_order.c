@@ -1,0 +1,514 @@
+/* Orders: what both vehicles of a pair are to do, leg by leg. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "logger/codec/vda5050_parts.h"
+
+/* ---- legs ---- */
+
+struct vda_node *vda_find_node(struct vda_vehicle *v, int64_t at)
+{
+    for (size_t i = 0; i < v->node_count; i++) {
+        if (v->node[i].at == at) {
+            return &v->node[i];
+        }
+    }
+    return NULL;
+}
+
+struct vda_edge *vda_find_edge(struct vda_vehicle *v, int64_t at)
+{
+    for (size_t i = 0; i < v->edge_count; i++) {
+        if (v->edge[i].at == at) {
+            return &v->edge[i];
+        }
+    }
+    return NULL;
+}
+
+/* Room for the step at this sequence id: its own, or that of the one furthest behind when there
+ * is none left. */
+static struct vda_node *add_node(struct vda_vehicle *v, int64_t at)
+{
+    struct vda_node *known = vda_find_node(v, at);
+    if (known) {
+        return known;
+    }
+    if (v->node_count < VDA_NODES_MAX) {
+        return &v->node[v->node_count++];
+    }
+    struct vda_node *first = &v->node[0];
+    for (size_t i = 1; i < v->node_count; i++) {
+        first = v->node[i].at < first->at ? &v->node[i] : first;
+    }
+    return first;
+}
+
+static struct vda_edge *add_edge(struct vda_vehicle *v, int64_t at)
+{
+    struct vda_edge *known = vda_find_edge(v, at);
+    if (known) {
+        return known;
+    }
+    if (v->edge_count < VDA_NODES_MAX) {
+        return &v->edge[v->edge_count++];
+    }
+    struct vda_edge *first = &v->edge[0];
+    for (size_t i = 1; i < v->edge_count; i++) {
+        first = v->edge[i].at < first->at ? &v->edge[i] : first;
+    }
+    return first;
+}
+
+/* An order of Tandem's is "<command's id>@<number>". A long id is told by its beginning and a
+ * hash, so that none stands for two. */
+static void write_leg_id(const struct vda_run *run, const char *order_id, uint64_t order,
+                         int64_t at, int rank, char out[EVENT_ID_MAX])
+{
+    const char *mark = strrchr(order_id, '@');
+    char end[32];
+    if (run->pair->repeated && mark) {
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s", (int)(mark - order_id), order_id);
+        return;
+    }
+    if (rank < 0) {
+        (void)snprintf(end, sizeof end, "/%lld", (long long)at);
+    } else {
+        (void)snprintf(end, sizeof end, "/%lld#%d", (long long)at, rank);
+    }
+    const int room = EVENT_ID_MAX - 1 - (int)strlen(end);
+    if (strlen(order_id) <= (size_t)room) {
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s%s", room, order_id, end);
+    } else {
+        (void)snprintf(out, EVENT_ID_MAX, "%.*s~%08lx%s", room - 9, order_id,
+                       (unsigned long)(order & 0xffffffffU), end);
+    }
+}
+
+void vda_leg_id(const struct vda_run *run, int64_t at, int rank, char out[EVENT_ID_MAX])
+{
+    write_leg_id(run, run->v->order_id, run->v->order, at, rank, out);
+}
+
+struct vda_opened *vda_find_opened(struct vda_memory *memory, const char *id)
+{
+    const uint64_t hash = hash_text(id);
+    const size_t used =
+        memory->opened_next < VDA_OPENED_MAX ? memory->opened_next : VDA_OPENED_MAX;
+    for (size_t i = 0; i < used; i++) {
+        if (memory->opened[i].id == hash) {
+            return &memory->opened[i];
+        }
+    }
+    return NULL;
+}
+
+struct vda_opened *vda_add_opened(struct vda_memory *memory, const char *id)
+{
+    struct vda_opened *opened = &memory->opened[memory->opened_next++ % VDA_OPENED_MAX];
+    *opened = (struct vda_opened){.id = hash_text(id)};
+    return opened;
+}
+
+struct vda_action *vda_find_action(struct vda_vehicle *v, uint64_t action)
+{
+    const size_t used = v->action_next < VDA_ACTIONS_MAX ? v->action_next : VDA_ACTIONS_MAX;
+    for (size_t i = 0; i < used; i++) {
+        if (v->action[i].action == action) {
+            return &v->action[i];
+        }
+    }
+    return NULL;
+}
+
+struct vda_action *vda_add_action(struct vda_vehicle *v, uint64_t action)
+{
+    struct vda_action *a = vda_find_action(v, action);
+    if (!a) {
+        a = &v->action[v->action_next++ % VDA_ACTIONS_MAX];
+        *a = (struct vda_action){.action = action, .started_us = LAB_TIME_NONE};
+    }
+    return a;
+}
+
+/* Both ends of an edge, where they are known. */
+static bool find_ends(struct vda_vehicle *v, const struct vda_edge *edge,
+                      const struct vda_node **a, const struct vda_node **b)
+{
+    *a = vda_find_node(v, edge->at - 1);
+    *b = vda_find_node(v, edge->at + 1);
+    return *a && *b && isfinite((*a)->x_m) && isfinite((*b)->x_m);
+}
+
+double vda_turn_of(const struct vda_run *run, const struct vda_edge *edge)
+{
+    struct vda_vehicle *v = run->v;
+    const struct vda_node *a = NULL;
+    const struct vda_node *b = NULL;
+    const struct vda_node *before = vda_find_node(v, edge->at - 3);
+    if (!find_ends(v, edge, &a, &b)) {
+        return 0.0;
+    }
+    const bool turned = before && isfinite(before->x_m);
+    const double from_rad =
+        turned ? atan2(a->y_m - before->y_m, a->x_m - before->x_m) : v->heading_rad;
+    return remainder(atan2(b->y_m - a->y_m, b->x_m - a->x_m) - from_rad, 2.0 * acos(-1.0));
+}
+
+/* The way along an edge: its length, or the distance of its ends, and the turn against the edge
+ * before it. False when how far it goes is not known. */
+static bool size_edge(const struct vda_run *run, const struct vda_edge *edge,
+                      struct event_command *c)
+{
+    const struct vda_node *a = NULL;
+    const struct vda_node *b = NULL;
+    c->displacement_m = edge->length_m;
+    if (find_ends(run->v, edge, &a, &b)) {
+        const double way_m = hypot(b->x_m - a->x_m, b->y_m - a->y_m);
+        c->displacement_m = isfinite(edge->length_m) ? edge->length_m : way_m;
+        c->rotation_rad =
+            run->pair->options->turns == CODEC_TURNS_ON_SPOT ? vda_turn_of(run, edge) : 0.0;
+    }
+    const bool sized = isfinite(c->displacement_m);
+    c->displacement_m = sized ? c->displacement_m : 0.0;
+    return sized;
+}
+
+void vda_open_edge(const struct vda_run *run, int64_t at)
+{
+    const struct vda_edge *edge = vda_find_edge(run->v, at);
+    char id[EVENT_ID_MAX];
+    struct event e;
+    if (!edge || !edge->released || run->pair->repeated) {
+        return;
+    }
+    vda_leg_id(run, at, -1, id);
+    if (vda_find_opened(run->memory, id)) {
+        return;
+    }
+    codec_begin_event(&e, run->pair, run->message, EVENT_COMMAND, SIDE_COUNT);
+    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    memcpy(e.command.id, id, sizeof e.command.id);
+    vda_add_opened(run->memory, id)->unsized = !size_edge(run, edge, &e.command);
+    codec_emit(run->pair, &e, run->ear);
+}
+
+void vda_reply(const struct vda_run *run, const char *id, struct event_reply reply)
+{
+    struct vda_opened *opened = vda_find_opened(run->memory, id);
+    struct event e;
+    if (!opened || opened->answered[run->side]) {
+        return;
+    }
+    opened->answered[run->side] = true;
+    codec_begin_event(&e, run->pair, run->message, EVENT_REPLY, run->side);
+    e.reply = reply;
+    e.reply.commands = -1;
+    e.reply.uncalibrated = reply.uncalibrated || opened->unsized;
+    (void)snprintf(e.reply.id, sizeof e.reply.id, "%s", id);
+    codec_emit(run->pair, &e, run->ear);
+}
+
+void vda_close(const struct vda_run *run, enum reply_status status, const char *why)
+{
+    const struct vda_vehicle *v = run->v;
+    char id[EVENT_ID_MAX];
+    struct event_reply reply = {.status = status,
+                                .source_us = LAB_TIME_NONE,
+                                .source_start_us = LAB_TIME_NONE,
+                                .uncalibrated = true};
+    (void)snprintf(reply.detail, sizeof reply.detail, "%s", why);
+    if (v->left.open && status == REPLY_HALTED) {
+        vda_reply_left(run, v->left.end, reply);
+    }
+    if (!v->ordered) {
+        return;
+    }
+    const int64_t stood = v->last >= 0 ? v->last : v->origin >= 0 ? v->origin : 0;
+    vda_leg_id(run, stood + 1, -1, id);
+    vda_reply(run, id, reply);
+}
+
+/* ---- orders that are left ---- */
+
+void vda_reply_left(const struct vda_run *run, int64_t to, struct event_reply reply)
+{
+    struct vda_left *left = &run->v->left;
+    const bool bounded = reply.bounded;
+    for (int64_t q = left->last + 1; q < to; q += 2) {
+        char id[EVENT_ID_MAX];
+        write_leg_id(run, left->order_id, left->order, q, -1, id);
+        reply.bounded = reply.status == REPLY_DONE && (bounded || q != to - 1);
+        vda_reply(run, id, reply);
+    }
+    left->last = to;
+    left->open = to < left->end;
+}
+
+void vda_leave_order(const struct vda_run *run)
+{
+    struct vda_vehicle *v = run->v;
+    struct event_reply halted = {.status = REPLY_HALTED,
+                                 .source_us = LAB_TIME_NONE,
+                                 .source_start_us = LAB_TIME_NONE,
+                                 .uncalibrated = true,
+                                 .detail = "another order"};
+    const struct vda_node *end = NULL;
+    for (size_t i = 0; i < v->node_count; i++) {
+        end = v->node[i].released && (!end || v->node[i].at > end->at) ? &v->node[i] : end;
+    }
+    const int64_t stood = v->last >= 0 ? v->last : v->origin;
+    if (!v->ordered || !end || stood >= end->at) {
+        return; /* it has been done */
+    }
+    if (v->left.open) { /* nothing was heard since */
+        vda_reply_left(run, v->left.end, halted);
+    }
+    v->left = (struct vda_left){.open = true,
+                                .trusted = v->accepted && !v->cancelled,
+                                .order = v->order,
+                                .end_node = end->id,
+                                .last = stood,
+                                .end = end->at};
+    memcpy(v->left.order_id, v->order_id, sizeof v->left.order_id);
+}
+
+/* ---- an order ---- */
+
+struct order {
+    struct json_text id, timestamp, version;
+    int64_t update;
+    struct json_scan nodes, edges;
+};
+
+struct step { /* a node or an edge */
+    struct json_text id;
+    int64_t at;
+    int8_t released;
+    double length_m;
+    struct json_scan position, actions;
+};
+
+struct position {
+    double x_m, y_m;
+};
+
+static const struct vda_member step_members[] = {
+    {"nodeId", VDA_TEXT, offsetof(struct step, id)},
+    {"sequenceId", VDA_WHOLE, offsetof(struct step, at)},
+    {"released", VDA_TRUTH, offsetof(struct step, released)},
+    {"length", VDA_REAL, offsetof(struct step, length_m)},
+    {"nodePosition", VDA_PART, offsetof(struct step, position)},
+    {"actions", VDA_PART, offsetof(struct step, actions)},
+};
+
+static bool read_step(const struct vda_run *run, struct json_scan *list, const char *what,
+                      struct step *step)
+{
+    if (!vda_read(run, list, step_members, COUNT(step_members), step)) {
+        return false;
+    }
+    return (step->at >= 0 && step->released >= 0) ||
+           vda_fail(run, FAULT_MISSING_KEY, "%s: sequenceId and released were expected", what);
+}
+
+/* Every step of the list is one; the last sequence id that is released, -1: none. */
+static bool check_steps(const struct vda_run *run, struct json_scan list, const char *what,
+                        int64_t *base)
+{
+    struct step step;
+    *base = -1;
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        if (!read_step(run, &list, what, &step)) {
+            return false;
+        }
+        *base = step.released && step.at > *base ? step.at : *base;
+    }
+    return true;
+}
+
+/* What is behind the base and not in the order any more was the horizon before. */
+static void drop_horizon(struct vda_vehicle *v, int64_t base)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < v->node_count; i++) {
+        if (v->node[i].at <= base) {
+            v->node[kept++] = v->node[i];
+        }
+    }
+    v->node_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < v->edge_count; i++) {
+        if (v->edge[i].at <= base) {
+            v->edge[kept++] = v->edge[i];
+        }
+    }
+    v->edge_count = kept;
+}
+
+static void merge_node(const struct vda_run *run, struct step *step)
+{
+    static const struct vda_member members[] = {
+        {"x", VDA_REAL, offsetof(struct position, x_m)},
+        {"y", VDA_REAL, offsetof(struct position, y_m)},
+    };
+    struct position p = {nan(""), nan("")};
+    if (step->position.begin && json_scan_peek(&step->position) == JSON_KIND_OBJECT) {
+        (void)vda_read(run, &step->position, members, COUNT(members), &p);
+    }
+    struct vda_node *node = add_node(run->v, step->at);
+    *node = (struct vda_node){.at = step->at,
+                              .id = vda_hash(&step->id),
+                              .x_m = isfinite(p.y_m) ? p.x_m : nan(""),
+                              .y_m = p.y_m,
+                              .released = step->released == 1};
+    vda_copy(&step->id, node->name, sizeof node->name);
+    run->v->origin = run->v->origin < 0 ? step->at : run->v->origin;
+}
+
+struct told_action {
+    struct json_text id, type, status;
+};
+
+static const struct vda_member action_members[] = {
+    {"actionId", VDA_TEXT, offsetof(struct told_action, id)},
+    {"actionType", VDA_TEXT, offsetof(struct told_action, type)},
+};
+
+static void keep_actions(const struct vda_run *run, struct json_scan list, int64_t at)
+{
+    int rank = 0;
+    for (bool any = vda_enter(&list); any && vda_next(&list); rank++) {
+        struct told_action told;
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+            return;
+        }
+        struct vda_action *a = vda_add_action(run->v, vda_hash(&told.id));
+        vda_leg_id(run, at, rank, a->id);
+        vda_copy(&told.type, a->op, sizeof a->op);
+    }
+}
+
+static void merge_steps(const struct vda_run *run, struct json_scan list, bool nodes)
+{
+    struct step step;
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        if (!vda_read(run, &list, step_members, COUNT(step_members), &step)) {
+            return;
+        }
+        if (nodes) {
+            merge_node(run, &step);
+        } else {
+            *add_edge(run->v, step.at) = (struct vda_edge){
+                .at = step.at, .length_m = step.length_m, .released = step.released == 1};
+        }
+        keep_actions(run, step.actions, step.at);
+    }
+}
+
+static void begin_order(const struct vda_run *run, const struct order *o)
+{
+    struct vda_vehicle *v = run->v;
+    vda_leave_order(run);
+    v->ordered = true;
+    v->cancelled = false;
+    v->accepted = false;
+    v->order = vda_hash(&o->id);
+    vda_copy(&o->id, v->order_id, sizeof v->order_id);
+    v->origin = -1;
+    v->last = -1;
+    v->node_count = 0;
+    v->edge_count = 0;
+    v->departed_us = LAB_TIME_NONE;
+    v->stopped_us = LAB_TIME_NONE;
+    v->paused_us = 0;
+    v->vague = false;
+}
+
+void vda_hear_order(const struct vda_run *run, struct json_scan *s)
+{
+    static const struct vda_member members[] = {
+        {"orderId", VDA_TEXT, offsetof(struct order, id)},
+        {"timestamp", VDA_TEXT, offsetof(struct order, timestamp)},
+        {"version", VDA_TEXT, offsetof(struct order, version)},
+        {"orderUpdateId", VDA_WHOLE, offsetof(struct order, update)},
+        {"nodes", VDA_PART, offsetof(struct order, nodes)},
+        {"edges", VDA_PART, offsetof(struct order, edges)},
+    };
+    struct vda_vehicle *v = run->v;
+    struct order o;
+    int64_t base = -1;
+    int64_t edges = -1;
+    if (!vda_read(run, s, members, COUNT(members), &o)) {
+        return;
+    }
+    if (!o.id.at || o.update < 0) {
+        (void)vda_fail(run, FAULT_MISSING_KEY, "orderId and orderUpdateId were expected");
+        return;
+    }
+    const bool same = v->ordered && v->order == vda_hash(&o.id);
+    if (same && o.update <= v->update) {
+        return; /* sent again */
+    }
+    if (!check_steps(run, o.nodes, "nodes", &base) ||
+        !check_steps(run, o.edges, "edges", &edges)) {
+        return;
+    }
+    if (base < 0) {
+        (void)vda_fail(run, FAULT_UNEXPECTED_VALUE, "nodes: the first one is to be released");
+        return;
+    }
+    if (!same) {
+        begin_order(run, &o);
+    }
+    v->update = o.update;
+    vda_copy(&o.version, v->version, sizeof v->version);
+    drop_horizon(v, base);
+    merge_steps(run, o.nodes, true);
+    merge_steps(run, o.edges, false);
+    if (run->side == SIDE_REAL && run->pair->options->mirror && !run->pair->repeated) {
+        vda_mirror(run, "order", &run->memory->vehicle[SIDE_VIRTUAL].sent_orders);
+    }
+    vda_open_edge(run, (v->last >= 0 ? v->last : v->origin) + 1);
+}
+
+/* ---- instant actions ---- */
+
+/* 2.1 has `actions`, 2.0 `instantActions`. */
+struct instant {
+    struct json_scan actions, old;
+};
+
+void vda_hear_instant_actions(const struct vda_run *run, struct json_scan *s)
+{
+    static const struct vda_member members[] = {
+        {"actions", VDA_PART, offsetof(struct instant, actions)},
+        {"instantActions", VDA_PART, offsetof(struct instant, old)},
+    };
+    struct instant i;
+    bool news = false;
+    if (!vda_read(run, s, members, COUNT(members), &i)) {
+        return;
+    }
+    struct json_scan list = i.actions.begin ? i.actions : i.old;
+    if (!list.begin) {
+        (void)vda_fail(run, FAULT_MISSING_KEY, "'actions', or 'instantActions', is missing");
+        return;
+    }
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        struct told_action told;
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+            return;
+        }
+        const uint64_t id = vda_hash(&told.id);
+        news = news || !vda_find_action(run->v, id);
+        struct vda_action *a = vda_add_action(run->v, id);
+        vda_copy(&told.type, a->op, sizeof a->op);
+        run->v->cancelled = run->v->cancelled || strcmp(a->op, "cancelOrder") == 0;
+    }
+    if (news && run->side == SIDE_REAL && run->pair->options->mirror && !run->pair->repeated) {
+        vda_mirror(run, "instantActions", &run->memory->vehicle[SIDE_VIRTUAL].sent_actions);
+    }
+}

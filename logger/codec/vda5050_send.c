@@ -1,0 +1,255 @@
+/* What goes out to vehicles: copies of orders, and orders of Tandem's own. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "logger/codec/vda5050_parts.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/json_write.h"
+
+static bool write_topic(const struct codec_options *options, enum side side, const char *level,
+                        const char *kind, char topic[MESSAGE_TOPIC_MAX])
+{
+    const int n = snprintf(topic, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", options->interface,
+                           level[0] ? level : "v2", options->address[side], kind);
+    return n > 0 && n < MESSAGE_TOPIC_MAX;
+}
+
+bool vda_write_topic(const struct codec_pair *pair, enum side side, const char *kind,
+                     char topic[MESSAGE_TOPIC_MAX])
+{
+    const struct vda_memory *memory = pair->state;
+    return write_topic(pair->options, side, memory->vehicle[side].level, kind, topic);
+}
+
+/* Who it is: manufacturer and serialNumber. */
+static void write_names(struct json_writer *w, const char *address)
+{
+    char manufacturer[CODEC_ADDRESS_MAX];
+    const char *slash = strchr(address, '/');
+    (void)snprintf(manufacturer, sizeof manufacturer, "%.*s", (int)(slash - address), address);
+    json_write_text(w, "manufacturer", manufacturer);
+    json_write_text(w, "serialNumber", slash + 1);
+}
+
+static void write_member(struct json_writer *w, const struct json_text *key, const char *value,
+                         size_t bytes)
+{
+    char name[64];
+    if (json_text_copy(key, name, sizeof name, false) < sizeof name) {
+        json_write_raw(w, name, value, bytes);
+    } else {
+        w->overflow = true;
+    }
+}
+
+void vda_mirror(const struct vda_run *run, const char *kind, int64_t *header)
+{
+    const struct codec_ear *ear = run->ear;
+    char topic[MESSAGE_TOPIC_MAX];
+    struct json_scan s;
+    struct json_text key;
+    struct json_writer w;
+    const int64_t number = (*header)++; /* sent or not: a replay counts as well */
+    if (!ear->send ||
+        !write_topic(run->pair->options, SIDE_VIRTUAL, run->v->level, kind, topic)) {
+        return;
+    }
+    json_scan_start(&s, run->message->payload, run->message->kept_bytes, VDA_DEPTH_MAX);
+    json_write_start(&w, ear->room, ear->room_bytes, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_int(&w, "headerId", number);
+    write_names(&w, run->pair->options->address[SIDE_VIRTUAL]);
+    (void)json_scan_enter(&s, JSON_KIND_OBJECT);
+    while (json_scan_next_member(&s, &key)) {
+        const char *value = NULL;
+        size_t bytes = 0;
+        if (json_scan_skip(&s, &value, &bytes) && !json_text_is(&key, "headerId") &&
+            !json_text_is(&key, "manufacturer") && !json_text_is(&key, "serialNumber")) {
+            write_member(&w, &key, value, bytes);
+        }
+    }
+    json_write_close(&w);
+    if (json_write_end(&w) && !s.error) {
+        ear->send(ear->send_context, run->pair->id, topic, ear->room, w.used);
+    }
+}
+
+/* ---- link mode: orders of one leg ---- */
+
+/* A command of Tandem's to one vehicle, on its way. */
+struct given {
+    const struct codec_out *out;
+    struct vda_memory *memory;
+    struct vda_vehicle *v;
+    struct event_command command;
+    char name[VDA_NAME_MAX + 24]; /* "<id>@<number>": of the order, or action */
+};
+
+static void keep_command(void *context, const struct event *event)
+{
+    struct given *g = context;
+    if (event->kind == EVENT_COMMAND) {
+        g->command = event->command;
+    }
+}
+
+void vda_write_stamp(struct json_writer *w, const char *key, int64_t t_us)
+{
+    char t[28];
+    message_format_time(t_us, t);
+    t[23] = 'Z'; /* milliseconds */
+    t[24] = '\0';
+    json_write_text(w, key, t);
+}
+
+void vda_write_header(struct json_writer *w, const struct codec_pair *pair, enum side side,
+                      int64_t t_us, int64_t *header)
+{
+    const struct vda_memory *memory = pair->state;
+    const char *version = memory->vehicle[side].version;
+    json_write_int(w, "headerId", (*header)++);
+    vda_write_stamp(w, "timestamp", t_us);
+    json_write_text(w, "version", version[0] ? version : "2.0.0");
+    write_names(w, pair->options->address[side]);
+}
+
+static void write_action(const struct given *g, struct json_writer *w, const char *type)
+{
+    json_write_object(w, NULL);
+    json_write_text(w, "actionId", g->name);
+    json_write_text(w, "actionType", type);
+    json_write_text(w, "blockingType", "HARD");
+    json_write_array(w, "actionParameters");
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_node(const struct given *g, struct json_writer *w, const char *name,
+                       int64_t at, const double pose[3], const char *action)
+{
+    json_write_object(w, NULL);
+    json_write_text(w, "nodeId", name);
+    json_write_int(w, "sequenceId", at);
+    json_write_bool(w, "released", true);
+    json_write_object(w, "nodePosition");
+    json_write_real(w, "x", pose[0]);
+    json_write_real(w, "y", pose[1]);
+    json_write_real(w, "theta", pose[2]);
+    json_write_text(w, "mapId", g->v->map);
+    json_write_close(w);
+    json_write_array(w, "actions");
+    if (action) {
+        write_action(g, w, action);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_edge(struct json_writer *w, const char *from, const char *to, double length_m)
+{
+    json_write_object(w, NULL);
+    json_write_text(w, "edgeId", to);
+    json_write_int(w, "sequenceId", 1);
+    json_write_bool(w, "released", true);
+    json_write_text(w, "startNodeId", from);
+    json_write_text(w, "endNodeId", to);
+    json_write_real(w, "length", length_m);
+    json_write_array(w, "actions");
+    json_write_close(w);
+    json_write_close(w);
+}
+
+/* From where it stands to where the command leads; another operation is an action here. */
+static void write_order(const struct given *g, struct json_writer *w)
+{
+    const struct vda_vehicle *v = g->v;
+    const struct event_command *c = &g->command;
+    const bool go = strcmp(c->op, "go") == 0;
+    const double heading = v->theta_rad + c->rotation_rad;
+    const double here[3] = {v->x_m, v->y_m, v->theta_rad};
+    const double there[3] = {v->x_m + c->displacement_m * cos(heading),
+                             v->y_m + c->displacement_m * sin(heading),
+                             remainder(heading, 2.0 * acos(-1.0))};
+    const char *from = v->node_name[0] ? v->node_name : "here";
+    json_write_text(w, "orderId", g->name);
+    json_write_int(w, "orderUpdateId", 0);
+    json_write_array(w, "nodes");
+    write_node(g, w, from, 0, here, go ? NULL : c->op);
+    if (go) {
+        write_node(g, w, g->name, 2, there, NULL);
+    }
+    json_write_close(w);
+    json_write_array(w, "edges");
+    if (go) {
+        write_edge(w, from, g->name, fabs(c->displacement_m));
+    }
+    json_write_close(w);
+}
+
+/* 2.0 has it under its own name, later versions under another: a reader takes what it knows. */
+static void write_cancel(const struct given *g, struct json_writer *w)
+{
+    json_write_array(w, strncmp(g->v->version, "2.0", 3) == 0 || g->v->version[0] == '1'
+                            ? "instantActions"
+                            : "actions");
+    write_action(g, w, "cancelOrder");
+    json_write_close(w);
+}
+
+/* The vehicle's answer is to find its way back to the command. */
+static void expect_answer(const struct given *g, bool halt)
+{
+    if (!vda_find_opened(g->memory, g->command.id)) {
+        (void)vda_add_opened(g->memory, g->command.id);
+    } else { /* L1 has begun its ids anew */
+        *vda_find_opened(g->memory, g->command.id) =
+            (struct vda_opened){.id = hash_text(g->command.id)};
+    }
+    if (halt) {
+        struct vda_action *a = vda_add_action(g->v, hash_text(g->name));
+        memcpy(a->id, g->command.id, sizeof a->id);
+        a->instant = true;
+        (void)snprintf(a->op, sizeof a->op, "cancelOrder");
+    }
+}
+
+bool vda_encode(const struct codec_out *out, struct codec_message *message)
+{
+    struct given g = {.out = out, .memory = out->to ? out->to->state : NULL};
+    const struct message m = {.topic = "x/r/command",
+                              .payload = out->payload,
+                              .kept_bytes = out->bytes,
+                              .payload_bytes = out->bytes};
+    struct json_writer w;
+    if (out->side >= SIDE_COUNT || !g.memory) {
+        return false;
+    }
+    if (out->kind != CODEC_COMMAND) {
+        return out->kind == CODEC_ANSWER && vda_encode_answer(out, message);
+    }
+    g.v = &g.memory->vehicle[out->side];
+    (void)codec_native.decode("x", &m, keep_command, &g);
+    const bool halt = strcmp(g.command.op, "halt") == 0;
+    if (g.command.op[0] == '\0' || (!halt && !isfinite(g.v->theta_rad))) {
+        return false; /* nobody has told where it stands */
+    }
+    (void)snprintf(g.name, sizeof g.name, "%s@%llu", g.command.id,
+                   (unsigned long long)++g.memory->orders);
+    expect_answer(&g, halt);
+    json_write_start(&w, message->room, sizeof message->room, NULL, NULL);
+    json_write_object(&w, NULL);
+    vda_write_header(&w, out->to, out->side, out->t_us,
+                     halt ? &g.v->sent_actions : &g.v->sent_orders);
+    if (halt) {
+        write_cancel(&g, &w);
+    } else {
+        write_order(&g, &w);
+    }
+    json_write_close(&w);
+    message->payload = message->room;
+    message->bytes = w.used;
+    return json_write_end(&w) && write_topic(out->to->options, out->side, g.v->level,
+                                             halt ? "instantActions" : "order", message->topic);
+}

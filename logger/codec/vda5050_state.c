@@ -1,0 +1,748 @@
+/* States: which nodes a vehicle has reached, what it does there, and what is wrong with it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/hash.h"
+#include "logger/codec/vda5050_parts.h"
+
+struct place {
+    double x_m, y_m, theta_rad;
+    int8_t initialized, localized;
+    struct json_text map;
+};
+
+struct velocity {
+    double vx, vy, omega;
+};
+
+struct state {
+    int64_t header, last_at;
+    struct json_text timestamp, version, order, last_node, mode;
+    int8_t driving, paused;
+    struct json_scan nodes, edges, actions, instant_actions, errors, safety, position, velocity;
+    struct json_scan zones;
+    int64_t stamp_us;
+    double speed_mps; /* NaN: not told */
+    struct place at;
+    bool placed; /* its position is told, and known to itself */
+};
+
+/* clang-format off */
+static const struct vda_member members[] = {
+    {"headerId", VDA_WHOLE, offsetof(struct state, header)},
+    {"timestamp", VDA_TEXT, offsetof(struct state, timestamp)},
+    {"version", VDA_TEXT, offsetof(struct state, version)},
+    {"orderId", VDA_TEXT, offsetof(struct state, order)},
+    {"lastNodeId", VDA_TEXT, offsetof(struct state, last_node)},
+    {"lastNodeSequenceId", VDA_WHOLE, offsetof(struct state, last_at)},
+    {"operatingMode", VDA_TEXT, offsetof(struct state, mode)},
+    {"driving", VDA_TRUTH, offsetof(struct state, driving)},
+    {"paused", VDA_TRUTH, offsetof(struct state, paused)},
+    {"nodeStates", VDA_PART, offsetof(struct state, nodes)},
+    {"edgeStates", VDA_PART, offsetof(struct state, edges)},
+    {"actionStates", VDA_PART, offsetof(struct state, actions)},
+    {"instantActionStates", VDA_PART, offsetof(struct state, instant_actions)}, /* 3.0 */
+    {"errors", VDA_PART, offsetof(struct state, errors)},
+    {"safetyState", VDA_PART, offsetof(struct state, safety)},
+    {"safetyStatus", VDA_PART, offsetof(struct state, safety)}, /* 1.1 */
+    {"agvPosition", VDA_PART, offsetof(struct state, position)},
+    {"mobileRobotPosition", VDA_PART, offsetof(struct state, position)}, /* 3.0 */
+    {"velocity", VDA_PART, offsetof(struct state, velocity)},
+    {"zoneRequests", VDA_PART, offsetof(struct state, zones)}, /* 3.0 */
+};
+static const struct vda_member place_members[] = {
+    {"x", VDA_REAL, offsetof(struct place, x_m)},
+    {"y", VDA_REAL, offsetof(struct place, y_m)},
+    {"theta", VDA_REAL, offsetof(struct place, theta_rad)},
+    {"positionInitialized", VDA_TRUTH, offsetof(struct place, initialized)},
+    {"localized", VDA_TRUTH, offsetof(struct place, localized)}, /* 3.0 */
+    {"mapId", VDA_TEXT, offsetof(struct place, map)},
+};
+static const struct vda_member velocity_members[] = {
+    {"vx", VDA_REAL, offsetof(struct velocity, vx)},
+    {"vy", VDA_REAL, offsetof(struct velocity, vy)},
+    {"omega", VDA_REAL, offsetof(struct velocity, omega)},
+};
+/* clang-format on */
+
+static bool is_object(struct json_scan *part)
+{
+    return part->begin && json_scan_peek(part) == JSON_KIND_OBJECT;
+}
+
+static bool read_state(const struct vda_run *run, struct json_scan *s, struct state *st)
+{
+    if (!vda_read(run, s, members, COUNT(members), st)) {
+        return false;
+    }
+    st->stamp_us = vda_stamp(&st->timestamp);
+    if (st->timestamp.at && st->stamp_us == LAB_TIME_NONE) {
+        return vda_fail(run, FAULT_TIME_EXPECTED,
+                        "timestamp: an ISO 8601 time with Z or an offset was expected");
+    }
+    st->placed = false;
+    st->speed_mps = nan("");
+    if (is_object(&st->position)) {
+        if (!vda_read(run, &st->position, place_members, COUNT(place_members), &st->at)) {
+            return false;
+        }
+        st->placed = isfinite(st->at.x_m) && isfinite(st->at.y_m);
+    }
+    return true;
+}
+
+/* ---- telemetry ---- */
+
+static void turn_velocity(const struct vda_run *run, const struct velocity *u, double theta_rad,
+                          double nu[3])
+{
+    const uint8_t frame = run->pair->options->velocity_frame;
+    nu[0] = frame == CODEC_FRAME_SPEED ? hypot(u->vx, u->vy) : u->vx;
+    nu[1] = frame == CODEC_FRAME_SPEED ? 0.0 : u->vy;
+    nu[2] = u->omega;
+    if (frame == CODEC_FRAME_WORLD) {
+        nu[0] = cos(theta_rad) * u->vx + sin(theta_rad) * u->vy;
+        nu[1] = cos(theta_rad) * u->vy - sin(theta_rad) * u->vx;
+    }
+}
+
+/* Two series of header ids tell it, so that none is its seq. */
+static void tell_sample(const struct vda_run *run, struct state *st)
+{
+    struct velocity u = {nan(""), nan(""), nan("")};
+    struct event e;
+    const struct place *at = &st->at;
+    codec_begin_event(&e, run->pair, run->message, EVENT_TELEMETRY, run->side);
+    struct event_telemetry *t = &e.telemetry;
+    t->source_us = st->stamp_us;
+    t->pose[0] = at->x_m;
+    t->pose[1] = at->y_m;
+    t->pose[2] = at->theta_rad;
+    t->pose_count = isfinite(at->theta_rad) ? 3 : 2;
+    if (is_object(&st->velocity) &&
+        !vda_read(run, &st->velocity, velocity_members, COUNT(velocity_members), &u)) {
+        return;
+    }
+    const bool turnable =
+        run->pair->options->velocity_frame != CODEC_FRAME_WORLD || isfinite(at->theta_rad);
+    st->speed_mps = hypot(u.vx, u.vy);
+    if (isfinite(u.vx) && isfinite(u.vy) && isfinite(u.omega) && turnable) {
+        turn_velocity(run, &u, at->theta_rad, t->nu);
+        t->nu_count = 3;
+    }
+    codec_emit(run->pair, &e, run->ear);
+}
+
+/* ---- does it turn as the lab file says? ---- */
+
+void vda_contradict(const struct vda_run *run, const char *id, const char *what)
+{
+    struct event e;
+    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
+    e.note.kind = NOTE_CONTRADICTION;
+    (void)snprintf(e.note.id, sizeof e.note.id, "%s", id);
+    (void)snprintf(e.note.detail, sizeof e.note.detail, "%s", what);
+    codec_emit(run->pair, &e, run->ear);
+}
+
+/* Nothing turns on the spot faster than this; a heading that has jumped says nothing. */
+static const double TURN_RADPS = 10.0;
+
+/* It has turned where it stood. */
+static bool has_turned(double turned_rad, double moved_m, double since_s)
+{
+    return turned_rad > 0.3 && moved_m < 0.05 && since_s * TURN_RADPS >= turned_rad;
+}
+
+/* It has come so far that no time was left for the turn of this edge, not even at the greatest
+ * speed it ever told. */
+static bool had_no_time(const struct vda_run *run, double moved_m, double since_s)
+{
+    const struct vda_vehicle *v = run->v;
+    const struct vda_edge *edge = vda_find_edge(run->v, v->last + 1);
+    const double turn_rad = edge ? fabs(vda_turn_of(run, edge)) : 0.0;
+    return turn_rad > 0.5 && moved_m > 0.2 && since_s < 3.0 && v->fastest_mps > 0.0 &&
+           (since_s - moved_m / v->fastest_mps) * TURN_RADPS < turn_rad;
+}
+
+static void watch_turn(const struct vda_run *run, const struct state *st)
+{
+    struct vda_vehicle *v = run->v;
+    const double since_s = lab_s(st->stamp_us - v->departed_us);
+    const double moved_m = hypot(st->at.x_m - v->leave_x_m, st->at.y_m - v->leave_y_m);
+    const double turned_rad =
+        fabs(remainder(st->at.theta_rad - v->leave_rad, 2.0 * acos(-1.0)));
+    const bool on_spot = run->pair->options->turns == CODEC_TURNS_ON_SPOT;
+    v->fastest_mps = st->speed_mps > v->fastest_mps ? st->speed_mps : v->fastest_mps;
+    if (v->departed_us == LAB_TIME_NONE || st->stamp_us <= v->departed_us || v->vague ||
+        v->stopped_us != LAB_TIME_NONE || v->paused_us > 0 || v->against ||
+        v->against_count == VDA_AGAINST) {
+        return;
+    }
+    if (on_spot ? had_no_time(run, moved_m, since_s)
+                : has_turned(turned_rad, moved_m, since_s)) {
+        v->against = true;
+        if (++v->against_count == VDA_AGAINST) {
+            vda_contradict(run, "",
+                           on_spot ? "no time is left for turns: it needs turns: none"
+                                   : "it turns on the spot: it needs turns: on_spot");
+        }
+    }
+}
+
+void vda_hear_visualization(const struct vda_run *run, struct json_scan *s)
+{
+    struct state st;
+    if (!read_state(run, s, &st)) {
+        return;
+    }
+    if (st.header >= 0 && st.header <= run->v->visualization_header) {
+        return;
+    }
+    run->v->visualization_header = st.header >= 0 ? st.header : run->v->visualization_header;
+    if (st.placed && st.stamp_us != LAB_TIME_NONE) {
+        tell_sample(run, &st);
+        watch_turn(run, &st);
+    }
+}
+
+/* ---- what is wrong ---- */
+
+static void tell_fault(const struct vda_run *run, struct event_fault fault)
+{
+    struct event e;
+    codec_begin_event(&e, run->pair, run->message, EVENT_FAULT, run->side);
+    e.fault = fault;
+    codec_emit(run->pair, &e, run->ear);
+}
+
+struct reference {
+    struct json_text key, value;
+    char name[32], text[VDA_NAME_MAX];
+};
+
+struct error {
+    struct json_text type, level;
+    struct json_scan references;
+    size_t count;
+    struct reference reference[16];
+};
+
+static void insert_reference(struct error *e, const struct reference *r)
+{
+    size_t k = e->count++;
+    while (k > 0 && strcmp(e->reference[k - 1].name, r->name) > 0) {
+        e->reference[k] = e->reference[k - 1];
+        k--;
+    }
+    e->reference[k] = *r;
+}
+
+/* By their names, whatever their order: the same error is one. */
+static bool read_error(const struct vda_run *run, struct json_scan *list, struct error *e)
+{
+    static const struct vda_member error_members[] = {
+        {"errorType", VDA_TEXT, offsetof(struct error, type)},
+        {"errorLevel", VDA_TEXT, offsetof(struct error, level)},
+        {"errorReferences", VDA_PART, offsetof(struct error, references)},
+    };
+    static const struct vda_member reference_members[] = {
+        {"referenceKey", VDA_TEXT, offsetof(struct reference, key)},
+        {"referenceValue", VDA_TEXT, offsetof(struct reference, value)},
+    };
+    e->count = 0;
+    if (!vda_read(run, list, error_members, COUNT(error_members), e)) {
+        return false;
+    }
+    for (bool any = vda_enter(&e->references); any && vda_next(&e->references);) {
+        struct reference r;
+        if (!vda_read(run, &e->references, reference_members, COUNT(reference_members), &r)) {
+            return false;
+        }
+        vda_copy(&r.key, r.name, sizeof r.name);
+        vda_copy(&r.value, r.text, sizeof r.text);
+        if (e->count < COUNT(e->reference)) {
+            insert_reference(e, &r);
+        }
+    }
+    return true;
+}
+
+static uint64_t hash_error(const struct error *e)
+{
+    uint64_t hash = vda_hash(&e->type);
+    for (size_t i = 0; i < e->count; i++) {
+        const uint64_t value = vda_hash(&e->reference[i].value);
+        hash = hash_bytes(hash, e->reference[i].name, strlen(e->reference[i].name) + 1);
+        hash = hash_bytes(hash, &value, sizeof value);
+    }
+    return hash;
+}
+
+/* What it names, as many whole ones as there is room for. Returns its orderId. */
+static const struct reference *write_about(const struct error *e, char *about, size_t size)
+{
+    const struct reference *order = NULL;
+    size_t used = 0;
+    about[0] = '\0';
+    for (size_t i = 0; i < e->count; i++) {
+        const struct reference *r = &e->reference[i];
+        const int n = snprintf(about + used, size - used, "%s%s %s", used > 0 ? ", " : "",
+                               r->name, r->text);
+        if (n < 0 || (size_t)n >= size - used) {
+            about[used] = '\0';
+        } else {
+            used += (size_t)n;
+        }
+        order = strcmp(r->name, "orderId") == 0 ? r : order;
+    }
+    return order;
+}
+
+/* One that names an order which was not accepted refuses it. */
+static void tell_error(const struct vda_run *run, const struct error *e)
+{
+    struct vda_vehicle *v = run->v;
+    struct event_fault fault = {.kind = FAULT_ERROR};
+    vda_copy(&e->level, fault.level, sizeof fault.level);
+    vda_copy(&e->type, fault.detail, sizeof fault.detail);
+    const struct reference *order = write_about(e, fault.about, sizeof fault.about);
+    const bool refused =
+        order && v->ordered && !v->accepted && vda_hash(&order->value) == v->order;
+    tell_fault(run, fault);
+    if (refused) {
+        vda_close(run, REPLY_IGNORED, fault.detail);
+        v->ordered = false;
+    }
+}
+
+static bool has_error(const struct vda_vehicle *v, uint64_t hash)
+{
+    bool has = false;
+    for (size_t i = 0; i < v->error_count; i++) {
+        has = has || v->error[i] == hash;
+    }
+    return has;
+}
+
+static bool hear_errors(const struct vda_run *run, struct json_scan list)
+{
+    uint64_t now[VDA_ERRORS_MAX];
+    size_t count = 0;
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        struct error e;
+        if (!read_error(run, &list, &e)) {
+            return false;
+        }
+        const uint64_t hash = hash_error(&e);
+        bool told = has_error(run->v, hash);
+        for (size_t i = 0; i < count; i++) {
+            told = told || now[i] == hash;
+        }
+        if (!told) {
+            tell_error(run, &e);
+        }
+        if (count < VDA_ERRORS_MAX) {
+            now[count++] = hash;
+        }
+    }
+    memcpy(run->v->error, now, count * sizeof now[0]);
+    run->v->error_count = count;
+    return true;
+}
+
+struct safety {
+    struct json_text estop, active;
+};
+
+static bool hear_estop(const struct vda_run *run, struct json_scan part)
+{
+    static const struct vda_member safety_members[] = {
+        {"eStop", VDA_TEXT, offsetof(struct safety, estop)},
+        {"activeEmergencyStop", VDA_TEXT, offsetof(struct safety, active)}, /* 3.0 */
+    };
+    struct safety safety;
+    struct event_fault fault = {.kind = FAULT_ESTOP};
+    char word[VDA_WORD_MAX];
+    if (!is_object(&part)) {
+        return true;
+    }
+    if (!vda_read(run, &part, safety_members, COUNT(safety_members), &safety)) {
+        return false;
+    }
+    vda_copy(safety.estop.at ? &safety.estop : &safety.active, word, sizeof word);
+    if (word[0] && strcmp(word, run->v->estop) != 0) {
+        if (strcmp(word, "NONE") != 0) {
+            (void)snprintf(fault.detail, sizeof fault.detail, "%s", word);
+            tell_fault(run, fault);
+        }
+        memcpy(run->v->estop, word, sizeof word);
+    }
+    return true;
+}
+
+static void hear_mode(const struct vda_run *run, const struct json_text *mode)
+{
+    struct event_fault fault = {.kind = FAULT_MODE};
+    char word[VDA_WORD_MAX];
+    vda_copy(mode, word, sizeof word);
+    if (word[0] && strcmp(word, run->v->mode) != 0) {
+        (void)snprintf(fault.detail, sizeof fault.detail, "%s -> %s", run->v->mode, word);
+        if (run->v->mode[0]) {
+            tell_fault(run, fault);
+        }
+        memcpy(run->v->mode, word, sizeof word);
+    }
+}
+
+/* ---- nodes ---- */
+
+struct node_state {
+    struct json_text id;
+    int64_t at;
+};
+
+/* Still to come: "reached" is said by its absence. */
+static bool is_ahead(const struct vda_run *run, struct json_scan list, uint64_t id, int64_t at)
+{
+    static const struct vda_member node_members[] = {
+        {"nodeId", VDA_TEXT, offsetof(struct node_state, id)},
+        {"sequenceId", VDA_WHOLE, offsetof(struct node_state, at)},
+    };
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        struct node_state n;
+        if (!vda_read(run, &list, node_members, COUNT(node_members), &n)) {
+            return true;
+        }
+        if (n.at == at && vda_hash(&n.id) == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The edges from where it stood up to the node `at`: with states lost, or several nodes in one
+ * state, it came to the end of an edge at this time or before. */
+static void tell_reached(const struct vda_run *run, const struct state *st, int64_t at,
+                         bool gap)
+{
+    struct vda_vehicle *v = run->v;
+    const bool whole = at - v->last == 2;
+    for (int64_t q = v->last + 1; q < at; q += 2) {
+        const struct vda_node *end = vda_find_node(v, q + 1);
+        const bool bounded = gap || (!whole && q != at - 1);
+        const bool timed = whole && v->paused_us == 0 && !bounded && !v->vague;
+        struct event_reply reply = {.status = REPLY_DONE,
+                                    .source_us = st->stamp_us,
+                                    .source_start_us = timed ? v->departed_us : LAB_TIME_NONE,
+                                    .bounded = bounded,
+                                    .uncalibrated = !timed || v->departed_us == LAB_TIME_NONE,
+                                    .paused_us = v->paused_us};
+        char id[EVENT_ID_MAX];
+        (void)snprintf(reply.detail, sizeof reply.detail, "%s", end ? end->name : "");
+        vda_leg_id(run, q, -1, id);
+        vda_open_edge(run, q);
+        vda_reply(run, id, reply);
+    }
+}
+
+static void note_motion(struct vda_vehicle *v, const struct state *st, bool gap)
+{
+    const bool paused = st->paused == 1;
+    const bool moving = st->driving == 1 && !paused;
+    if (v->last < 0) {
+        return;
+    }
+    v->vague = v->vague || gap; /* a departure or a pause may be among what was lost */
+    if (moving && v->departed_us == LAB_TIME_NONE) {
+        v->departed_us = st->stamp_us;
+        v->leave_x_m = st->placed ? st->at.x_m : nan("");
+        v->leave_y_m = st->placed ? st->at.y_m : nan("");
+        v->leave_rad = st->placed ? st->at.theta_rad : nan("");
+    } else if (v->departed_us != LAB_TIME_NONE && paused && v->stopped_us == LAB_TIME_NONE) {
+        v->stopped_us = st->stamp_us;
+    } else if (moving && v->stopped_us != LAB_TIME_NONE) {
+        v->paused_us += st->stamp_us - v->stopped_us;
+        v->stopped_us = LAB_TIME_NONE;
+    }
+}
+
+static void hear_nodes(const struct vda_run *run, const struct state *st, bool gap)
+{
+    struct vda_vehicle *v = run->v;
+    const uint64_t id = vda_hash(&st->last_node);
+    const struct vda_node *node = vda_find_node(v, st->last_at);
+    const bool reached = node && node->id == id && node->released && st->last_at > v->last &&
+                         !is_ahead(run, st->nodes, id, st->last_at);
+    if (reached) {
+        if (v->last < 0 && st->last_at > v->origin) { /* that it stood at the first was lost */
+            v->last = v->origin;
+            v->vague = true;
+        }
+        if (v->last >= 0) {
+            tell_reached(run, st, st->last_at, gap);
+        }
+        v->last = st->last_at;
+        v->departed_us = LAB_TIME_NONE;
+        v->stopped_us = LAB_TIME_NONE;
+        v->paused_us = 0;
+        v->vague = gap;
+        v->against = false;
+        vda_open_edge(run, v->last + 1);
+    }
+    note_motion(v, st, gap);
+}
+
+/* ---- an order that another one has followed ---- */
+
+/* It is still at work on it: its edges up to where it stands. */
+static void tell_progress(const struct vda_run *run, const struct state *st, bool gap)
+{
+    struct vda_left *left = &run->v->left;
+    const int64_t at = st->last_at < left->end ? st->last_at : left->end;
+    if (at > left->last && (at - left->last) % 2 == 0 &&
+        !is_ahead(run, st->nodes, vda_hash(&st->last_node), st->last_at)) {
+        vda_reply_left(run, at,
+                       (struct event_reply){.status = REPLY_DONE,
+                                            .source_us = st->stamp_us,
+                                            .source_start_us = LAB_TIME_NONE,
+                                            .uncalibrated = true,
+                                            .bounded = gap});
+    }
+}
+
+/* The first state that names another one says how it ended, the last of its own being lost: no
+ * vehicle takes a new order before it has done the one before, or that was cancelled. */
+static void settle_left(const struct vda_run *run, const struct state *st)
+{
+    struct vda_left *left = &run->v->left;
+    const bool done = left->trusted && vda_hash(&st->last_node) == left->end_node;
+    struct event_reply reply = {.status = done ? REPLY_DONE : REPLY_HALTED,
+                                .source_us = done ? st->stamp_us : LAB_TIME_NONE,
+                                .source_start_us = LAB_TIME_NONE,
+                                .uncalibrated = true,
+                                .bounded = true};
+    (void)snprintf(reply.detail, sizeof reply.detail, "%s", done ? "" : "another order");
+    vda_reply_left(run, left->end, reply);
+}
+
+static void hear_left(const struct vda_run *run, const struct state *st, bool gap)
+{
+    struct vda_vehicle *v = run->v;
+    const uint64_t order = vda_hash(&st->order);
+    if (v->ordered && v->accepted && order != v->order) { /* which is it by now? */
+        vda_leave_order(run);
+        v->ordered = false;
+    }
+    if (v->left.open && order == v->left.order) {
+        tell_progress(run, st, gap);
+    } else if (v->left.open) {
+        settle_left(run, st);
+    }
+}
+
+/* ---- actions ---- */
+
+struct action_state {
+    struct json_text id, type, status;
+};
+
+static void tell_instant(const struct vda_run *run, const struct state *st,
+                         const struct vda_action *a)
+{
+    struct event e;
+    struct event_reply halted = {.source_us = st->stamp_us, .source_start_us = LAB_TIME_NONE};
+    const bool finished = strcmp(a->status, "FINISHED") == 0;
+    if (finished && strcmp(a->op, "cancelOrder") == 0) {
+        vda_close(run, REPLY_HALTED, "cancelOrder");
+    } else if (strcmp(a->status, "FAILED") == 0 && strcmp(a->op, "cancelOrder") == 0) {
+        run->v->cancelled = false;
+    }
+    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
+    e.note.kind = NOTE_INSTANT;
+    e.note.source_us = st->stamp_us;
+    memcpy(e.note.detail, a->op, sizeof a->op);
+    (void)snprintf(e.note.status, sizeof e.note.status, "%.15s", a->status);
+    codec_emit(run->pair, &e, run->ear);
+    /* Tandem's own halt is answered as well; of others no leg has this id. */
+    if (finished || strcmp(a->status, "FAILED") == 0) {
+        halted.status = finished ? REPLY_DONE : REPLY_ERROR;
+        if (a->id[0]) {
+            vda_reply(run, a->id, halted);
+        }
+    }
+}
+
+static void open_action(const struct vda_run *run, const struct vda_action *a)
+{
+    struct event e;
+    if (run->pair->repeated || vda_find_opened(run->memory, a->id)) {
+        return;
+    }
+    codec_begin_event(&e, run->pair, run->message, EVENT_COMMAND, SIDE_COUNT);
+    memcpy(e.command.id, a->id, sizeof e.command.id);
+    (void)snprintf(e.command.op, sizeof e.command.op, "%.15s", a->op);
+    (void)vda_add_opened(run->memory, a->id);
+    codec_emit(run->pair, &e, run->ear);
+}
+
+static void tell_action(const struct vda_run *run, const struct state *st, struct vda_action *a)
+{
+    const bool works =
+        strcmp(a->status, "RUNNING") == 0 || strcmp(a->status, "INITIALIZING") == 0;
+    const bool finished = strcmp(a->status, "FINISHED") == 0;
+    const bool ended = finished || strcmp(a->status, "FAILED") == 0;
+    if (works || ended) {
+        open_action(run, a);
+    }
+    if (works && a->started_us == LAB_TIME_NONE) {
+        a->started_us = st->stamp_us;
+    }
+    if (ended) {
+        vda_reply(run, a->id,
+                  (struct event_reply){.status = finished ? REPLY_DONE : REPLY_ERROR,
+                                       .source_us = st->stamp_us,
+                                       .source_start_us = a->started_us});
+    }
+}
+
+static void hear_actions(const struct vda_run *run, const struct state *st,
+                         struct json_scan list)
+{
+    static const struct vda_member action_members[] = {
+        {"actionId", VDA_TEXT, offsetof(struct action_state, id)},
+        {"actionType", VDA_TEXT, offsetof(struct action_state, type)},
+        {"actionStatus", VDA_TEXT, offsetof(struct action_state, status)},
+    };
+    for (bool any = vda_enter(&list); any && vda_next(&list);) {
+        struct action_state told;
+        char status[VDA_WORD_MAX];
+        if (!vda_read(run, &list, action_members, COUNT(action_members), &told)) {
+            return;
+        }
+        struct vda_action *a = vda_add_action(run->v, vda_hash(&told.id));
+        vda_copy(&told.status, status, sizeof status);
+        if (strcmp(status, a->status) == 0) {
+            continue;
+        }
+        memcpy(a->status, status, sizeof status);
+        const bool instant = a->id[0] == '\0' || a->instant;
+        if (instant && told.type.at) {
+            vda_copy(&told.type, a->op, sizeof a->op);
+        }
+        if (instant) {
+            tell_instant(run, st, a);
+        } else {
+            tell_action(run, st, a);
+        }
+    }
+}
+
+/* ---- a state ---- */
+
+static void tell_note(const struct vda_run *run, enum note_kind kind, int64_t count,
+                      int64_t source_us)
+{
+    struct event e;
+    codec_begin_event(&e, run->pair, run->message, EVENT_NOTE, run->side);
+    e.note.kind = kind;
+    e.note.count = count;
+    e.note.source_us = source_us;
+    if (kind == NOTE_ACCEPTED) {
+        (void)snprintf(e.note.id, sizeof e.note.id, "%.47s", run->v->order_id);
+    }
+    codec_emit(run->pair, &e, run->ear);
+}
+
+/* False: it was here before. */
+static bool count_header(const struct vda_run *run, int64_t header, bool *gap)
+{
+    struct vda_vehicle *v = run->v;
+    *gap = false;
+    if (header < 0) {
+        return true;
+    }
+    if (v->state_header >= 0 && header <= v->state_header) {
+        tell_note(run, NOTE_STALE, header, LAB_TIME_NONE);
+        return false;
+    }
+    *gap = v->state_header >= 0 && header > v->state_header + 1;
+    if (*gap) {
+        tell_note(run, NOTE_MISSING, header - v->state_header - 1, LAB_TIME_NONE);
+    }
+    v->state_header = header;
+    return true;
+}
+
+/* What an order of Tandem's would begin with. */
+static void keep_place(struct vda_vehicle *v, const struct state *st)
+{
+    if (st->placed) {
+        v->x_m = st->at.x_m;
+        v->y_m = st->at.y_m;
+        v->theta_rad = isfinite(st->at.theta_rad) ? st->at.theta_rad : v->theta_rad;
+        vda_copy(&st->at.map, v->map, sizeof v->map);
+    }
+    vda_copy(&st->last_node, v->node_name, sizeof v->node_name);
+    vda_copy(&st->version, v->version, sizeof v->version);
+}
+
+static bool is_empty(struct json_scan list)
+{
+    return !vda_enter(&list) || !vda_next(&list);
+}
+
+void vda_hear_state(const struct vda_run *run, struct json_scan *s)
+{
+    struct vda_vehicle *v = run->v;
+    struct state st;
+    bool gap = false;
+    if (!read_state(run, s, &st)) {
+        return;
+    }
+    if (!st.order.at || !st.last_node.at || st.last_at < 0 || st.driving < 0 ||
+        st.stamp_us == LAB_TIME_NONE) {
+        (void)vda_fail(run, FAULT_MISSING_KEY,
+                       "orderId, lastNodeId, lastNodeSequenceId, driving and timestamp were "
+                       "expected");
+        return;
+    }
+    if (!count_header(run, st.header, &gap)) {
+        return;
+    }
+    keep_place(v, &st);
+    if (st.placed &&
+        (st.at.initialized == 1 || (st.at.initialized < 0 && st.at.localized == 1))) {
+        tell_sample(run, &st);
+    }
+    if (!hear_errors(run, st.errors) || !hear_estop(run, st.safety)) {
+        return;
+    }
+    hear_mode(run, &st.mode);
+    vda_hear_zones(run, st.zones);
+    const bool left = v->left.open || run->pair->repeated;
+    hear_left(run, &st, gap);
+    if (!v->ordered || vda_hash(&st.order) != v->order || v->node_count == 0) {
+        v->heading_rad =
+            st.placed && isfinite(st.at.theta_rad) ? st.at.theta_rad : v->heading_rad;
+        if (left) { /* it may be cancelled all the same */
+            hear_actions(run, &st, st.actions);
+            hear_actions(run, &st, st.instant_actions);
+        }
+        return;
+    }
+    if (!v->accepted) {
+        v->accepted = true;
+        tell_note(run, NOTE_ACCEPTED, 0, st.stamp_us);
+    }
+    hear_nodes(run, &st, gap);
+    if (st.placed) {
+        watch_turn(run, &st);
+    }
+    hear_actions(run, &st, st.actions);
+    hear_actions(run, &st, st.instant_actions);
+    if (st.placed && isfinite(st.at.theta_rad) && st.driving == 0 && is_empty(st.edges)) {
+        v->heading_rad = st.at.theta_rad;
+    }
+}

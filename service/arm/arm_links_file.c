@@ -1,0 +1,223 @@
+#include "service/arm/arm_links_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/constants.h"
+
+/* Behind the base nothing but a turn and a shift about the first joint's axis can be told. */
+static const double BASE_MAX = 1e-6;
+
+static uint32_t find_key(const struct option_reader *r, uint32_t map, const char *key)
+{
+    const struct tree_node *n = &r->tree->nodes[map];
+    uint32_t at = n->kind == TREE_MAP ? n->first : TREE_NONE;
+    while (at != TREE_NONE && strcmp(tree_key(r->tree, at), key) != 0) {
+        at = r->tree->nodes[at].next;
+    }
+    return at;
+}
+
+/* A list of six numbers at node, which stands there. */
+static void read_six(struct option_reader *r, uint32_t node, const char *shown, double out[6])
+{
+    const struct tree_node *list = &r->tree->nodes[node];
+    size_t i = 0;
+    if (list->kind != TREE_LIST || list->count != 6) {
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "%s: six numbers were expected, as in [0, 0, 0, 0, 0, 0]", shown);
+        return;
+    }
+    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
+        (void)option_number(r, at, shown, &out[i++]);
+    }
+}
+
+static void take_links(struct option_reader *r, uint32_t node,
+                       const struct rigid link[ARM_JOINTS], struct arm_geometry *arm)
+{
+    size_t worst = 0;
+    if (!r->failed && arm_geometry_take_links(arm, link, &worst) != STATUS_OK) {
+        option_fault(r, node, FAULT_WRONG_ROBOT,
+                     "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
+                     worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
+    }
+}
+
+/* ---- what tandem identify found ---- */
+
+/* A word of the document, "" where it does not stand there. */
+static const char *read_word(const struct option_reader *r, uint32_t map, const char *key)
+{
+    const uint32_t at = find_key(r, map, key);
+    return at != TREE_NONE && r->tree->nodes[at].kind == TREE_SCALAR ? tree_text(r->tree, at)
+                                                                     : "";
+}
+
+static void read_corrections(struct option_reader *r, uint32_t root, uint32_t node,
+                             struct arm_geometry *arm)
+{
+    const struct tree_node *list = &r->tree->nodes[node];
+    const char *name = read_word(r, root, "arm");
+    double correction[6 * ARM_JOINTS] = {0.0};
+    size_t i = 0;
+    if (name[0] && strcmp(name, arm->name) != 0) {
+        option_fault(r, find_key(r, root, "arm"), FAULT_WRONG_ROBOT,
+                     "arm: corrections of a %.40s, this is a %s", name, arm->name);
+    }
+    if (strcmp(read_word(r, root, "verdict"), "FAIL") == 0) {
+        option_fault(r, find_key(r, root, "verdict"), FAULT_WRONG_ROBOT,
+                     "verdict: the fit says FAIL, these are not the arm's links");
+    }
+    if (list->kind != TREE_LIST || list->count != ARM_JOINTS) {
+        option_fault(r, node, FAULT_NUMBERS_EXPECTED,
+                     "corrections: a list of six numbers for each of six links was "
+                     "expected");
+        return;
+    }
+    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next, i++) {
+        read_six(r, at, "corrections", &correction[6 * i]);
+    }
+    if (!r->failed) {
+        struct arm_geometry corrected = *arm;
+        arm_geometry_correct(&corrected, correction);
+        take_links(r, node, corrected.link, arm);
+    }
+}
+
+/* ---- a UR controller's calibration.conf ---- */
+
+/* Sections, "key = value": as YAML has it, every character in its place. */
+static void translate_conf(char *text, size_t bytes)
+{
+    char *end = text + bytes;
+    if (!memmem(text, bytes, "delta_theta", strlen("delta_theta")) ||
+        memmem(text, bytes, "delta_theta:", strlen("delta_theta:"))) {
+        return;
+    }
+    for (char *line = text; line < end;) {
+        char *next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next + 1 : end;
+        char *equals = memchr(line, '=', (size_t)(next - line));
+        char *first = line;
+        while (first + 1 < next && (*first == ' ' || *first == '\t')) {
+            first++;
+        }
+        if (*first == '[') {
+            *first = '#';
+        } else if (equals) {
+            *equals = ':';
+        }
+        line = next;
+    }
+}
+
+static void read_table(struct option_reader *r, uint32_t root, struct arm_geometry *arm)
+{
+    static const char *const keys[] = {"delta_theta", "delta_d", "delta_a", "delta_alpha"};
+    double delta[COUNT(keys)][6] = {{0.0}};
+    struct arm_dh dh[ARM_JOINTS];
+    size_t worst = 0;
+    for (size_t k = 0; k < COUNT(keys); k++) {
+        const uint32_t node = find_key(r, root, keys[k]);
+        if (node == TREE_NONE) {
+            option_fault(r, TREE_NONE, FAULT_MISSING_KEY, "%s is missing", keys[k]);
+        } else {
+            read_six(r, node, keys[k], delta[k]);
+        }
+    }
+    const double d[ARM_JOINTS] = {arm->d1_m, 0.0, 0.0, arm->d4_m, arm->d5_m, arm->d6_m};
+    const double a[ARM_JOINTS] = {0.0, arm->a2_m, arm->a3_m, 0.0, 0.0, 0.0};
+    const double alpha[ARM_JOINTS] = {PI / 2.0, 0.0, 0.0, PI / 2.0, -PI / 2.0, 0.0};
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        dh[i] = (struct arm_dh){.theta_rad = delta[0][i],
+                                .d_m = d[i] + delta[1][i],
+                                .a_m = a[i] + delta[2][i],
+                                .alpha_rad = alpha[i] + delta[3][i]};
+    }
+    if (!r->failed && arm_geometry_take_dh(arm, dh, &worst) != STATUS_OK) {
+        option_fault(r, find_key(r, root, keys[0]), FAULT_WRONG_ROBOT,
+                     "link %zu is off that of a %s by more than %g m or %g rad: another arm?",
+                     worst, arm->name, ARM_CORRECTION_MAX_M, ARM_CORRECTION_MAX_RAD);
+    }
+}
+
+/* ---- origins of a URDF's joints ---- */
+
+static struct rigid read_origin(struct option_reader *r, uint32_t node, const char *joint)
+{
+    static const char *const keys[] = {"x", "y", "z", "roll", "pitch", "yaw"};
+    double v[COUNT(keys)] = {0.0};
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        const uint32_t at = find_key(r, node, keys[i]);
+        if (at == TREE_NONE) {
+            option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s.%s is missing", joint,
+                         keys[i]);
+        } else {
+            (void)option_number(r, at, joint, &v[i]);
+        }
+    }
+    return arm_urdf_origin(v, v + 3);
+}
+
+/* T = O1 Rz(q1) O2 … O6 Rz(q6): O1 goes behind the first joint, about whose axis it turns and
+ * shifts. */
+static void read_origins(struct option_reader *r, uint32_t node, struct arm_geometry *arm)
+{
+    static const char *const joints[ARM_JOINTS] = {"shoulder", "upper_arm", "forearm",
+                                                   "wrist_1",  "wrist_2",   "wrist_3"};
+    struct rigid origin[ARM_JOINTS];
+    struct rigid link[ARM_JOINTS];
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        const uint32_t at = find_key(r, node, joints[i]);
+        origin[i] = rigid_identity;
+        if (at == TREE_NONE) {
+            option_fault(r, node, FAULT_MISSING_KEY, "kinematics.%s is missing", joints[i]);
+        } else {
+            origin[i] = read_origin(r, at, joints[i]);
+        }
+    }
+    const struct rigid *base = &origin[0];
+    if (!r->failed && !(hypot(base->at_m[0], base->at_m[1]) <= BASE_MAX &&
+                        hypot(base->turn[0][2], base->turn[1][2]) <= BASE_MAX)) {
+        option_fault(r, find_key(r, node, joints[0]), FAULT_WRONG_ROBOT,
+                     "kinematics.shoulder: the base stands elsewhere, or leans: x, y, roll and "
+                     "pitch of 0 were expected");
+    }
+    link[0] = rigid_multiply(base, &origin[1]);
+    for (size_t i = 1; i + 1 < ARM_JOINTS; i++) {
+        link[i] = origin[i + 1];
+    }
+    link[ARM_JOINTS - 1] = rigid_identity;
+    take_links(r, node, link, arm);
+}
+
+/* ---- a file ---- */
+
+static void read_arm(const struct option_reading *reading, void *values)
+{
+    struct arm_links *file = values;
+    struct option_reader *r = reading->r;
+    const uint32_t corrections = find_key(r, reading->node, "corrections");
+    const uint32_t kinematics = find_key(r, reading->node, "kinematics");
+    if (corrections != TREE_NONE) {
+        read_corrections(r, reading->node, corrections, &file->arm);
+    } else if (kinematics != TREE_NONE) {
+        read_origins(r, kinematics, &file->arm);
+    } else if (find_key(r, reading->node, "delta_theta") != TREE_NONE) {
+        read_table(r, reading->node, &file->arm);
+    } else {
+        option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
+                     "\"corrections\" (tandem identify --model arm_kinematics --json), "
+                     "delta_theta (calibration.conf of a UR controller) or kinematics (ROS' "
+                     "ur_calibration) were expected");
+    }
+}
+
+const struct option_file arm_links_file = {.what = "an arm's links",
+                                           .empty = "the file is empty",
+                                           .bytes = sizeof(struct arm_links),
+                                           .out_bytes = sizeof(struct arm_links),
+                                           .translate = translate_conf,
+                                           .finish = read_arm};

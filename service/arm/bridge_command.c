@@ -1,0 +1,99 @@
+/* `tandem bridge`: a real robot that speaks another protocol, on MQTT. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/tool/commands.h"
+#include "service/arm/bridge.h"
+#include "service/mqtt/session.h"
+#include "service/wire/rtde.h"
+
+enum { HOST_MAX = 256 };
+
+/* "HOST", "HOST:PORT", "[ADDRESS]:PORT"; host[HOST_MAX]. */
+static bool read_place(const char *text, char *host, int *port)
+{
+    const bool v6 = text[0] == '[';
+    const char *close = v6 ? strchr(text, ']') : NULL;
+    const char *colon = v6 ? (close && close[1] == ':' ? close + 1 : NULL) : strrchr(text, ':');
+    if (!v6 && colon && strchr(text, ':') != colon) {
+        colon = NULL; /* an address of IPv6 without its brackets */
+    }
+    const char *begin = v6 ? text + 1 : text;
+    const size_t bytes = v6      ? (close ? (size_t)(close - begin) : 0)
+                         : colon ? (size_t)(colon - begin)
+                                 : strlen(begin);
+    const bool ends = !v6 || (close && (close[1] == '\0' || colon));
+    char *end = NULL;
+    const long number = colon ? strtol(colon + 1, &end, 10) : RTDE_PORT;
+    const bool digits = !colon || (colon[1] >= '0' && colon[1] <= '9' && *end == '\0');
+    if (bytes < 1 || bytes >= HOST_MAX || !ends || !digits || number < 1 || number > 65535) {
+        (void)fprintf(stderr, "tandem: --ur %s: HOST or HOST:PORT was expected\n", text);
+        return false;
+    }
+    memcpy(host, begin, bytes);
+    host[bytes] = '\0';
+    *port = (int)number;
+    return true;
+}
+
+static const char description[] =
+    "  Listens to a Universal Robots controller's RTDE interface (port 30004), to which\n"
+    "  nothing needs to be added, and says what a robot of the pair says: telemetry,\n"
+    "  connection, and each move as a command and its reply, with the start and end that\n"
+    "  the controller's clock tells. The virtual robot repeats each move after the real one.\n"
+    "  Moves under a speed slider, cut off, stopped, or along other paths than a line of\n"
+    "  joints or of the tool do not calibrate. It only reads: the robot cannot be moved by\n"
+    "  it. It connects again by itself, to both sides.\n";
+
+int command_bridge(int argc, char **argv)
+{
+    char host[HOST_MAX];
+    const char *place = NULL;
+    const char *commands = "seen";
+    struct broker_group broker;
+    struct bridge_options o = {.broker = broker_arguments_defaults(),
+                               .pair = "r1",
+                               .host = host,
+                               .rate_hz = 125.0,
+                               .telemetry_hz = 25.0,
+                               .timeout_s = 60.0};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"ur", 0, ARGUMENT_TEXT, &place, 0, 0, "HOST[:PORT]", "the robot's controller (needed; port 30004)"},
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose real robot it is (r1)"},
+        {"commands", 0, ARGUMENT_TEXT, &commands, 0, 0, "seen|heard",
+         "tell each move as a command when it was seen, or answer those of PAIR/command (seen)"},
+        {"rate", 0, ARGUMENT_REAL, &o.rate_hz, 10, 500, "HZ", "samples asked of the controller (125)"},
+        {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 500, "HZ", "samples published, at most (25)"},
+        {"timeout", 0, ARGUMENT_REAL, &o.timeout_s, 0.1, 86400, "S",
+         "a command heard longer ago is answered no more (60)"},
+        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "bridge",
+        .operands = "",
+        .description = description,
+        .examples = "  tandem bridge --ur 192.168.0.10 --pair arm\n"
+                    "  tandem bridge --ur 127.0.0.1:30004 --pair arm --telemetry-rate 125\n",
+        .exit_status = "there was never a connection to the broker, or to the controller",
+        .rows = rows,
+        .row_count = COUNT(rows),
+        .more = &broker.group};
+    broker_arguments_group(&o.broker, &broker);
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (!place) {
+        (void)fputs("tandem: bridge: --ur HOST is wanted, see 'tandem bridge --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    if (!read_place(place, host, &o.port) || !session_names_fit(o.broker.prefix, o.pair, 0)) {
+        return EXIT_USAGE;
+    }
+    o.heard = strcmp(commands, "heard") == 0;
+    return bridge_run(&o);
+}

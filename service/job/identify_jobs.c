@@ -1,0 +1,258 @@
+#include "service/job/upload_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/number.h"
+#include "service/identify/identify.h"
+#include "service/identify/identify_request.h"
+
+/* ---- the query, by the table of service/identify/identify_request.h ---- */
+
+enum { SHOWN_MAX = 40, VALUE_MAX = 1024 };
+
+static enum status refuse_value(const struct identify_option *option, enum fault fault,
+                                const char *what, struct err *err)
+{
+    return err_set(err, STATUS_E_ARG, fault, option->query, "%s", what);
+}
+
+static enum status take_text(const struct identify_option *option, const char *value,
+                             struct identify_words *words, const char **text, struct err *err)
+{
+    const size_t n = strlen(value);
+    if (n == 0 || n > option->longest || n >= sizeof words->text - words->used) {
+        return err_set(err, STATUS_E_ARG, FAULT_TOO_LONG, option->query,
+                       "must have 1 to %zu characters", option->longest);
+    }
+    *text = memcpy(words->text + words->used, value, n + 1);
+    words->used += n + 1;
+    return STATUS_OK;
+}
+
+static enum status take_flag(const struct identify_option *option, const char *value,
+                             bool *flag, struct err *err)
+{
+    *flag = strcmp(value, "true") == 0;
+    return *flag || strcmp(value, "false") == 0
+               ? STATUS_OK
+               : refuse_value(option, FAULT_BOOLEAN_EXPECTED, "must be true or false", err);
+}
+
+/* Digits, a point, an exponent: what JSON calls a number. */
+static enum status take_real(const struct identify_option *option, const char *value,
+                             double *real, struct err *err)
+{
+    const struct argument *argument = &option->argument;
+    double number = 0.0;
+    const char *end = number_scan(value, value + strlen(value), &number);
+    if (end == value || *end || !(number >= argument->min && number <= argument->max)) {
+        return err_set(err, STATUS_E_ARG, FAULT_OUT_OF_RANGE, option->query,
+                       "must be a number from %.10g to %.10g", argument->min, argument->max);
+    }
+    *real = number;
+    return STATUS_OK;
+}
+
+static enum status take_value(const struct identify_option *option, const char *value,
+                              struct identify_words *words, struct identify_request *request,
+                              struct err *err)
+{
+    void *at = identify_option_value(option, request);
+    switch (option->argument.kind) {
+    case ARGUMENT_FLAG:
+        return take_flag(option, value, at, err);
+    case ARGUMENT_REAL:
+        return take_real(option, value, at, err);
+    case ARGUMENT_TEXT:
+    case ARGUMENT_LIST:
+    case ARGUMENT_INTEGER:
+        break;
+    }
+    return take_text(option, value, words, at, err);
+}
+
+static enum status refuse_name(const char *text, size_t n, struct err *err)
+{
+    char where[SHOWN_MAX + 1];
+    char names[ERR_TEXT_MAX] = "";
+    size_t used = 0;
+    (void)snprintf(where, sizeof where, "%.*s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), text);
+    for (size_t i = 0; i < identify_option_count && used < sizeof names; i++) {
+        if (identify_options[i].query) {
+            const int k =
+                snprintf(names + used, sizeof names - used, " %s", identify_options[i].query);
+            used += k > 0 ? (size_t)k : 0;
+        }
+    }
+    return err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_PARAMETER, where,
+                   "unknown parameter; this resource has%s", names);
+}
+
+/* Its row; NULL: there is none of this name. */
+static const struct identify_option *find_option(const char *text, size_t n)
+{
+    char name[VALUE_MAX];
+    const bool is_name = percent_decode(text, n, name, sizeof name);
+    for (size_t i = 0; is_name && i < identify_option_count; i++) {
+        if (identify_options[i].query && strcmp(identify_options[i].query, name) == 0) {
+            return &identify_options[i];
+        }
+    }
+    return NULL;
+}
+
+/* One "name=value"; given: a bit for each row that was there before. */
+static enum status take_pair(const char *text, size_t n, unsigned *given,
+                             struct identify_words *words, struct identify_request *request,
+                             struct err *err)
+{
+    const char *equals = memchr(text, '=', n);
+    const size_t name_n = equals ? (size_t)(equals - text) : n;
+    char value[VALUE_MAX];
+    const struct identify_option *option = find_option(text, name_n);
+    if (!option) {
+        return refuse_name(text, name_n, err);
+    }
+    const unsigned bit = 1U << (option - identify_options);
+    if (*given & bit) {
+        return refuse_value(option, FAULT_DUPLICATE_NAME, "given twice", err);
+    }
+    *given |= bit;
+    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
+        return refuse_value(option, FAULT_BAD_ENCODING,
+                            "has no value, a broken %XX, or is too long", err);
+    }
+    return take_value(option, value, words, request, err);
+}
+
+enum status identify_query_read(const char *query, struct identify_words *words,
+                                struct identify_request *request, struct err *err)
+{
+    unsigned given = 0;
+    enum status st = STATUS_OK;
+    words->used = 0;
+    *request = identify_request_defaults();
+    for (const char *at = query; *at && st == STATUS_OK;) {
+        const size_t n = strcspn(at, "&");
+        st = n > 0 ? take_pair(at, n, &given, words, request, err) : STATUS_OK;
+        at += n + (at[n] == '&');
+    }
+    if (st == STATUS_OK && request->name && strchr(request->name, '/')) {
+        st = err_set(err, STATUS_E_ARG, FAULT_BAD_NAME, "name",
+                     "must be a file's name without folders");
+    }
+    return st;
+}
+
+/* What is to be done with one recording, and the texts of the request. */
+struct fit {
+    const struct model_row *row;
+    struct identify_request request;
+    struct csv_source input;
+    struct identify_words words;
+    struct job *job; /* while it runs */
+};
+
+/* ---- from the request ---- */
+
+static enum status refuse_model(const char *name, struct err *err)
+{
+    char names[ERR_TEXT_MAX] = "";
+    char guess[EDIT_GUESS_MAX];
+    size_t used = 0;
+    for (size_t i = 0; model_row_at(i) && used < sizeof names; i++) {
+        const int n = snprintf(names + used, sizeof names - used, " %s", model_row_at(i)->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return name ? err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "model",
+                          "there is no such model%s; there are%s", model_row_guess(name, guess),
+                          names)
+                : err_set(err, STATUS_E_ARG, FAULT_MISSING_VALUE, "model", "one is needed of%s",
+                          names);
+}
+
+static enum status read_fit(const char *query, struct fit *fit, struct err *err)
+{
+    struct identify_request *request = &fit->request;
+    enum status st = identify_query_read(query, &fit->words, request, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    fit->row = request->model ? model_row_find(request->model) : NULL;
+    if (!fit->row) {
+        return refuse_model(request->model, err);
+    }
+    request->json = true;
+    /* A text without it would name a file, of the daemon's machine. */
+    if (request->current && !strchr(request->current, '=')) {
+        return err_set(err, STATUS_E_ARG, FAULT_BAD_FORMAT, "current",
+                       "name=value,name=value was expected");
+    }
+    st = request->column_words
+             ? column_map_read(request->column_words, false, &request->columns, err)
+             : STATUS_OK;
+    return st == STATUS_OK ? identify_check(fit->row, request, err) : st;
+}
+
+/* What is asked for, with texts of its own; NULL: see *st. */
+static struct fit *make_fit(const char *query, enum status *st, struct err *err)
+{
+    struct fit *fit = calloc(1, sizeof *fit);
+    *st = fit ? read_fit(query, fit, err) : err_no_memory(err, "identify", "no memory");
+    if (*st != STATUS_OK) {
+        free(fit);
+        return NULL;
+    }
+    return fit;
+}
+
+enum status identify_jobs_check(void *worker, const char *query, struct err *err)
+{
+    (void)worker;
+    enum status st = STATUS_OK;
+    free(make_fit(query, &st, err));
+    return st;
+}
+
+/* ---- the job ---- */
+
+static bool report_progress(void *context, const char *stage, double share)
+{
+    const struct fit *fit = context;
+    job_progress(fit->job, share, stage);
+    return job_go_on(fit->job);
+}
+
+static enum status run_fit(struct job *job, void *context, FILE *out, struct err *err)
+{
+    struct fit *fit = context;
+    fit->job = job;
+    return identify_run(fit->row, &fit->request, out, err);
+}
+
+enum status identify_jobs_submit(void *worker, const char *query, char *text, size_t bytes,
+                                 uint64_t *job, struct err *err)
+{
+    enum status st = STATUS_OK;
+    struct fit *fit = make_fit(query, &st, err);
+    if (!fit) {
+        return st;
+    }
+    struct identify_request *request = &fit->request;
+    fit->input = (struct csv_source){
+        .path = request->name ? request->name : "upload.csv", .text = text, .bytes = bytes};
+    request->files = &fit->input;
+    request->file_count = 1;
+    request->go_on = report_progress;
+    request->context = fit;
+    struct job_order order = {
+        .class = JOB_UPLOAD, .run = run_fit, .context = fit, .text = text};
+    (void)snprintf(order.what, sizeof order.what, "%s", fit->row->name);
+    st = worker_submit(worker, &order, job, err);
+    if (st != STATUS_OK) {
+        free(fit);
+    }
+    return st;
+}

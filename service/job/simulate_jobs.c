@@ -1,0 +1,283 @@
+#include "service/job/upload_jobs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/number.h"
+#include "config/team/team_file.h"
+#include "service/team/team_settings.h"
+#include "service/team/team_simulate_report.h"
+
+enum { RUNS = 10000, RUNS_MAX = 1000000, SEED_MAX = 2147483647, SETTINGS_MAX = 64 };
+static const double HORIZON_S = 86400.0, HORIZON_MAX_S = 1e9;
+
+/* What is asked for; all zero is nothing. */
+struct wish {
+    double runs, seed, horizon_s;
+    char team[TEAM_NAME_MAX];
+    char settings[QUERY_TEXT_MAX + 1]; /* cut at its commas */
+    const char *setting[SETTINGS_MAX];
+    size_t setting_count;
+};
+
+struct simulation {
+    struct wish wish;
+    const char *text; /* [bytes] the worker's */
+    size_t bytes;
+    struct job *job; /* while it runs */
+    struct team_file file;
+    struct team_settings team;
+    struct team_prediction *tp;
+};
+
+/* ---- the query ---- */
+
+static enum status refuse_value(const char *parameter, enum fault fault, const char *what,
+                                struct err *err)
+{
+    return err_set(err, STATUS_E_ARG, fault, parameter, "%s", what);
+}
+
+static bool read_number(const char *text, double min, double max, bool whole, double *out)
+{
+    const char *const end = text + strlen(text);
+    return text[0] && number_scan(text, end, out) == end && *out >= min && *out <= max &&
+           (!whole || !(fabs(*out - rint(*out)) > 0.0));
+}
+
+static enum status take_runs(struct wish *w, char *value, struct err *err)
+{
+    return read_number(value, 1, RUNS_MAX, true, &w->runs)
+               ? STATUS_OK
+               : refuse_value("runs", FAULT_OUT_OF_RANGE,
+                              "a whole number from 1 to 1000000 was expected", err);
+}
+
+static enum status take_seed(struct wish *w, char *value, struct err *err)
+{
+    return read_number(value, 0, SEED_MAX, true, &w->seed)
+               ? STATUS_OK
+               : refuse_value("seed", FAULT_OUT_OF_RANGE,
+                              "a whole number from 0 to 2147483647 was expected", err);
+}
+
+static enum status take_horizon(struct wish *w, char *value, struct err *err)
+{
+    return read_number(value, 1, HORIZON_MAX_S, false, &w->horizon_s)
+               ? STATUS_OK
+               : refuse_value("horizon_s", FAULT_OUT_OF_RANGE,
+                              "a number from 1 to 1e9 was expected", err);
+}
+
+static enum status take_team(struct wish *w, char *value, struct err *err)
+{
+    const int n = snprintf(w->team, sizeof w->team, "%s", value);
+    return n > 0 && (size_t)n < sizeof w->team
+               ? STATUS_OK
+               : refuse_value("team", FAULT_TOO_LONG, "a name of 1 to 31 bytes was expected",
+                              err);
+}
+
+/* "R1.speed=+10%,IB.capacity=2" */
+static enum status take_settings(struct wish *w, char *value, struct err *err)
+{
+    char *at = w->settings;
+    (void)snprintf(w->settings, sizeof w->settings, "%s", value);
+    for (char *one = strsep(&at, ","); one; one = strsep(&at, ",")) {
+        const char *dot = strchr(one, '.');
+        if (w->setting_count == SETTINGS_MAX || !dot || !strchr(dot, '=')) {
+            return refuse_value("set", FAULT_BAD_FORMAT,
+                                "at most 64 of NAME.WHAT=VALUE, with commas between, were "
+                                "expected",
+                                err);
+        }
+        w->setting[w->setting_count++] = one;
+    }
+    return STATUS_OK;
+}
+
+static const struct {
+    const char *name;
+    enum status (*take)(struct wish *w, char *value, struct err *err);
+} parameters[] = {{"runs", take_runs},
+                  {"seed", take_seed},
+                  {"horizon_s", take_horizon},
+                  {"team", take_team},
+                  {"set", take_settings}};
+
+/* One "name=value"; given: a bit for each row that was there before. */
+static enum status take_pair(struct wish *w, const char *text, size_t n, unsigned *given,
+                             struct err *err)
+{
+    char name[32];
+    char value[QUERY_TEXT_MAX + 1];
+    const char *equals = memchr(text, '=', n);
+    const size_t name_n = equals ? (size_t)(equals - text) : n;
+    if (!percent_decode(text, name_n, name, sizeof name)) {
+        return refuse_value("query", FAULT_MISSING_VALUE,
+                            "a parameter with a name was expected", err);
+    }
+    for (size_t i = 0; i < COUNT(parameters); i++) {
+        if (strcmp(parameters[i].name, name) != 0) {
+            continue;
+        }
+        if (*given & 1U << i) {
+            return refuse_value(name, FAULT_DUPLICATE_NAME, "given twice", err);
+        }
+        *given |= 1U << i;
+        return equals && percent_decode(equals + 1, n - name_n - 1, value, sizeof value)
+                   ? parameters[i].take(w, value, err)
+                   : refuse_value(name, FAULT_BAD_ENCODING,
+                                  "has no value, a broken %XX, or is too long", err);
+    }
+    return refuse_value(name, FAULT_UNKNOWN_PARAMETER,
+                        "unknown parameter; this resource has runs seed horizon_s team set",
+                        err);
+}
+
+static enum status read_wish(const char *query, struct wish *w, struct err *err)
+{
+    unsigned given = 0;
+    enum status st = STATUS_OK;
+    *w = (struct wish){.runs = RUNS, .seed = 1, .horizon_s = HORIZON_S};
+    for (const char *at = query; *at && st == STATUS_OK;) {
+        const size_t n = strcspn(at, "&");
+        st = n > 0 ? take_pair(w, at, n, &given, err) : STATUS_OK;
+        at += n + (at[n] == '&');
+    }
+    return st;
+}
+
+enum status simulate_jobs_check(void *worker, const char *query, struct err *err)
+{
+    (void)worker;
+    struct wish *w = malloc(sizeof *w);
+    const enum status st =
+        w ? read_wish(query, w, err) : err_no_memory(err, "simulate", "no memory");
+    free(w);
+    return st;
+}
+
+/* ---- the job ---- */
+
+static enum status take_first(const struct err_list *errors, enum status st, struct err *err)
+{
+    if (errors->count > 0) {
+        *err = errors->items[0];
+    }
+    return st;
+}
+
+static const struct team_params *choose_team(const struct simulation *s, struct err *err)
+{
+    char names[160] = "";
+    for (size_t i = 0; i < s->file.team_count; i++) {
+        if (s->wish.team[0] ? strcmp(s->file.teams[i].name, s->wish.team) == 0
+                            : s->file.team_count == 1) {
+            return &s->file.teams[i];
+        }
+        names_append(names, sizeof names, s->file.teams[i].name);
+    }
+    (void)err_set(err, STATUS_E_ARG, FAULT_UNKNOWN_NAME, "team", "the file has %s",
+                  names[0] ? names : "no team");
+    return NULL;
+}
+
+static enum status load_team(struct simulation *s, struct err *err)
+{
+    struct err_list errors = {0};
+    enum status st = lab_file_parse_teams(s->text, s->bytes, "team.yaml", &s->file, &errors);
+    if (st != STATUS_OK) {
+        return take_first(&errors, st, err);
+    }
+    const struct team_params *p = choose_team(s, err);
+    if (!p) {
+        return STATUS_E_ARG;
+    }
+    st = team_settings_make(p, s->wish.setting, s->wish.setting_count, &s->team, &errors);
+    if (st != STATUS_OK) {
+        return take_first(&errors, st, err);
+    }
+    void *memory = malloc(team_prediction_bytes(&s->team.params));
+    if (!memory) {
+        return err_no_memory(err, "simulate", "no memory");
+    }
+    s->tp = team_prediction_init(memory, &s->team.params);
+    for (size_t i = 0; i < s->team.params.robot_count; i++) {
+        team_predict_speed(s->tp, (uint16_t)i, s->team.speed[i]);
+        if (!isnan(s->team.at[i].x_m)) {
+            team_predict_pose(s->tp, (uint16_t)i, &s->team.at[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
+static bool go_on(void *context, double share)
+{
+    const struct simulation *s = context;
+    job_progress(s->job, share, "simulating");
+    return job_go_on(s->job);
+}
+
+static enum status run_simulation(struct job *job, void *context, FILE *out, struct err *err)
+{
+    struct simulation *s = context;
+    struct err_list errors = {0};
+    struct team_runs runs;
+    s->job = job;
+    enum status st = load_team(s, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const struct team_runs_options options = {.runs = (size_t)s->wish.runs,
+                                              .seed = (uint64_t)s->wish.seed,
+                                              .threads = 1,
+                                              .horizon_us = lab_us(s->wish.horizon_s),
+                                              .go_on = go_on,
+                                              .context = s};
+    st = team_runs_make(s->tp, &options, &runs, &errors);
+    if (st != STATUS_OK) {
+        return take_first(&errors, st, err);
+    }
+    const struct team_study study = {
+        .tp = s->tp, .runs = &runs, .run_count = options.runs, .seed = options.seed};
+    team_study_json(&study, out);
+    team_runs_free(&runs);
+    return STATUS_OK;
+}
+
+static void release_simulation(void *context)
+{
+    struct simulation *s = context;
+    free(s->tp);
+    team_settings_free(&s->team);
+    team_file_free(&s->file);
+    free(s);
+}
+
+enum status simulate_jobs_submit(void *worker, const char *query, char *text, size_t bytes,
+                                 uint64_t *job, struct err *err)
+{
+    struct simulation *s = calloc(1, sizeof *s);
+    struct job_order order = {.class = JOB_UPLOAD,
+                              .run = run_simulation,
+                              .release = release_simulation,
+                              .context = s,
+                              .text = text,
+                              .what = "simulate"};
+    if (!s) {
+        return err_no_memory(err, "simulate", "no memory");
+    }
+    s->text = text;
+    s->bytes = bytes;
+    enum status st = read_wish(query, &s->wish, err);
+    if (st == STATUS_OK) {
+        st = worker_submit(worker, &order, job, err);
+    }
+    if (st != STATUS_OK) {
+        release_simulation(s);
+    }
+    return st;
+}

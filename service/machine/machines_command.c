@@ -1,0 +1,355 @@
+/* service/machine/machines_command.c - `tandem machines`: every state machine, Tandem's own
+ * and those of files, as tables, JSON, YAML or Graphviz; and what can be done with those of
+ * files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/text/edit_distance.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/machine/machine_list.h"
+#include "service/machine/machines_parts.h"
+#include "twin/machines.h"
+
+static void print_states(const struct efsm_table *table)
+{
+    (void)printf("  states    ");
+    for (size_t i = 0; i < table->state_count; i++) {
+        (void)printf("%s%s%s%s", i == 0 ? "" : ", ", table->states[i].name,
+                     i == table->initial ? " (initial)" : "",
+                     table->states[i].final ? " (final)" : "");
+    }
+    (void)printf("\n");
+    for (size_t i = 0; i < table->cell_count; i++) {
+        (void)printf("%s%s", i == 0 ? "  variables " : ", ", table->cells[i]);
+    }
+    (void)printf("%s", table->cell_count > 0 ? "\n" : "");
+}
+
+static void print_stack_words(const struct efsm_table *table, const struct efsm_arc *arc)
+{
+    if (arc->empties) {
+        (void)printf("; empty");
+    }
+    if (arc->pops > 0) {
+        (void)printf("; pop %d", arc->pops);
+    }
+    for (size_t i = 0; i < arc->push_count; i++) {
+        (void)printf("%s%s", i == 0 ? "; push " : ", ", efsm_state_name(table, arc->push[i]));
+    }
+}
+
+static void print_table(const struct efsm_table *table)
+{
+    int from_width = 4;
+    int to_width = 2;
+
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const int from = (int)strlen(efsm_state_name(table, table->arcs[i].from));
+        const int to = (int)strlen(efsm_state_name(table, table->arcs[i].to));
+        from_width = from > from_width ? from : from_width;
+        to_width = to > to_width ? to : to_width;
+    }
+    (void)printf("%s - %s\n", table->name, table->purpose);
+    print_states(table);
+    (void)printf("  %-*s  %-*s  %-5s  %s\n", from_width, "from", to_width, "to", "",
+                 "condition / assignments");
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        (void)printf("  %-*s  %-*s  %-5s  %s", from_width, efsm_state_name(table, arc->from),
+                     to_width, efsm_state_name(table, arc->to), arc->waits ? "waits" : "",
+                     arc->label);
+        print_stack_words(table, arc);
+        (void)printf("\n");
+    }
+}
+
+static json_t *create_arcs(const struct efsm_table *table)
+{
+    json_t *arcs = json_array();
+
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        json_t *push = json_array();
+        for (size_t k = 0; k < arc->push_count; k++) {
+            (void)json_array_append_new(push,
+                                        json_string(efsm_state_name(table, arc->push[k])));
+        }
+        json_t *to =
+            arc->to == EFSM_POP ? json_null() : json_string(efsm_state_name(table, arc->to));
+        (void)json_array_append_new(arcs, json_pack("{s:s, s:o, s:s, s:b, s:b, s:i, s:o}",
+                                                    "from", efsm_state_name(table, arc->from),
+                                                    "to", to, "label", arc->label, "waits",
+                                                    arc->waits, "empties", arc->empties, "pops",
+                                                    arc->pops, "push", push));
+    }
+    return arcs;
+}
+
+/* A NULL anywhere below makes json_pack() give NULL in the end, so that one test is enough. */
+static json_t *create_document(const struct efsm_table *table)
+{
+    json_t *states = json_array();
+    json_t *variables = json_array();
+
+    for (size_t i = 0; i < table->state_count; i++) {
+        (void)json_array_append_new(states,
+                                    json_pack("{s:s, s:b}", "name", table->states[i].name,
+                                              "final", table->states[i].final));
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        (void)json_array_append_new(variables, json_string(table->cells[i]));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", table->name, "purpose",
+                     table->purpose, "initial", efsm_state_name(table, table->initial),
+                     "variables", variables, "states", states, "arcs", create_arcs(table));
+}
+
+static int print_json(const struct efsm_table *const *tables, size_t n)
+{
+    json_t *list = json_array();
+    int result = EXIT_FINE;
+
+    for (size_t i = 0; i < n; i++) {
+        if (json_array_append_new(list, create_document(tables[i])) != 0) {
+            result = EXIT_FAILED;
+        }
+    }
+    json_t *document = json_pack("{s:o}", "machines", list);
+    if (result != EXIT_FINE || !document ||
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) != 0) {
+        (void)fputs("tandem machines: out of memory or output not writable\n", stderr);
+        result = EXIT_FAILED;
+    }
+    (void)puts("");
+    json_decref(document);
+    return result;
+}
+
+static int print_dot(const struct efsm_table *table)
+{
+    const size_t size = efsm_dot(table, -1, NULL, 0) + 1;
+    char *text = malloc(size);
+
+    if (!text) {
+        (void)fputs("tandem machines: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    (void)efsm_dot(table, -1, text, size);
+    (void)fputs(text, stdout);
+    free(text);
+    return EXIT_FINE;
+}
+
+static int print_tables(const struct efsm_table *const *tables, size_t n, bool names_only)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (names_only) {
+            (void)puts(tables[i]->name);
+        } else {
+            (void)printf("%s", i == 0 ? "" : "\n");
+            print_table(tables[i]);
+        }
+    }
+    return EXIT_FINE;
+}
+
+static int refuse_argument(const char *what, const char *argument)
+{
+    (void)fprintf(stderr, "tandem machines: %s '%s', the machines are:", what, argument);
+    for (size_t i = 0; i < machine_count; i++) {
+        (void)fprintf(stderr, " %s", machines[i]->name);
+    }
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < machine_count; i++) {
+        edit_guess_try(&guess, argument, machines[i]->name);
+    }
+    (void)fprintf(stderr, "%s; see 'tandem machines --help'\n", edit_guess_text(&guess, meant));
+    return EXIT_USAGE;
+}
+
+/* ---- what is chosen, and in which form ---- */
+
+struct forms {
+    bool dot, json, list, yaml, drawio, svg;
+};
+
+struct choice {
+    size_t count;
+    const struct efsm_table *tables[MACHINE_LIST_MAX];
+    struct machine_list files;
+};
+
+/* A machine's name, or a file: then all of its machines. */
+static int choose_word(struct choice *c, const char *word)
+{
+    const size_t before = c->files.count;
+    if (machine_file_is_path(word)) {
+        const int result = machine_list_add(&c->files, word);
+        for (size_t i = before; i < c->files.count && c->count < MACHINE_LIST_MAX; i++) {
+            c->tables[c->count++] = &c->files.machines[i]->table;
+        }
+        return result;
+    }
+    const struct efsm_table *table = machine_find(word);
+    if (!table || c->count == MACHINE_LIST_MAX) {
+        return refuse_argument(table ? "too many names at" : "no machine", word);
+    }
+    c->tables[c->count++] = table;
+    return EXIT_FINE;
+}
+
+static int print_yaml(const struct choice *c)
+{
+    for (size_t i = 0; i < c->files.count; i++) {
+        (void)fputs(i > 0 ? "---\n" : "", stdout);
+        machine_yaml_print(c->files.machines[i], stdout);
+    }
+    return EXIT_FINE;
+}
+
+static int print_drawio(const struct choice *c)
+{
+    const struct machine *drawn[MACHINE_LIST_MAX];
+    for (size_t i = 0; i < c->files.count; i++) {
+        drawn[i] = c->files.machines[i];
+    }
+    drawing_write_file(drawn, c->files.count, stdout);
+    return EXIT_FINE;
+}
+
+/* One that was drawn, in its own layout. */
+static int print_svg(const struct choice *c)
+{
+    const struct machine_file *file = c->files.files[0];
+    if (c->count != 1 || !file->drawings[0]) {
+        return refuse_argument(c->count != 1 ? "exactly one machine of a drawing goes with"
+                                             : "a machine that was written has no layout, take "
+                                               "--dot in place of",
+                               "--svg");
+    }
+    machine_file_print_svg(file, 0, NULL, stdout);
+    return EXIT_FINE;
+}
+
+/* The second form that was asked for, or NULL. */
+static const char *find_second_form(const struct forms *forms)
+{
+    const struct {
+        bool wanted;
+        const char *name;
+    } all[] = {{forms->dot, "--dot"},   {forms->json, "--json"},     {forms->list, "--list"},
+               {forms->yaml, "--yaml"}, {forms->drawio, "--drawio"}, {forms->svg, "--svg"}};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(all); i++) {
+        count += all[i].wanted ? 1 : 0;
+        if (all[i].wanted && count == 2) {
+            return all[i].name;
+        }
+    }
+    return NULL;
+}
+
+static int print_choice(const struct choice *c, const struct forms *forms)
+{
+    const struct efsm_table *const *chosen = c->count > 0 ? c->tables : machines;
+    const size_t count = c->count > 0 ? c->count : machine_count;
+    const char *second = find_second_form(forms);
+    if (second) {
+        return refuse_argument("one form of output only, not also", second);
+    }
+    if (forms->dot && c->count != 1) {
+        return refuse_argument("exactly one NAME goes with", "--dot");
+    }
+    if ((forms->yaml || forms->drawio || forms->svg) &&
+        (c->count == 0 || c->files.count != c->count)) {
+        return refuse_argument("machines of files go with", forms->yaml     ? "--yaml"
+                                                            : forms->drawio ? "--drawio"
+                                                                            : "--svg");
+    }
+    return forms->dot      ? print_dot(chosen[0])
+           : forms->json   ? print_json(chosen, count)
+           : forms->yaml   ? print_yaml(c)
+           : forms->drawio ? print_drawio(c)
+           : forms->svg    ? print_svg(c)
+                           : print_tables(chosen, count, forms->list);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} actions[] = {
+    {"check", machines_check}, {"run", machines_run}, {"generate", machines_generate}};
+
+static const char description[] =
+    "  Every controller of Tandem is a table of arcs run by one engine; what is printed here "
+    "is\n"
+    "  what runs. NAME is a machine's name, in capitals or not, FILE one with machines of your "
+    "own\n"
+    "  (docs/tutorials/machines.md); without any, all of Tandem's are shown.\n\n"
+    "  check FILE...     what is wrong with machines of your own, and where\n"
+    "  run FILE...       run them over inputs, step by step\n"
+    "  generate FILE...  make programs of them, in C, Lua or Python\n\n"
+    "  'tandem machines check --help' and so on tell more.\n\n"
+    "  In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
+    "in\n"
+    "  which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
+    "after\n"
+    "  which nothing changes without input. \"pop n\", \"empty\" and \"push A, B\" are what "
+    "the arc\n"
+    "  does to the machine's stack of states, B ending on top; \"(top of the stack)\" as a\n"
+    "  target goes to the state taken from there.\n";
+
+int command_machines(int argc, char **argv)
+{
+    struct forms forms = {.dot = false};
+    struct choice choice = {.count = 0};
+    const struct argument rows[] = {
+        {"dot", 0, ARGUMENT_FLAG, &forms.dot, 0, 0, NULL, "one machine as Graphviz text"},
+        {"json", 0, ARGUMENT_FLAG, &forms.json, 0, 0, NULL,
+         "one JSON document, with all fields"},
+        {"list", 0, ARGUMENT_FLAG, &forms.list, 0, 0, NULL, "the names only, one a line"},
+        {"yaml", 0, ARGUMENT_FLAG, &forms.yaml, 0, 0, NULL, "those of files as text"},
+        {"drawio", 0, ARGUMENT_FLAG, &forms.drawio, 0, 0, NULL,
+         "those of files as a drawing of draw.io"},
+        {"svg", 0, ARGUMENT_FLAG, &forms.svg, 0, 0, NULL,
+         "one that was drawn, as SVG, in its own layout"},
+    };
+    const struct arguments arguments = {
+        .command = "machines",
+        .operands = "[NAME|FILE]...",
+        .description = description,
+        .examples = "  tandem machines --dot executive | dot -Tsvg\n"
+                    "  tandem machines check counter.yaml\n",
+        .exit_status = "a file has errors, or the output could not be written",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    for (size_t i = 0; argc > 1 && i < COUNT(actions); i++) {
+        if (strcmp(argv[1], actions[i].name) == 0) {
+            return actions[i].run(argc - 1, argv + 1);
+        }
+    }
+    int result = arguments_parse(&arguments, argc, argv);
+    if (result != ARGUMENTS_TAKEN) {
+        return result;
+    }
+    result = EXIT_FINE;
+    for (char **word = argv + 1; *word && result != EXIT_USAGE; word++) {
+        const int chosen = choose_word(&choice, *word);
+        result = chosen > result ? chosen : result;
+    }
+    if (result == EXIT_FINE || (result == EXIT_FAILED && choice.count > 0)) {
+        const int shown = print_choice(&choice, &forms);
+        result = shown > result ? shown : result;
+    }
+    machine_list_free(&choice.files);
+    if (fflush(stdout) != 0 && result == EXIT_FINE) {
+        perror("tandem machines: standard output");
+        result = EXIT_FAILED;
+    }
+    return result;
+}

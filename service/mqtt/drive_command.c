@@ -1,0 +1,237 @@
+/* L1 in its simplest form: sends moves one after the other, each when the one before is
+ * answered. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/random.h"
+#include "logger/message/codec_native.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_clock.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+
+enum { STOP_MS = 3000, THIRDS = 3, ROUND = THIRDS * THIRDS };
+
+struct drive {
+    struct mqtt_client_options broker;
+    const char *pair;
+    double interval_s, timeout_s, for_s, turn_min_rad, turn_max_rad, drive_min_m, drive_max_m;
+    int count;
+    bool quiet;
+
+    struct session session;
+    struct random_source random;
+    unsigned order[ROUND], left; /* of this round of moves */
+    bool link;
+    char command_topic[MESSAGE_TOPIC_MAX];
+    struct event_command command; /* the one that is out */
+    int64_t lap_us[SIDE_COUNT];   /* LAB_TIME_NONE: not yet; link mode: [SIDE_REAL], only */
+    uint64_t sent, answered;
+};
+
+static void take_reply(void *context, const struct event *event)
+{
+    struct drive *d = context;
+    if (event->kind == EVENT_REPLY && strcmp(event->reply.id, d->command.id) == 0 &&
+        d->lap_us[event->side] == LAB_TIME_NONE) {
+        d->lap_us[event->side] = event->t_us - d->command.source_us;
+    }
+}
+
+static void take_message(void *context, const struct message *m)
+{
+    struct drive *d = context;
+    struct message message = *m;
+    if (m->retained) {
+        return;
+    }
+    if (d->link) { /* L1's own reply has the form of a robot's */
+        session_topic(message.topic, d->broker.prefix, d->pair, "real/reply");
+    }
+    (void)codec_native.decode(d->broker.prefix, &message, take_reply, d);
+}
+
+/* From the short, middle or long third of what may be. */
+static double draw_size(struct random_source *random, double min, double max, unsigned third)
+{
+    const double from = min + (max - min) * (double)third / THIRDS;
+    const double to = min + (max - min) * (double)(third + 1) / THIRDS;
+    return rint(random_between(random, from, to) * 1000.0) / 1000.0;
+}
+
+/* Of nine moves, in an order of chance, three each turn, drive, and do both; of each three one
+ * is short, one middle and one long, so that every parameter of the travel time can be told
+ * apart, and whether laps bend with the size of the move. */
+static void draw_move(struct drive *d, struct event_command *command)
+{
+    if (d->left == 0) {
+        for (d->left = 0; d->left < ROUND; d->left++) {
+            const unsigned at = (unsigned)random_between(&d->random, 0.0, d->left + 1.0);
+            d->order[d->left] = d->order[at];
+            d->order[at] = d->left;
+        }
+    }
+    const unsigned kind = d->order[--d->left] % THIRDS;
+    const unsigned third = d->order[d->left] / THIRDS;
+    const double sign = random_between(&d->random, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
+    const double turn_rad =
+        sign * draw_size(&d->random, d->turn_min_rad, d->turn_max_rad, third);
+    /* Both: a short way with a middle turn, and so on. */
+    const double drive_m = draw_size(&d->random, d->drive_min_m, d->drive_max_m,
+                                     kind == 1 ? (third + 2) % THIRDS : third);
+    (void)snprintf(command->op, sizeof command->op, "go");
+    command->rotation_rad = kind < 2 ? turn_rad : 0.0;
+    command->displacement_m = kind >= 1 ? drive_m : 0.0;
+}
+
+static bool is_answered(const struct drive *d)
+{
+    return d->lap_us[SIDE_REAL] != LAB_TIME_NONE &&
+           (d->link || d->lap_us[SIDE_VIRTUAL] != LAB_TIME_NONE);
+}
+
+/* Wait for the replies. Goes on after a stop signal: a command that is out shall be closed. */
+static void wait_for_replies(struct drive *d)
+{
+    const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->timeout_s);
+    while (!is_answered(d) && lab_clock_monotonic_us() < limit_us) {
+        session_wait(&d->session, limit_us);
+        session_drain(&d->session, take_message, d);
+    }
+    d->answered += is_answered(d);
+}
+
+static void show_reply(const struct drive *d)
+{
+    (void)printf("%s  %+.3f rad  %.3f m ", d->command.id, d->command.rotation_rad,
+                 d->command.displacement_m);
+    for (int side = 0; side < (d->link ? 1 : SIDE_COUNT); side++) {
+        const char *name = d->link ? "reply" : side_name((enum side)side);
+        if (d->lap_us[side] == LAB_TIME_NONE) {
+            (void)printf("  %s -", name);
+        } else {
+            (void)printf("  %s %.3f s", name, lab_s(d->lap_us[side]));
+        }
+    }
+    (void)putchar('\n');
+    (void)fflush(stdout);
+}
+
+static void drive_all(struct drive *d)
+{
+    const int64_t end_us =
+        d->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(d->for_s) : LAB_TIME_MAX;
+    const int64_t run = lab_clock_now_us() / 1000000;
+    bool going = session_await(&d->session, end_us);
+    for (int n = 1; going && (d->count == 0 || n <= d->count); n++) {
+        struct event_command *command = &d->command;
+        *command = (struct event_command){.source_us = lab_clock_now_us()};
+        (void)snprintf(command->id, sizeof command->id, "c%" PRIx64 "-%d", run, n);
+        draw_move(d, command);
+        d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
+        d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;
+        if (session_command(&d->session, d->command_topic, command)) {
+            d->sent++;
+            wait_for_replies(d);
+            if (!d->quiet) {
+                show_reply(d);
+            }
+        } else {
+            (void)fputs("tandem: drive: the link's buffer is full\n", stderr);
+        }
+        const int64_t next_us = lab_clock_monotonic_us() + lab_us(d->interval_s);
+        going = session_sleep(next_us < end_us ? next_us : end_us) &&
+                lab_clock_monotonic_us() < end_us;
+    }
+}
+
+static int run_drive(struct drive *d)
+{
+    char id[128];
+    char replies[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* link mode: L1's own, only */
+    const struct mqtt_client_topic topics[SIDE_COUNT] = {{replies[SIDE_REAL], 1},
+                                                         {replies[SIDE_VIRTUAL], 1}};
+    (void)snprintf(id, sizeof id, "drive-%s", d->pair);
+    struct mqtt_client_options client = broker_arguments_options(&d->broker, id);
+    client.topics = topics;
+    client.topic_count = d->link ? 1 : SIDE_COUNT;
+    session_topic(d->command_topic, d->broker.prefix, d->pair, "command");
+    session_topic(replies[SIDE_REAL], d->broker.prefix, d->pair,
+                  d->link ? "reply" : "real/reply");
+    session_topic(replies[SIDE_VIRTUAL], d->broker.prefix, d->pair, "virtual/reply");
+    if (!session_open(&d->session, client)) {
+        return EXIT_FAILED;
+    }
+    drive_all(d);
+    session_close(&d->session, STOP_MS);
+    (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
+                 " timed out\n",
+                 d->pair, d->sent, d->answered, d->sent - d->answered);
+    return session_was_connected(&d->session) ? EXIT_FINE : EXIT_FAILED;
+}
+
+static const char description[] =
+    "  Sends moves to PAIR/command: rotations, displacements, and both, of random size:\n"
+    "  of nine moves three of each, one short, one of middle size and one long.\n"
+    "  The next one follows when the last one is answered or its time is over. After a\n"
+    "  signal the command that is out is still waited for.\n";
+
+int command_drive(int argc, char **argv)
+{
+    const char *mode = "observe";
+    int seed = 1;
+    struct drive d = {.broker = broker_arguments_defaults(),
+                      .pair = "r1",
+                      .interval_s = 0.2,
+                      .timeout_s = 10.0,
+                      .turn_min_rad = 0.3,
+                      .turn_max_rad = 3.0,
+                      .drive_min_m = 0.1,
+                      .drive_max_m = 1.0};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"pair", 0, ARGUMENT_TEXT, &d.pair, 0, 0, "ID", "whom to command (r1)"},
+        {"mode", 0, ARGUMENT_TEXT, &mode, 0, 0, "observe|link",
+         "wait for both robots' replies, or for the merged one (observe)"},
+        {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause after the replies (0.2)"},
+        {"timeout", 0, ARGUMENT_REAL, &d.timeout_s, 0.001, 86400, "S", "go on without replies after it (10)"},
+        {"turn-min", 0, ARGUMENT_REAL, &d.turn_min_rad, 0.001, 1000, "RAD", "smallest rotation (0.3)"},
+        {"turn-max", 0, ARGUMENT_REAL, &d.turn_max_rad, 0.001, 1000, "RAD", "largest rotation (3)"},
+        {"drive-min", 0, ARGUMENT_REAL, &d.drive_min_m, 0.001, 1000, "M", "smallest displacement (0.1)"},
+        {"drive-max", 0, ARGUMENT_REAL, &d.drive_max_m, 0.001, 1000, "M", "largest displacement (1)"},
+        {"seed", 0, ARGUMENT_INTEGER, &seed, 0, 2147483647, "N", "of the random moves (1)"},
+        {"count", 'n', ARGUMENT_INTEGER, &d.count, 1, 2147483647, "N", "end after so many commands"},
+        {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until a signal)"},
+        {"quiet", 'q', ARGUMENT_FLAG, &d.quiet, 0, 0, NULL, "print the last line only"},
+    };
+    /* clang-format on */
+    struct broker_group broker;
+    broker_arguments_group(&d.broker, &broker);
+    const struct arguments arguments = {
+        .command = "drive",
+        .operands = "",
+        .description = description,
+        .examples = "  tandem drive --pair r1 --count 100 --interval 0\n",
+        .exit_status = "there was never a connection to the broker",
+        .rows = rows,
+        .row_count = COUNT(rows),
+        .more = &broker.group};
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (!session_names_fit(d.broker.prefix, d.pair, 0)) {
+        return EXIT_USAGE;
+    }
+    if (d.turn_max_rad < d.turn_min_rad || d.drive_max_m < d.drive_min_m) {
+        (void)fputs(
+            "tandem: --turn-max and --drive-max: at least the smallest size was expected\n",
+            stderr);
+        return EXIT_USAGE;
+    }
+    d.link = strcmp(mode, "link") == 0;
+    d.random.state = (uint64_t)seed;
+    return run_drive(&d);
+}

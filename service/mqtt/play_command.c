@@ -1,0 +1,249 @@
+/* Republishes recorded messages to a broker, with the pauses that were between them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/message/message.h"
+#include "logger/storage/journal_reader.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/progress.h"
+#include "service/tool/stop_signal.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+
+enum {
+    CONNECT_US = 15 * 1000 * 1000,
+    ACKNOWLEDGE_MS = 60000,
+    STOP_MS = 3000,
+    RETRY_US = 2 * 1000, /* pause when the client's buffer is full */
+    SHOWN_FAULTS_MAX = 10
+};
+
+struct play {
+    struct mqtt_client_options broker;
+    double speed; /* 0: without pauses */
+    int qos;      /* -1: as recorded */
+    const char *from, *to;
+    bool retain; /* keep the retain flag of recorded messages */
+
+    struct session session;
+    struct journal_reader *reader;
+    const char *where; /* of the recording, for errors */
+    char scratch[MESSAGE_PAYLOAD_MAX + 1];
+    int64_t first_us, begin_us; /* the recording's time and ours of the first message */
+    uint64_t lines, blank, sent, skipped, malformed, cut, refused;
+    bool whole; /* no line was too long */
+};
+
+/* What a daemon noted for itself, and heartbeats, are not the lab's. */
+static bool is_lab_message(const char *topic)
+{
+    return !strstr(topic, "/$lab/") && !strstr(topic, "/heartbeat/") && topic[0] != '$';
+}
+
+/* Replace the prefix; false when it does not fit. A topic without it stays. */
+static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_TOPIC_MAX])
+{
+    const size_t n = p->from ? strlen(p->from) : 0;
+    int bytes = 0;
+    if (n > 0 && strncmp(topic, p->from, n) == 0 && (topic[n] == '/' || topic[n] == '\0')) {
+        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s%s", p->to, topic + n);
+    } else {
+        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s", topic);
+    }
+    return bytes > 0 && bytes < MESSAGE_TOPIC_MAX;
+}
+
+/* Wait until the message's time has come. Returns false when told to stop. */
+static bool keep_pace(struct play *p, int64_t t_us)
+{
+    if (p->first_us == LAB_TIME_NONE) {
+        p->first_us = t_us;
+        p->begin_us = lab_clock_monotonic_us();
+    }
+    if (!(p->speed > 0.0)) {
+        return !stop_signal_raised();
+    }
+    const int64_t due_us =
+        p->begin_us + (int64_t)llround((double)(t_us - p->first_us) / p->speed);
+    return session_sleep(due_us);
+}
+
+/* Hand over one message, waiting while the client's buffer is full. */
+static void send_message(struct play *p, const struct message *m, const char *topic)
+{
+    const int qos = p->qos >= 0 ? p->qos : m->qos;
+    const bool retained = p->retain && m->retained;
+    enum status status = STATUS_E_FULL;
+    while (status == STATUS_E_FULL && !stop_signal_raised()) {
+        status = mqtt_client_publish(p->session.client, topic, m->payload, m->kept_bytes, qos,
+                                     retained);
+        if (status == STATUS_E_FULL) {
+            lab_clock_sleep_until_us(lab_clock_monotonic_us() + RETRY_US);
+        }
+    }
+    if (status == STATUS_OK) {
+        p->sent++;
+    } else {
+        p->refused++;
+    }
+}
+
+static bool play_line(struct play *p, const struct journal_line *line)
+{
+    struct message m;
+    struct err err = {0};
+    char topic[MESSAGE_TOPIC_MAX];
+    p->lines++;
+    const enum status status =
+        line->overlong ? err_set_at(&err, STATUS_E_PARSE, FAULT_TOO_LONG, "", 0, 1,
+                                    "a line of more than %d bytes: not sent", MESSAGE_LINE_MAX)
+                       : message_parse(line->text, line->bytes, p->scratch, &m, &err);
+    p->whole = p->whole && !line->overlong;
+    if (status == STATUS_E_EMPTY) {
+        p->blank++;
+        return true;
+    }
+    if (status != STATUS_OK) {
+        if (p->malformed++ < SHOWN_FAULTS_MAX) {
+            (void)fprintf(stderr, "tandem: %s:%" PRIu64 ":%u: %s\n", line->path, line->number,
+                          err.column, err.text);
+        }
+    } else if (!is_lab_message(m.topic)) {
+        p->skipped++;
+    } else if (m.kept_bytes < m.payload_bytes || !map_topic(p, m.topic, topic)) {
+        p->cut++;
+    } else if (keep_pace(p, m.t_us)) {
+        send_message(p, &m, topic);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool play_all(struct play *p)
+{
+    struct progress progress;
+    struct journal_reader_stats stats;
+    struct journal_line line;
+    bool whole = true;
+    progress_start(&progress, "play");
+    for (;;) {
+        struct err err = {0};
+        const enum status status = journal_reader_next(p->reader, &line, &err);
+        if (status == STATUS_E_EMPTY) {
+            break;
+        }
+        if (status != STATUS_OK) {
+            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            whole = false;
+            continue;
+        }
+        if (!play_line(p, &line)) {
+            break;
+        }
+        if (progress.shown) {
+            journal_reader_stats(p->reader, &stats);
+            progress_step(&progress, stats.bytes, stats.total_bytes);
+        }
+    }
+    progress_end(&progress);
+    return whole && !stop_signal_raised();
+}
+
+static int run_play(struct play *p)
+{
+    const struct mqtt_client_state *state = &p->session.state;
+    if (!session_open(&p->session, broker_arguments_options(&p->broker, "play"))) {
+        return EXIT_FAILED;
+    }
+    const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);
+    bool whole = connected && play_all(p) && p->whole;
+    if (whole && p->lines == p->blank + p->malformed) {
+        (void)fprintf(stderr,
+                      "tandem: %s: %s: what mosquitto_sub -F %%J printed, or a journal of the "
+                      "daemon, was expected\n",
+                      p->where,
+                      p->malformed ? "not one line of it is a message" : "nothing is in it");
+        whole = false;
+    }
+    if (connected && !mqtt_client_wait_sent(p->session.client,
+                                            stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
+        (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
+        whole = false;
+    }
+    session_close(&p->session, STOP_MS);
+    if (!connected) {
+        (void)fprintf(stderr, "tandem: %s\n", state->error);
+    }
+    (void)printf("play: %" PRIu64 " lines, %" PRIu64 " sent, %" PRIu64 " acknowledged, %" PRIu64
+                 " skipped, %" PRIu64 " malformed, %" PRIu64 " cut, %" PRIu64 " refused\n",
+                 p->lines, p->sent, state->acknowledged, p->skipped, p->malformed, p->cut,
+                 p->refused);
+    return whole && p->refused == 0 && state->failed == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int start_play(struct play *p, const char *const *paths)
+{
+    struct err err = {0};
+    int exit_status = EXIT_FAILED;
+    size_t count = 0;
+    while (paths[count]) {
+        count++;
+    }
+    p->where = count == 1 ? paths[0] : "the recording";
+    if (journal_reader_open_files(paths, count, &p->reader, &err) == STATUS_OK) {
+        exit_status = run_play(p);
+    } else {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    }
+    journal_reader_close(p->reader);
+    return exit_status;
+}
+
+static const char description[] =
+    "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
+    "  stands for the journal in it, - for the standard input. Several files are merged\n"
+    "  by time. Payloads go out unchanged, time stamps within included. Heartbeats and\n"
+    "  what a daemon noted for itself are left out.\n";
+
+int command_play(int argc, char **argv)
+{
+    struct play p = {.broker = broker_arguments_defaults(),
+                     .speed = 1.0,
+                     .qos = -1,
+                     .first_us = LAB_TIME_NONE,
+                     .whole = true};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"speed", 's', ARGUMENT_REAL, &p.speed, 0, 1e9, "X", "X times as fast as recorded (1); 0: without pauses"},
+        {"qos", 'q', ARGUMENT_INTEGER, &p.qos, 0, 2, "N", "of all messages (as recorded)"},
+        {"prefix-from", 0, ARGUMENT_TEXT, &p.from, 0, 0, "A", "replace this beginning of the topics"},
+        {"prefix-to", 0, ARGUMENT_TEXT, &p.to, 0, 0, "B", "by this one"},
+        {"retain", 0, ARGUMENT_FLAG, &p.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
+    };
+    /* clang-format on */
+    struct broker_group broker;
+    broker_arguments_group(&p.broker, &broker);
+    const struct arguments arguments = {
+        .command = "play",
+        .operands = "FILE...",
+        .description = description,
+        .examples = "  tandem play --speed 10 --prefix-from tandem/v1 --prefix-to again/v1 "
+                    "journal/\n",
+        .exit_status = "not everything reached the broker",
+        .rows = rows,
+        .row_count = COUNT(rows),
+        .more = &broker.group};
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if ((p.from != NULL) != (p.to != NULL) || (p.from && (!p.from[0] || !p.to[0]))) {
+        (void)fputs("tandem: --prefix-from and --prefix-to belong together\n", stderr);
+        return EXIT_USAGE;
+    }
+    return start_play(&p, (const char *const *)argv + 1);
+}

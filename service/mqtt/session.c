@@ -1,0 +1,158 @@
+#include "service/mqtt/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/codec_native.h"
+#include "logger/storage/lock.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/stop_signal.h"
+
+enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* a signal is noticed this soon */
+
+/* On Paho's thread. What is too long to be kept whole is cut, which payload_bytes tells. */
+static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
+                         int qos, bool retained, bool dup, uint16_t packet_id)
+{
+    struct session *s = context;
+    const size_t kept = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX;
+    struct message *m = malloc(sizeof *m + kept);
+    if (m) {
+        *m = (struct message){.t_us = lab_clock_now_us(),
+                              .qos = qos,
+                              .retained = retained,
+                              .dup = dup,
+                              .packet_id = packet_id,
+                              .payload = memcpy(m + 1, payload, kept),
+                              .kept_bytes = kept,
+                              .payload_bytes = bytes};
+        (void)snprintf(m->topic, sizeof m->topic, "%s", topic);
+    }
+    (void)pthread_mutex_lock(&s->mutex);
+    if (m && s->count < SESSION_MESSAGES_MAX) {
+        s->messages[(s->first + s->count++) % SESSION_MESSAGES_MAX] = m;
+        (void)pthread_cond_signal(&s->arrived);
+    } else {
+        s->overflow++;
+        free(m);
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+static struct message *pop_message(struct session *s)
+{
+    struct message *m = NULL;
+    (void)pthread_mutex_lock(&s->mutex);
+    if (s->count > 0) {
+        m = s->messages[s->first];
+        s->first = (s->first + 1) % SESSION_MESSAGES_MAX;
+        s->count--;
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
+    return m;
+}
+
+void session_drain(struct session *s, void (*take)(void *context, const struct message *m),
+                   void *context)
+{
+    struct message *m = NULL;
+    while ((m = pop_message(s))) {
+        take(context, m);
+        free(m);
+    }
+}
+
+bool session_open(struct session *s, struct mqtt_client_options options)
+{
+    struct err err = {0};
+    stop_signal_install();
+    lock_init_condition(&s->arrived);
+    (void)pthread_mutex_init(&s->mutex, NULL);
+    options.message = take_message;
+    options.context = s;
+    if (mqtt_client_create(&s->client, &options, &err) == STATUS_OK) {
+        return true;
+    }
+    (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    return false;
+}
+
+void session_close(struct session *s, int timeout_ms)
+{
+    if (s->client) {
+        mqtt_client_read_state(s->client, &s->state);
+        mqtt_client_stop(s->client, timeout_ms);
+        mqtt_client_destroy(s->client);
+        s->client = NULL;
+        for (struct message *m = pop_message(s); m; m = pop_message(s)) {
+            free(m);
+        }
+        (void)pthread_cond_destroy(&s->arrived);
+        (void)pthread_mutex_destroy(&s->mutex);
+    }
+}
+
+bool session_was_connected(const struct session *s)
+{
+    if (s->state.connections == 0) {
+        (void)fprintf(stderr, "tandem: %s\n",
+                      s->state.error[0] ? s->state.error : "was never connected");
+    }
+    return s->state.connections > 0;
+}
+
+bool session_await(struct session *s, int64_t until_us)
+{
+    bool subscribed = false;
+    while (!subscribed && !stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
+        subscribed = mqtt_client_wait_subscribed(s->client, SLICE_MS);
+    }
+    return subscribed;
+}
+
+void session_topic(char out[MESSAGE_TOPIC_MAX], const char *prefix, const char *pair,
+                   const char *word)
+{
+    (void)snprintf(out, MESSAGE_TOPIC_MAX, "%s/%s/%s", prefix, pair, word);
+}
+
+bool session_command(struct session *s, const char *topic, const struct event_command *command)
+{
+    char payload[EVENT_RAW_MAX];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    native_write(&w, EVENT_COMMAND, command);
+    return json_write_end(&w) &&
+           mqtt_client_publish(s->client, topic, payload, w.used, 1, false) == STATUS_OK;
+}
+
+void session_wait(struct session *s, int64_t until_us)
+{
+    (void)pthread_mutex_lock(&s->mutex);
+    while (s->count == 0 && lab_clock_monotonic_us() < until_us) {
+        lock_wait(&s->arrived, &s->mutex, until_us);
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
+}
+
+bool session_sleep(int64_t until_us)
+{
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
+        const int64_t slice_us = lab_clock_monotonic_us() + SLICE_US;
+        lab_clock_sleep_until_us(slice_us < until_us ? slice_us : until_us);
+    }
+    return !stop_signal_raised();
+}
+
+bool session_names_fit(const char *prefix, const char *pair, size_t room)
+{
+    if (strlen(prefix) < CODEC_PREFIX_MAX - EVENT_PAIR_MAX && pair[0] &&
+        strlen(pair) + room < EVENT_PAIR_MAX && !strpbrk(pair, "/+#")) {
+        return true;
+    }
+    (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
+                "expected\n",
+                stderr);
+    return false;
+}

@@ -1,0 +1,89 @@
+/* service/program/main.c - the program: finds the subcommand and runs it. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "base/text/edit_distance.h"
+#include "base/errors/status.h"
+#include "service/tool/commands.h"
+
+static const struct command {
+    const char *name;
+    const char *purpose;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND_AS(function, name, purpose) {name, purpose, command_##function},
+#include "service/tool/commands.def"
+#undef COMMAND_AS
+};
+
+static void print_help(FILE *out)
+{
+    (void)fputs("tandem - keeps a robot and its digital twin in step\n\n"
+                "usage: tandem COMMAND [OPTION]...\n"
+                "       tandem help COMMAND\n\ncommands:\n",
+                out);
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        (void)fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].purpose);
+    }
+    (void)fputs("\nexit status: 0 fine, 1 the work failed, 2 wrong usage or configuration\n",
+                out);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int refuse_command(const char *name)
+{
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    for (size_t i = 0; i < COUNT(commands); i++) {
+        edit_guess_try(&guess, name, commands[i].name);
+    }
+    (void)fprintf(stderr, "tandem: unknown command '%s'%s, see 'tandem --help'\n", name,
+                  edit_guess_text(&guess, meant));
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    /* GSL's default handler aborts the process; every call here looks at the returned code. */
+    (void)gsl_set_error_handler_off();
+    /* Paho 1.3.12 would send even a loopback connection through the proxy. There is one thread
+     * yet: NOLINTBEGIN(concurrency-mt-unsafe) */
+    (void)unsetenv("http_proxy");
+    (void)unsetenv("https_proxy");
+    /* NOLINTEND(concurrency-mt-unsafe) */
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const bool help = strcmp(argv[1], "help") == 0;
+    if ((help && argc == 2) || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return EXIT_FINE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        return command_version(1, argv + 1);
+    }
+    if (help) { /* of one command: as it tells itself */
+        static char page[] = "--help";
+        argv[1] = argv[2];
+        argv[2] = page;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (command) {
+        return command->run(help ? 2 : argc - 1, argv + 1);
+    }
+    return refuse_command(argv[1]);
+}

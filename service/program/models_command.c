@@ -1,0 +1,451 @@
+/* service/program/models_command.c - `tandem models`: models of motion, built in or from files, as
+ * they are understood. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "config/model/model_file.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+
+enum { TEXT_MAX = 4096, CHOSEN_MAX = 64 };
+
+/* A model, and its file when it has one. */
+struct choice {
+    const struct model_row *row;
+    struct model_file *file; /* NULL: it is built in */
+};
+
+static const char *sign_text(enum model_sign sign)
+{
+    return sign == MODEL_POSITIVE       ? "positive"
+           : sign == MODEL_NOT_NEGATIVE ? "not_negative"
+                                        : "any";
+}
+
+static const char *show_node(const struct model_file *file, uint16_t node, char out[TEXT_MAX])
+{
+    (void)expression_print(&file->pool, node, out, TEXT_MAX);
+    return out;
+}
+
+/* ---- for people ---- */
+
+/* The side 0 or 1 of an equation, as it stands in the file. */
+static uint16_t side_of(const struct model_file *file, size_t i, size_t side)
+{
+    return file->pool.nodes[file->equations[i]].arguments[side];
+}
+
+/* All that has no parameter, as it stands right. */
+static void print_known(const struct model_file *file)
+{
+    const struct model_terms *t = &file->terms;
+    char text[TEXT_MAX];
+    (void)puts("  known, what has no parameter, as it stands on the right side");
+    for (size_t i = 0; i < t->names.axes; i++) {
+        const uint16_t parts[] = {t->known[i], t->driven[i]};
+        for (size_t k = 0; k < COUNT(parts); k++) {
+            if (parts[k] != 0) {
+                (void)printf("    %-25s %s\n", file->velocity[i].symbol,
+                             show_node(file, parts[k], text));
+            }
+        }
+    }
+}
+
+static void print_equations(const struct model_file *file)
+{
+    const struct model_terms *t = &file->terms;
+    char text[TEXT_MAX];
+    (void)puts("  equations");
+    for (size_t i = 0; i < t->names.axes; i++) {
+        (void)printf("    %s = ", show_node(file, side_of(file, i, 0), text));
+        (void)puts(show_node(file, side_of(file, i, 1), text));
+    }
+    if (file->row.model->known) {
+        print_known(file);
+    }
+    (void)puts("  rows, what each parameter multiplies");
+    for (size_t i = 0; i < t->names.axes; i++) {
+        for (size_t k = 0; k < t->names.parameters; k++) {
+            if (t->phi[i][k] != 0) {
+                (void)printf("    %-12s %-12s %s\n", file->effort[i].symbol,
+                             file->parameter[k].symbol, show_node(file, t->phi[i][k], text));
+            }
+        }
+    }
+    (void)puts("  kinematics");
+    for (size_t i = 0; i < t->names.poses; i++) {
+        (void)printf("    %s' = %s\n", file->pose[i].symbol,
+                     show_node(file, t->kinematics[i], text));
+    }
+}
+
+static void print_model(const struct choice *c)
+{
+    const struct model *model = c->row->model;
+    (void)printf("%s - %s\n", c->row->name, c->row->words);
+    if (!c->file) {
+        (void)fputs(c->row->help, stdout);
+    }
+    if (!model) {
+        return;
+    }
+    (void)puts("  axes: velocity, effort, pose");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        (void)printf("    %-16s %-16s %s\n", model->axes[a].velocity, model->axes[a].effort,
+                     model->axes[a].pose);
+    }
+    (void)puts("  parameters");
+    for (size_t k = 0; k < model->parameter_count; k++) {
+        const struct model_parameter *p = &model->parameters[k];
+        (void)printf("    %-8s %-24s %-16s %-12s %s\n", p->symbol, p->name, p->unit,
+                     sign_text(p->sign), p->help);
+    }
+    if (c->file) {
+        print_equations(c->file);
+    }
+    if (model->varying_inertia) {
+        (void)puts("  the inertia depends on the motion or the pose: no weak forms");
+    }
+    if (c->row->variant_count > 0) {
+        (void)printf("  variants: %zu\n", c->row->variant_count);
+    }
+}
+
+/* ---- JSON ---- */
+
+static json_t *create_channels(const struct model *model)
+{
+    json_t *axes = json_array();
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct model_axis *axis = &model->axes[a];
+        (void)json_array_append_new(axes,
+                                    json_pack("{s:s, s:s, s:s}", "velocity", axis->velocity,
+                                              "effort", axis->effort, "pose", axis->pose));
+    }
+    return axes;
+}
+
+static json_t *create_parameters(const struct model *model)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < model->parameter_count; k++) {
+        const struct model_parameter *p = &model->parameters[k];
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name",
+                                                    p->name, "symbol", p->symbol, "unit",
+                                                    p->unit, "sign", sign_text(p->sign), "help",
+                                                    p->help, "words", p->words));
+    }
+    return list;
+}
+
+static json_t *create_equations(const struct model_file *file)
+{
+    const struct model_terms *t = &file->terms;
+    json_t *list = json_array();
+    char text[TEXT_MAX];
+    for (size_t i = 0; i < t->names.axes; i++) {
+        json_t *rows = json_object();
+        char right[TEXT_MAX];
+        char known[TEXT_MAX];
+        char driven[TEXT_MAX];
+        for (size_t k = 0; k < t->names.parameters; k++) {
+            if (t->phi[i][k] != 0) {
+                (void)json_object_set_new(rows, file->parameter[k].symbol,
+                                          json_string(show_node(file, t->phi[i][k], text)));
+            }
+        }
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "effort", file->effort[i].symbol,
+                            "left", show_node(file, side_of(file, i, 0), text), "right",
+                            show_node(file, side_of(file, i, 1), right), "known",
+                            show_node(file, t->known[i], known), "driven",
+                            show_node(file, t->driven[i], driven), "rows", rows));
+    }
+    return list;
+}
+
+/* A NULL anywhere below makes json_pack() give NULL in the end, so that one test is enough. */
+static json_t *create_document(const struct choice *c)
+{
+    const struct model *model = c->row->model;
+    char hash[20] = "";
+    json_t *document = json_pack("{s:s, s:s, s:b}", "name", c->row->name, "words",
+                                 c->row->words, "built_in", !c->file);
+    if (!document || !model) {
+        return document;
+    }
+    int failed = json_object_set_new(document, "axes", create_channels(model));
+    failed |= json_object_set_new(document, "parameters", create_parameters(model));
+    failed |=
+        json_object_set_new(document, "varying_inertia", json_boolean(model->varying_inertia));
+    failed |= json_object_set_new(document, "variants",
+                                  json_integer((json_int_t)c->row->variant_count));
+    if (c->file) {
+        (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)model->hash);
+        failed |= json_object_set_new(document, "hash", json_string(hash));
+        failed |= json_object_set_new(document, "equations", create_equations(c->file));
+    }
+    if (failed) {
+        json_decref(document);
+        return NULL;
+    }
+    return document;
+}
+
+static int print_json(const struct choice *choices, size_t count)
+{
+    json_t *list = json_array();
+    int result = EXIT_FINE;
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(list, create_document(&choices[i])) != 0) {
+            result = EXIT_FAILED;
+        }
+    }
+    json_t *document = json_pack("{s:o}", "models", list);
+    if (result != EXIT_FINE || !document ||
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) != 0) {
+        (void)fputs("tandem models: out of memory or output not writable\n", stderr);
+        result = EXIT_FAILED;
+    }
+    (void)puts("");
+    json_decref(document);
+    return result;
+}
+
+/* ---- TeX ---- */
+
+static void tex_name(const char *name)
+{
+    const size_t bytes = strlen(name);
+    const bool rate = bytes > 0 && name[bytes - 1] == '\'';
+    const size_t n = bytes - (rate ? 1 : 0);
+    const size_t head = strcspn(name, "_0123456789'");
+    const size_t skip = name[head] == '_' ? 1 : 0;
+    (void)printf("%s%s%.*s%s", rate ? "\\dot{" : "", head > 1 ? "\\mathrm{" : "", (int)head,
+                 name, head > 1 ? "}" : "");
+    if (head < n) {
+        (void)fputs("_{", stdout);
+        for (size_t i = head + skip; i < n; i++) {
+            (void)fputs(name[i] == '_' ? "\\_" : (const char[]){name[i], '\0'}, stdout);
+        }
+        (void)fputs("}", stdout);
+    }
+    (void)fputs(rate ? "}" : "", stdout);
+}
+
+static void tex_node(const struct expression_pool *pool, uint16_t node, int least);
+
+static void tex_call(const struct expression_pool *pool, const struct expression_node *n)
+{
+    const struct expression_function *f = expression_function((enum expression_kind)n->kind);
+    (void)printf("\\operatorname{%s}\\left(", f->name);
+    for (size_t i = 0; i < f->arguments; i++) {
+        (void)fputs(i > 0 ? ", " : "", stdout);
+        tex_node(pool, n->arguments[i], 0);
+    }
+    (void)fputs("\\right)", stdout);
+}
+
+/* Signs and how they bind, as base/expression/expression_print.c has it. */
+static void tex_binary(const struct expression_pool *pool, const struct expression_node *n,
+                       const char *sign, int binds)
+{
+    tex_node(pool, n->arguments[0], binds);
+    (void)fputs(sign, stdout);
+    tex_node(pool, n->arguments[1], binds + 1);
+}
+
+enum { TEX_COMPARISON = 1, TEX_SUM, TEX_PRODUCT, TEX_MINUS, TEX_ATOM };
+
+static int tex_binds(uint8_t kind)
+{
+    return kind == EXPRESSION_ADD || kind == EXPRESSION_SUBTRACT        ? TEX_SUM
+           : kind == EXPRESSION_MULTIPLY                                ? TEX_PRODUCT
+           : kind == EXPRESSION_NEGATE                                  ? TEX_MINUS
+           : kind >= EXPRESSION_NOT && kind <= EXPRESSION_GREATER_EQUAL ? TEX_COMPARISON
+                                                                        : TEX_ATOM;
+}
+
+static void tex_inside(const struct expression_pool *pool, const struct expression_node *n)
+{
+    char text[TEXT_MAX];
+    if (n->kind == EXPRESSION_NAME) {
+        tex_name(pool->names[n->name].text);
+    } else if (n->kind == EXPRESSION_NEGATE) {
+        (void)fputs("-", stdout);
+        tex_node(pool, n->arguments[0], TEX_MINUS);
+    } else if (n->kind == EXPRESSION_ADD || n->kind == EXPRESSION_SUBTRACT) {
+        tex_binary(pool, n, n->kind == EXPRESSION_ADD ? " + " : " - ", TEX_SUM);
+    } else if (n->kind == EXPRESSION_MULTIPLY) {
+        tex_binary(pool, n, " \\, ", TEX_PRODUCT);
+    } else if (n->kind == EXPRESSION_DIVIDE) {
+        (void)fputs("\\frac{", stdout);
+        tex_node(pool, n->arguments[0], 0);
+        (void)fputs("}{", stdout);
+        tex_node(pool, n->arguments[1], 0);
+        (void)fputs("}", stdout);
+    } else if (n->kind == EXPRESSION_POWER) {
+        tex_node(pool, n->arguments[0], TEX_ATOM);
+        (void)fputs("^{", stdout);
+        tex_node(pool, n->arguments[1], 0);
+        (void)fputs("}", stdout);
+    } else if (n->kind == EXPRESSION_ABS) {
+        (void)fputs("\\left|", stdout);
+        tex_node(pool, n->arguments[0], 0);
+        (void)fputs("\\right|", stdout);
+    } else if (n->kind >= EXPRESSION_ABS) {
+        tex_call(pool, n);
+    } else {
+        (void)expression_print(pool, (uint16_t)(n - pool->nodes), text, sizeof text);
+        (void)fputs(text, stdout);
+    }
+}
+
+static void tex_node(const struct expression_pool *pool, uint16_t node, int least)
+{
+    const struct expression_node *n = &pool->nodes[node];
+    const bool loose = tex_binds(n->kind) < least;
+    (void)fputs(loose ? "\\left(" : "", stdout);
+    tex_inside(pool, n);
+    (void)fputs(loose ? "\\right)" : "", stdout);
+}
+
+static void print_tex(const struct model_file *file)
+{
+    const size_t axes = file->terms.names.axes;
+    (void)puts("\\begin{aligned}");
+    for (size_t i = 0; i < axes; i++) {
+        tex_node(&file->pool, side_of(file, i, 0), 0);
+        (void)fputs(" &= ", stdout);
+        tex_node(&file->pool, side_of(file, i, 1), 0);
+        (void)puts(i + 1 < axes ? " \\\\" : "");
+    }
+    (void)puts("\\end{aligned}");
+}
+
+/* ---- the command ---- */
+
+/* Everything that is wrong with a file goes to stderr. */
+static int choose_model(const char *word, struct choice *choice)
+{
+    struct err_list errors = {0};
+    char guess[EDIT_GUESS_MAX];
+    *choice = (struct choice){.row = NULL};
+    if (!model_file_is_path(word)) {
+        choice->row = model_row_find(word);
+        if (!choice->row) {
+            (void)fprintf(stderr,
+                          "tandem: models: no model '%s'%s, 'tandem models' lists them\n", word,
+                          model_row_guess(word, guess));
+        }
+        return choice->row ? EXIT_FINE : EXIT_USAGE;
+    }
+    if (model_file_load(word, &choice->file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return EXIT_FAILED;
+    }
+    choice->row = &choice->file->row;
+    return EXIT_FINE;
+}
+
+static void list_models(void)
+{
+    for (size_t i = 0; model_row_at(i); i++) {
+        (void)printf("%-32s %s\n", model_row_at(i)->name, model_row_at(i)->words);
+    }
+}
+
+struct forms {
+    bool check, json, tex;
+};
+
+static int show_models(const struct choice *choices, size_t count, const struct forms *forms)
+{
+    if (forms->json) {
+        return print_json(choices, count);
+    }
+    for (size_t i = 0; i < count && !forms->check; i++) {
+        if (forms->tex && !choices[i].file) {
+            (void)fprintf(
+                stderr, "tandem: models: %s is built in: its equations stand in docs/model/\n",
+                choices[i].row->name);
+            return EXIT_USAGE;
+        }
+        (void)fputs(i > 0 ? "\n" : "", stdout);
+        if (forms->tex) {
+            print_tex(choices[i].file);
+        } else {
+            print_model(&choices[i]);
+        }
+    }
+    return EXIT_FINE;
+}
+
+static const char description[] =
+    "  What can be identified, and followed by. NAME is a model that is built in, FILE.yaml "
+    "one "
+    "of\n"
+    "  your own: equations that are linear in their parameters (docs/model/model_files.md). "
+    "Shown\n"
+    "  is what Tandem makes of it: axes, parameters, and of a file the equations and what "
+    "each\n"
+    "  parameter multiplies. What is wrong with a file goes to stderr, all of it, with line "
+    "and\n"
+    "  column. Without operands all names are listed.\n";
+
+int command_models(int argc, char **argv)
+{
+    struct forms forms = {.check = false};
+    struct choice choices[CHOSEN_MAX];
+    size_t count = 0;
+    const struct argument rows[] = {
+        {"check", 0, ARGUMENT_FLAG, &forms.check, 0, 0, NULL,
+         "say nothing of a model that is well"},
+        {"json", 0, ARGUMENT_FLAG, &forms.json, 0, 0, NULL, "one JSON document"},
+        {"tex", 0, ARGUMENT_FLAG, &forms.tex, 0, 0, NULL, "a file's equations as TeX"},
+    };
+    const struct arguments arguments = {
+        .command = "models",
+        .operands = "[NAME|FILE.yaml]...",
+        .description = description,
+        .examples = "  tandem models --check motor.yaml\n",
+        .exit_status = "a file is no model, or the output could not be written",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    int result = arguments_parse(&arguments, argc, argv);
+    if (result != ARGUMENTS_TAKEN) {
+        return result;
+    }
+    result = EXIT_FINE;
+    for (char **word = argv + 1; *word; word++) {
+        if (word - argv > CHOSEN_MAX) {
+            (void)fprintf(stderr, "tandem: models: %d at once are the most\n", CHOSEN_MAX);
+            result = EXIT_USAGE;
+            break;
+        }
+        const int chosen = choose_model(*word, &choices[count]);
+        count += chosen == EXIT_FINE ? 1 : 0;
+        result = chosen > result ? chosen : result;
+    }
+    if (!argv[1] && !forms.json) {
+        list_models();
+    } else if (result == EXIT_FINE) {
+        for (size_t i = 0; !argv[1] && model_row_at(i) && count < CHOSEN_MAX; i++) {
+            choices[count++] = (struct choice){.row = model_row_at(i)};
+        }
+        result = show_models(choices, count, &forms);
+    }
+    for (size_t i = 0; i < count; i++) {
+        model_file_free(choices[i].file);
+    }
+    if (fflush(stdout) != 0 && result == EXIT_FINE) {
+        perror("tandem models: standard output");
+        result = EXIT_FAILED;
+    }
+    return result;
+}

@@ -1,0 +1,497 @@
+/* tandem selftest - injects known parameters, and sees whether identification finds them. */
+#include "service/selftest/selftest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_file.h"
+#include "service/tool/json_file.h"
+#include "service/tool/model_argument.h"
+#include "service/tool/progress.h"
+#include "service/tool/stop_signal.h"
+#include "service/tool/version.h"
+#include "service/identify/identify_dynamics.h"
+#include "service/selftest/selftest_recording.h"
+#include "service/selftest/selftest_worlds.h"
+
+/* Of the test of one model; shared by what is tested of its parameters. */
+static const double ERROR_RATIO = 1e-3;
+/* Estimates that scatter by more of their standard errors than this bear wrong ones, though an
+ * interval may hold the truth as often as it should. */
+static const double SCATTER_RATIO = 3.0;
+static void add_estimate(struct selftest_result *result, size_t i, double value, double se,
+                         double lo, double hi)
+{
+    struct selftest_parameter *p = &result->parameter[i];
+    if (!isfinite(value) || !isfinite(se)) {
+        return;
+    }
+    p->known++;
+    const double step = value - p->mean;
+    p->mean += step / (double)p->known;
+    result->square_sum[i] += step * (value - p->mean);
+    p->se += (se - p->se) / (double)p->known;
+    p->covered += lo <= p->truth && p->truth <= hi ? 1 : 0;
+}
+
+static enum status identify_text(const struct model_row *row, const struct csv_source *input,
+                                 struct selftest_result *result, struct err *err)
+{
+    struct identify_request request = identify_request_defaults();
+    struct identify_result *found = calloc(1, sizeof *found);
+    request.files = input;
+    request.file_count = 1;
+    if (!found) {
+        return err_no_memory(err, "selftest", "no memory");
+    }
+    const enum status st = identify_dynamics_fit(row, &request, found, err);
+    if (st == STATUS_OK) {
+        const struct dynamics_fit *fit = &found->fit;
+        for (size_t i = 0; i < fit->estimate.p; i++) {
+            add_estimate(result, i, fit->estimate.value[i],
+                         sqrt(fit->estimate.covariance[i][i]), fit->estimate.lo[i],
+                         fit->estimate.hi[i]);
+        }
+        struct dynamics_derived delay;
+        dynamics_derive_delay(fit, &delay);
+        add_estimate(result, fit->estimate.p, delay.value, delay.se, delay.lo, delay.hi);
+        result->verdicts[fit->estimate.verdict]++;
+        result->runs++;
+        identify_result_free(found);
+    }
+    free(found);
+    return st;
+}
+
+enum status selftest_run(const struct model_row *row, uint64_t seed,
+                         struct selftest_result *result, struct err *err)
+{
+    struct random_source draws = selftest_draws(seed, result->runs);
+    struct csv_source input = {.path = "selftest"};
+    char *text = NULL;
+    enum status st =
+        selftest_record(row, NULL, result->runs % 2 != 0, &draws, &text, &input.bytes, err);
+    input.text = text;
+    st = st == STATUS_OK ? identify_text(row, &input, result, err) : st;
+    free(text);
+    return st;
+}
+
+void selftest_start(const struct model_row *row, struct selftest_result *result)
+{
+    const struct model *model = row->model;
+    memset(result, 0, sizeof *result);
+    result->count = model->parameter_count + 1;
+    for (size_t i = 0; i < result->count; i++) {
+        struct selftest_parameter *p = &result->parameter[i];
+        const bool is_delay = i == model->parameter_count;
+        (void)snprintf(p->name, sizeof p->name, "%s",
+                       is_delay ? "delay_s" : model->parameters[i].name);
+        p->truth = is_delay ? row->trial.delay_s : row->trial.theta[i];
+    }
+}
+
+/* The least number of hits that chance gives, but for the share of errors. */
+static size_t least_hits(size_t runs, double error_ratio)
+{
+    unsigned hits = 0;
+    while (hits < runs && gsl_cdf_binomial_P(hits, 0.95, (unsigned)runs) < error_ratio) {
+        hits++;
+    }
+    return hits;
+}
+
+/* The scatter of n estimates, in their standard errors, beyond which these are wrong. */
+static double scatter_limit(double n, double error_ratio)
+{
+    return fmax(SCATTER_RATIO, sqrt(gsl_cdf_chisq_Qinv(error_ratio, n - 1.0) / (n - 1.0)));
+}
+
+void selftest_judge(struct selftest_result *result)
+{
+    /* Bias both ways and coverage of every parameter; scatter adds next to nothing, for three
+     * standard errors are far beyond chance from four runs on. */
+    const double share = ERROR_RATIO / (2.0 * (double)result->count);
+    result->well = result->verdicts[ESTIMATE_FAIL] == 0;
+    for (size_t i = 0; i < result->count; i++) {
+        struct selftest_parameter *p = &result->parameter[i];
+        const double n = (double)p->known;
+        p->sd = p->known > 1 ? sqrt(result->square_sum[i] / (n - 1.0)) : (double)NAN;
+        p->bias_z = (p->mean - p->truth) / (p->sd / sqrt(n));
+        p->bias_z_max = p->known > 1 ? gsl_cdf_tdist_Qinv(0.5 * share, n - 1.0) : 0.0;
+        p->covered_min = least_hits(result->runs, share);
+        p->scatter_ratio_max = p->known > 1 ? scatter_limit(n, share) : 0.0;
+        /* Written so that NaN fails. */
+        p->well = fabs(p->bias_z) <= p->bias_z_max && p->covered >= p->covered_min &&
+                  p->sd <= p->scatter_ratio_max * p->se;
+        result->well = result->well && p->well;
+    }
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+struct selftest_options {
+    const char *model, *world;
+    int runs, seed;
+    bool json;
+};
+
+static void print_result(const struct model_row *row, const struct selftest_result *result)
+{
+    const struct model_trial *c = &row->trial;
+    (void)printf("%s: %zu recordings of %.4g s at %.4g Hz, %.1f %% of the rows lost; every "
+                 "other one a journal\n",
+                 row->name, result->runs, (double)c->samples * c->dt_s, 1.0 / c->dt_s,
+                 100.0 * c->loss_ratio);
+    (void)printf("  %-24s %10s %10s %9s %13s %9s %9s %14s\n", "parameter", "truth", "mean",
+                 "bias", "bias z (most)", "scatter", "claimed", "held (least)");
+    for (size_t i = 0; i < result->count; i++) {
+        const struct selftest_parameter *p = &result->parameter[i];
+        (void)printf("  %-24s %10.5g %10.5g %7.2f %% %+6.2f (%4.2f) %9.3g %9.3g %7zu (%zu)%s\n",
+                     p->name, p->truth, p->mean, 100.0 * (p->mean / p->truth - 1.0), p->bias_z,
+                     p->bias_z_max, p->sd, p->se, p->covered, p->covered_min,
+                     p->well ? "" : "  OUTSIDE");
+    }
+    (void)fputs("  verdicts:", stdout);
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        (void)printf(" %zu %s", result->verdicts[verdict],
+                     estimate_verdict_name((enum estimate_verdict)verdict));
+    }
+    (void)puts(result->verdicts[ESTIMATE_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
+}
+
+#define PARAMETER(field) JSON_MEMBER(struct selftest_parameter, field)
+static const struct json_member parameter_members[] = {
+    PARAMETER(name),    PARAMETER(truth),       PARAMETER(known),
+    PARAMETER(mean),    PARAMETER(bias_z),      PARAMETER(bias_z_max),
+    PARAMETER(sd),      PARAMETER(se),          PARAMETER(scatter_ratio_max),
+    PARAMETER(covered), PARAMETER(covered_min), PARAMETER(well)};
+
+static void write_result(struct json_writer *w, const struct model_row *row,
+                         const struct selftest_result *result)
+{
+    const struct model_trial *c = &row->trial;
+    json_write_object(w, NULL);
+    json_write_text(w, "model", row->name);
+    json_write_int(w, "runs", (int64_t)result->runs);
+    json_write_real(w, "duration_s", (double)c->samples * c->dt_s);
+    json_write_real(w, "rate_hz", 1.0 / c->dt_s);
+    json_write_real(w, "loss_ratio", c->loss_ratio);
+    json_write_bool(w, "well", result->well);
+    json_write_object(w, "verdicts");
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
+                       (int64_t)result->verdicts[verdict]);
+    }
+    json_write_close(w);
+    json_write_array(w, "parameters");
+    for (size_t i = 0; i < result->count; i++) {
+        json_write_object(w, NULL);
+        json_write_members(w, parameter_members, COUNT(parameter_members),
+                           &result->parameter[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+/* All runs of one case; false with a message when they could not be done. */
+static bool run_case(const struct model_row *row, const struct selftest_options *options,
+                     struct selftest_result *result)
+{
+    struct progress progress;
+    struct err err = {0};
+    selftest_start(row, result);
+    progress_start(&progress, row->name);
+    for (int run = 0; run < options->runs; run++) {
+        enum status st = selftest_run(row, (uint64_t)options->seed, result, &err);
+        if (st == STATUS_OK && stop_signal_raised()) {
+            st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
+                         "cancelled after %d of %d runs", run + 1, options->runs);
+        }
+        if (st != STATUS_OK) {
+            progress_end(&progress);
+            csv_file_complain(&err);
+            return false;
+        }
+        progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
+    }
+    progress_end(&progress);
+    selftest_judge(result);
+    return true;
+}
+
+/* One case after the other, models or worlds: false when something was not as chance allows. */
+struct cases {
+    const struct selftest_options *options;
+    struct json_writer *w;
+    size_t count;
+    bool well, failed; /* failed: could not be done */
+};
+
+static bool is_asked(const char *asked, const char *name)
+{
+    return !asked || strcmp(asked, name) == 0;
+}
+
+static void run_models(struct cases *cases)
+{
+    for (size_t i = 0; model_row_at(i) && !cases->failed; i++) {
+        const struct model_row *row = model_row_at(i);
+        struct selftest_result result;
+        if (!row->model || !is_asked(cases->options->model, row->name)) {
+            continue;
+        }
+        cases->count++;
+        cases->failed = !run_case(row, cases->options, &result);
+        if (cases->failed) {
+            return;
+        }
+        cases->well = cases->well && result.well;
+        if (cases->options->json) {
+            write_result(cases->w, row, &result);
+        } else {
+            print_result(row, &result);
+        }
+    }
+}
+
+static bool run_world(const struct selftest_world *world,
+                      const struct selftest_options *options,
+                      struct selftest_world_result *result)
+{
+    struct progress progress;
+    struct err err = {0};
+    enum status st = STATUS_OK;
+    memset(result, 0, sizeof *result);
+    progress_start(&progress, world->name);
+    for (int run = 0; run < options->runs && st == STATUS_OK; run++) {
+        st = selftest_world_run(world, (uint64_t)options->seed, result, &err);
+        if (st == STATUS_OK && stop_signal_raised()) {
+            st = err_set(&err, STATUS_E_STALE, FAULT_CANCELLED, "selftest",
+                         "cancelled after %d of %d runs", run + 1, options->runs);
+        }
+        progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
+    }
+    progress_end(&progress);
+    if (st != STATUS_OK) {
+        csv_file_complain(&err);
+        return false;
+    }
+    selftest_world_judge(world, result);
+    return true;
+}
+
+static void print_world(const struct selftest_world *world,
+                        const struct selftest_world_result *result)
+{
+    char held[32] = "";
+    size_t least = result->runs;
+    size_t most = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        least = result->covered[i] < least ? result->covered[i] : least;
+        most = result->covered[i] > most ? result->covered[i] : most;
+    }
+    if (world->claim != CLAIM_WRONG && result->count > 0) {
+        (void)snprintf(held, sizeof held, "%.1f..%.1f %%",
+                       100.0 * (double)least / (double)result->runs,
+                       100.0 * (double)most / (double)result->runs);
+    }
+    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s\n", world->model,
+                 world->name, selftest_claim_name(world->claim),
+                 result->verdicts[ESTIMATE_PASS], result->verdicts[ESTIMATE_MARGINAL],
+                 result->verdicts[ESTIMATE_FAIL], result->refused, result->wrong,
+                 result->wrong_most, held, result->well ? "" : "  OUTSIDE");
+}
+
+static void write_world(struct json_writer *w, const struct selftest_world *world,
+                        const struct selftest_world_result *result)
+{
+    const struct model_row *row = model_row_find(world->model);
+    json_write_object(w, NULL);
+    json_write_text(w, "world", world->name);
+    json_write_text(w, "model", row->name);
+    json_write_text(w, "claim", selftest_claim_name(world->claim));
+    json_write_text(w, "words", world->words);
+    json_write_int(w, "runs", (int64_t)result->runs);
+    json_write_object(w, "verdicts");
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
+                       (int64_t)result->verdicts[verdict]);
+    }
+    json_write_close(w);
+    json_write_int(w, "refused", (int64_t)result->refused);
+    json_write_int(w, "wrong", (int64_t)result->wrong);
+    json_write_int(w, "wrong_most", (int64_t)result->wrong_most);
+    json_write_array(w, "covered");
+    for (size_t i = 0; i < result->count; i++) {
+        json_write_int(w, NULL, (int64_t)result->covered[i]);
+    }
+    json_write_close(w);
+    json_write_bool(w, "well", result->well);
+    json_write_close(w);
+}
+
+static void run_worlds(struct cases *cases, const char *asked)
+{
+    const struct selftest_options *options = cases->options;
+    bool headed = options->json;
+    for (size_t i = 0; i < selftest_world_count && !cases->failed; i++) {
+        const struct selftest_world *world = &selftest_worlds[i];
+        struct selftest_world_result result;
+        if (!is_asked(options->model, world->model) || !is_asked(asked, world->name)) {
+            continue;
+        }
+        if (!headed) {
+            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s\n", "model", "world",
+                         "is", "PASS", "MARGINAL", "FAIL", "refused", "mis (most)", "held");
+            headed = true;
+        }
+        cases->count++;
+        cases->failed = !run_world(world, options, &result);
+        if (cases->failed) {
+            return;
+        }
+        cases->well = cases->well && result.well;
+        if (options->json) {
+            write_world(cases->w, world, &result);
+        } else {
+            print_world(world, &result);
+        }
+    }
+}
+
+static int complain_none(const struct selftest_options *options)
+{
+    char guess[EDIT_GUESS_MAX];
+    const bool known = !options->model || model_row_find(options->model);
+    (void)fprintf(stderr, "tandem: selftest: no model '%s'%s",
+                  options->model ? options->model : "any",
+                  known ? "" : model_row_guess(options->model, guess));
+    if (options->world) {
+        (void)fprintf(stderr, " with a world '%s'", options->world);
+    }
+    (void)fputs(", 'tandem selftest --help' lists them\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int run_cases(const struct selftest_options *options)
+{
+    char text[1024];
+    struct json_writer w;
+    struct cases cases = {.options = options, .w = &w, .well = true};
+    const bool all = !options->world || strcmp(options->world, "all") == 0;
+    const bool none = options->world && strcmp(options->world, "none") == 0;
+    json_write_start(&w, text, sizeof text, json_file_flush, stdout);
+    if (options->json) {
+        json_write_object(&w, NULL);
+        json_write_text(&w, "version", TANDEM_VERSION);
+        json_write_int(&w, "seed", options->seed);
+        json_write_array(&w, "models");
+    }
+    if (all || none) {
+        run_models(&cases);
+    }
+    if (options->json) {
+        json_write_close(&w);
+        json_write_array(&w, "worlds");
+    }
+    if (!none && !cases.failed) {
+        run_worlds(&cases, all ? NULL : options->world);
+    }
+    if (cases.failed) {
+        return EXIT_FAILED;
+    }
+    if (cases.count == 0) {
+        return complain_none(options);
+    }
+    if (options->json) {
+        json_write_close(&w);
+        json_write_bool(&w, "well", cases.well);
+        json_write_close(&w);
+        (void)json_write_end(&w);
+        (void)putchar('\n');
+    } else {
+        (void)puts(cases.well ? "every estimate is where chance allows it"
+                              : "an estimate is where chance does not allow it: see OUTSIDE");
+    }
+    return fflush(stdout) == 0 && cases.well ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* A model from a file is tested with the robot that the file has. */
+static bool take_model(const char **model)
+{
+    if (!model_argument_take("selftest", model)) {
+        return false;
+    }
+    const struct model_row *row = model_row_find(*model);
+    if (row && row->model && row->trial.samples == 0) {
+        (void)fprintf(stderr,
+                      "tandem: selftest: the file of %s has no robot to test it with: trial, "
+                      "with parameters, efforts and noise_sd\n",
+                      *model);
+        return false;
+    }
+    return true;
+}
+
+int command_selftest(int argc, char **argv)
+{
+    struct selftest_options options = {.runs = 20, .seed = 1};
+    char description[16384] =
+        "  Records simulated robots of known parameters, with noise, a "
+        "delay and lost rows, as\n"
+        "  tables and as journals, identifies them as `tandem identify` "
+        "does, and compares: the\n"
+        "  bias of every estimate, and how often its 95 % interval holds "
+        "the truth, against what\n"
+        "  chance allows in 999 of 1000 self tests. Then the same of worlds that the "
+        "models do not\n"
+        "  have, of which it must not say PASS.\n  Models:";
+    for (size_t i = 0; model_at(i); i++) {
+        const size_t used = strlen(description);
+        (void)snprintf(description + used, sizeof description - used, "%s%s%s",
+                       i % 4 == 0 ? "\n    " : " ", model_at(i)->name,
+                       model_at(i + 1) ? "," : "\n  Worlds, those of travel times too:\n");
+    }
+    for (size_t i = 0; i < selftest_world_count; i++) {
+        const struct selftest_world *w = &selftest_worlds[i];
+        const size_t used = strlen(description);
+        (void)snprintf(description + used, sizeof description - used,
+                       "    %-12s %-16s %-5s  %s\n", w->model, w->name,
+                       selftest_claim_name(w->claim), w->words);
+    }
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
+        {"world", 0, ARGUMENT_TEXT, &options.world, 0, 0, "NAME",
+         "this world only; all: and what the models find (all); none: only that"},
+        {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
+        {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",
+         "of the draws (1); the same seed gives the same bytes"},
+        {"json", 0, ARGUMENT_FLAG, &options.json, 0, 0, NULL, "print one JSON document and nothing else"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "selftest",
+        .operands = "",
+        .description = description,
+        .exit_status = "an estimate, an interval or a verdict is not where chance allows it",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    const int code = arguments_parse(&arguments, argc, argv);
+    if (code != ARGUMENTS_TAKEN) {
+        return code;
+    }
+    if (options.model && !take_model(&options.model)) {
+        return EXIT_USAGE;
+    }
+    stop_signal_install();
+    return run_cases(&options);
+}

@@ -1,0 +1,23 @@
+/* service/selftest/selftest_arm.h - recordings of an arm whose friction, or whose links, are
+ * known.
+ */
+#ifndef SERVICE_SELFTEST_SELFTEST_ARM_H
+#define SERVICE_SELFTEST_SELFTEST_ARM_H
+
+#include <stdio.h>
+
+#include "base/numbers/random.h"
+#include "service/selftest/selftest_world.h"
+
+/* Moves of six joints: angles, speeds, currents. */
+void selftest_write_joints(const struct selftest_world *world, struct random_source *draws,
+                           FILE *to);
+/* Joint angles and the poses of the tool. */
+void selftest_write_poses(const struct selftest_world *world, struct random_source *draws,
+                          FILE *to);
+
+/* The truth of the i-th parameter; its name into *name, NULL behind the last one. */
+double selftest_joints_truth(size_t i, const char **name);
+double selftest_poses_truth(size_t i, const char **name);
+
+#endif

@@ -1,0 +1,409 @@
+#include "service/selftest/selftest_recording.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/constants.h"
+#include "identification/travel/profile_fit.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/message.h"
+#include "service/selftest/selftest_arm.h"
+
+enum {
+    FINE = 20,         /* steps of the simulated robot between two rows */
+    FINE_STICKS = 100, /* where friction turns over between them */
+    FINE_MORE = 200,   /* where efforts change anywhere between them, or all is over soon */
+    MOVES = 40
+};
+
+static const double MOVES_NOISE_S = 0.03;
+static const double MOVES_ACCELERATION[] = {2.0, 0.5}; /* rad/s^2, m/s^2 */
+static const double STEP_AT = 0.1;                     /* of the recording: the only step */
+static const double STEP_SIZE = 0.7;                   /* of the largest effort */
+static const double GUST_S = 1.0;                      /* for which a force lasts */
+static const struct selftest_world as_model;
+
+const double selftest_moves_truth[TRAVEL_P] = {0.2, 0.1, 0.15, 1.2, 0.5};
+
+const double selftest_arm_truth[PROFILE_P] = {0.06, 0.91, 0.85, 0.09, 1.04, 1.2};
+enum { ARM_MOVES = 120 };
+static const double ARM_NOISE_S = 0.005;
+
+/* Any time will do. */
+static const int64_t START_US = INT64_C(1700000000000000);
+
+/* What the robot did: rows of time, efforts, velocities, pose. */
+struct recording {
+    const struct model_row *row;
+    struct model_trial trial;
+    const struct selftest_world *world;
+    double *t_s;
+    double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
+    struct random_source *noise;
+};
+
+static double draw_normal(struct random_source *n)
+{
+    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
+    return radius * cos(random_between(n, 0.0, 2.0 * PI));
+}
+
+static double largest_effort(const struct recording *r, size_t axis)
+{
+    return fmax(fabs(r->trial.effort_min[axis]), fabs(r->trial.effort_max[axis]));
+}
+
+static void draw_efforts(struct recording *r)
+{
+    const struct model_trial *c = &r->trial;
+    for (size_t k = 0; k < c->samples && r->world->swings > 0.0; k++) {
+        r->tau[0][k] =
+            (double)k < STEP_AT * (double)c->samples ? 0.0 : STEP_SIZE * largest_effort(r, 0);
+    }
+    for (size_t a = 0; a < r->row->model->axis_count && !(r->world->swings > 0.0); a++) {
+        double until_s = 0.0;
+        double held = 0.0;
+        for (size_t k = 0; k < c->samples; k++) {
+            if ((double)k * c->dt_s >= until_s) {
+                held = random_between(r->noise, c->effort_min[a], c->effort_max[a]);
+                held = random_between(r->noise, 0.0, 7.0) < 1.0 ? 0.0 : held;
+                until_s += random_between(r->noise, c->hold_s_min, c->hold_s_max);
+            }
+            r->tau[a][k] = held;
+        }
+    }
+}
+
+static void draw_stamps(struct recording *r)
+{
+    for (size_t k = 0; k < r->trial.samples; k++) {
+        const double off = r->world->jitter > 0.0 && k > 0
+                               ? r->world->jitter * M_SQRT1_2 * draw_normal(r->noise)
+                               : 0.0;
+        r->t_s[k] = r->trial.dt_s * ((double)k + fmax(fmin(off, 0.45), -0.45));
+    }
+}
+
+/* At a share of the recording, what its efforts, or the speeds of its moves, are worth. */
+static double worth_of(const struct selftest_world *w, double share)
+{
+    return (1.0 + w->off) * (1.0 + w->trend * share) * (share >= 0.5 ? 1.0 + w->at_half : 1.0) *
+           (1.0 + w->warm * (1.0 - exp(-3.0 * share)));
+}
+
+/* A robot of second order with the natural frequency of the channel's lag. */
+static void swing_channel(const struct recording *r, double tau, double h_s, double *nu,
+                          double *rate)
+{
+    const double *theta = r->trial.theta; /* a y' + b y = c */
+    const double omega = theta[1] / theta[0];
+    *rate += h_s * omega * (omega * (tau / theta[1] - *nu) - 2.0 * r->world->swings * *rate);
+    *nu += h_s * *rate;
+}
+
+/* What an effort does in this world. */
+static double effect_of(const struct recording *r, size_t axis, double tau, double share)
+{
+    const struct selftest_world *w = r->world;
+    const double largest = largest_effort(r, axis);
+    const double most = w->clip > 0.0 ? w->clip * largest : HUGE_VAL;
+    const double felt = copysign(fmax(fabs(tau) - w->dead * largest, 0.0), tau);
+    return worth_of(w, share) * (tau < 0.0 ? 1.0 + w->backed : 1.0) *
+           fmax(fmin(felt, most), -most);
+}
+
+/* Forces a while later: each fades and is pushed anew. */
+static void pass_gusts(const struct recording *r, struct random_source *draws, double h_s,
+                       double *force)
+{
+    const double kept = exp(-h_s / GUST_S);
+    for (size_t a = 0; a < r->row->model->axis_count && r->world->gusts > 0.0; a++) {
+        force[a] = kept * force[a] + sqrt(1.0 - kept * kept) * r->world->gusts *
+                                         largest_effort(r, a) * draw_normal(draws);
+    }
+}
+
+/* Coulomb's law, by impulses: what friction can take of a motion within a step it takes, and no
+ * more than brings the joint to rest. */
+static void stick_joint(const struct recording *r, const double *tau, double h_s, double *nu,
+                        double *pose)
+{
+    const struct model *model = r->row->model;
+    const double ratio = nu[0] / r->world->falls;
+    const double dry =
+        r->trial.theta[JOINT_COULOMB] * (1.0 + r->world->at_rest * exp(-ratio * ratio));
+    double theta[MODEL_PARAMETERS_MAX];
+    double rate = 0.0;
+    memcpy(theta, r->trial.theta, sizeof theta);
+    theta[JOINT_COULOMB] = 0.0;
+    model->forward(model, theta, pose, nu, tau, &rate);
+    const double freely = nu[0] + h_s * rate;
+    nu[0] = copysign(fmax(fabs(freely) - h_s * dry / theta[JOINT_INERTIA], 0.0), freely);
+    pose[0] += h_s * nu[0];
+}
+
+/* From rest, each effort late by the delay; then the noise of the measurement. */
+static void drive_robot(struct recording *r)
+{
+    const struct model_trial *c = &r->trial;
+    const struct model *model = r->row->model;
+    const size_t fine = r->world->jitter > 0.0 || r->world->quick > 0.0 || r->world->falls > 0.0
+                            ? FINE_MORE
+                        : model->sticks ? FINE_STICKS
+                                        : FINE;
+    double nu[MODEL_AXES_MAX] = {0.0};
+    double pose[MODEL_AXES_MAX] = {0.0};
+    double force[MODEL_AXES_MAX] = {0.0};
+    struct random_source gusts = {.state = ~r->noise->state};
+    double rate = 0.0;
+    size_t held = 0;
+    pass_gusts(r, &gusts, HUGE_VAL, force);
+    for (size_t k = 0; k < c->samples; k++) {
+        const double h_s =
+            (k + 1 < c->samples ? r->t_s[k + 1] - r->t_s[k] : c->dt_s) / (double)fine;
+        const double share = (double)k / (double)c->samples;
+        for (size_t a = 0; a < model->axis_count; a++) {
+            r->nu[a][k] = nu[a] + c->noise_sd[a] * draw_normal(r->noise);
+            r->pose[a][k] = pose[a];
+        }
+        for (size_t f = 0; f < fine; f++) {
+            const double late_s = r->t_s[k] + ((double)f + 0.5) * h_s - c->delay_s;
+            double tau[MODEL_AXES_MAX] = {0.0};
+            while (held < k && r->t_s[held + 1] <= late_s) {
+                held++;
+            }
+            pass_gusts(r, &gusts, h_s, force);
+            for (size_t a = 0; a < model->axis_count; a++) {
+                tau[a] =
+                    force[a] + (late_s >= 0.0 ? effect_of(r, a, r->tau[a][held], share) : 0.0);
+            }
+            if (r->world->swings > 0.0) {
+                swing_channel(r, tau[0], h_s, nu, &rate);
+            } else if (r->world->falls > 0.0) {
+                stick_joint(r, tau, h_s, nu, pose);
+            } else {
+                model_step(model, c->theta, nu, pose, tau, NULL, h_s);
+            }
+        }
+    }
+}
+
+static bool is_lost(struct recording *r)
+{
+    return random_between(r->noise, 0.0, 1.0) < r->trial.loss_ratio;
+}
+
+static double factor_of(const struct recording *r, size_t column)
+{
+    return r->world->factor[column] > 0.0 ? r->world->factor[column] : 1.0;
+}
+
+static void write_table(struct recording *r, FILE *to)
+{
+    const size_t axes = r->row->model->axis_count;
+    const char *const *poses = &r->row->roles[1 + 2 * axes];
+    (void)fputs("t", to);
+    for (size_t a = 0; a < axes; a++) {
+        (void)fprintf(to, ",%s,%s", r->row->roles[1 + a], r->row->roles[1 + axes + a]);
+        if (poses[0]) {
+            (void)fprintf(to, ",%s", poses[a]);
+        }
+    }
+    (void)fputc('\n', to);
+    for (size_t k = 0; k < r->trial.samples; k++) {
+        if (is_lost(r)) {
+            continue;
+        }
+        (void)fprintf(to, "%.6f", r->world->counted ? (double)k : factor_of(r, 0) * r->t_s[k]);
+        for (size_t a = 0; a < axes; a++) {
+            (void)fprintf(to, ",%.9g,%.9g", factor_of(r, 1) * r->tau[a][k],
+                          factor_of(r, 2) * r->nu[a][k]);
+            if (poses[0]) {
+                (void)fprintf(to, ",%.9g", r->pose[a][k]);
+            }
+        }
+        (void)fputc('\n', to);
+    }
+}
+
+static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *to)
+{
+    char payload[1024];
+    char line[4096];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    native_write(&w, EVENT_TELEMETRY, m);
+    struct message message = {
+        .t_us = t_us, .payload = payload, .kept_bytes = w.used, .payload_bytes = w.used};
+    (void)snprintf(message.topic, sizeof message.topic, "tandem/v1/selftest/real/telemetry");
+    (void)fwrite(line, 1, message_format(&message, line, sizeof line), to);
+}
+
+/* Arrivals are late by some milliseconds; the robot's stamps are not. */
+static void write_journal(struct recording *r, FILE *to)
+{
+    const size_t axes = r->row->model->axis_count;
+    for (size_t k = 0; k < r->trial.samples; k++) {
+        if (is_lost(r)) {
+            continue;
+        }
+        struct event_telemetry m = {.source_us =
+                                        START_US + llround(1e6 * r->trial.dt_s * (double)k),
+                                    .seq = (int64_t)k,
+                                    .boot = "selftest",
+                                    .nu_count = axes,
+                                    .tau_count = axes,
+                                    .pose_count = axes};
+        for (size_t a = 0; a < axes; a++) {
+            m.nu[a] = r->nu[a][k];
+            m.tau[a] = r->tau[a][k];
+            m.pose[a] = r->pose[a][k];
+        }
+        write_message(&m, m.source_us + llround(1e6 * random_exponential(r->noise, 0.005)), to);
+    }
+}
+
+/* How long a way takes; from rest and back to rest where the robot accelerates. */
+static double time_of(const struct selftest_world *w, double way, double pace, size_t k)
+{
+    const double speed = 1.0 / pace;
+    const double a = MOVES_ACCELERATION[k];
+    return !w->accelerates           ? way * pace
+           : way > speed * speed / a ? way / speed + speed / a
+                                     : 2.0 * sqrt(way / a);
+}
+
+/* A third of the moves turn only, a third drive only, a third do both. */
+static void write_moves(const struct recording *r, FILE *to)
+{
+    const struct selftest_world *w = r->world;
+    const double *truth = selftest_moves_truth;
+    (void)fputs("rotation_rad,displacement_m,lap_s\n", to);
+    for (size_t i = 0; i < MOVES; i++) {
+        const double sort = random_between(r->noise, 0.0, 3.0);
+        const double rotation = random_between(r->noise, 0.1, 3.1);
+        const double displacement = random_between(r->noise, 0.05, 1.2);
+        const double way[] = {sort >= 1.0 ? rotation : 0.0, sort < 2.0 ? displacement : 0.0};
+        const bool other = fabs(w->mixed) > 0.0 && random_between(r->noise, 0.0, 1.0) < 0.5;
+        const double worth =
+            worth_of(w, (double)i / (MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
+        double lap_s = truth[TRAVEL_T0] + MOVES_NOISE_S * draw_normal(r->noise);
+        for (size_t k = 0; k < COUNT(way); k++) {
+            const double spread = fmax(1.0 + w->varies * draw_normal(r->noise), 0.3);
+            const double pace = spread / worth / truth[TRAVEL_INV_W + k];
+            /* What starts from rest has no other start. */
+            const double start_s = w->accelerates ? 0.0 : truth[TRAVEL_TA + k];
+            lap_s += way[k] > 0.0 ? start_s + time_of(w, way[k], pace, k) : 0.0;
+        }
+        if (random_between(r->noise, 0.0, 1.0) < w->late) {
+            lap_s += random_between(r->noise, 0.5, 3.0);
+        }
+        /* Robots turn both ways. */
+        const double column[] = {i % 2 == 0 ? way[0] : -way[0], way[1]};
+        (void)fprintf(to, "%.6g,%.6g,%.6g\n", factor_of(r, 0) * column[w->exchanged ? 1 : 0],
+                      factor_of(r, 1) * column[w->exchanged ? 0 : 1], factor_of(r, 2) * lap_s);
+    }
+}
+
+/* Moves of joints and lines by turns; of every third one the size is small. */
+static void write_arm_moves(const struct recording *r, FILE *to)
+{
+    const struct selftest_world *w = r->world;
+    (void)fputs("rotation_rad,displacement_m,v_radps,a_radps2,v_mps,a_mps2,lap_s\n", to);
+    for (size_t i = 0; i < ARM_MOVES; i++) {
+        const size_t line = i % 2;
+        const double *truth = selftest_arm_truth + line * PROFILE_TERMS;
+        const double v = (line ? 0.25 : 1.05) * random_between(r->noise, 0.8, 1.2);
+        const double a = line ? 1.2 : 1.4;
+        const double full = v * v * truth[PROFILE_SPEED] * truth[PROFILE_SPEED] /
+                            (a * truth[PROFILE_ACCELERATION]);
+        const double size = full * (i % 3 == 0 ? random_between(r->noise, 0.1, 1.0)
+                                               : random_between(r->noise, 1.2, 4.0));
+        const bool other = fabs(w->mixed) > 0.0 && random_between(r->noise, 0.0, 1.0) < 0.5;
+        const double worth =
+            worth_of(w, (double)i / (ARM_MOVES - 1.0)) * (other ? 1.0 + w->mixed : 1.0);
+        const double top = worth * truth[PROFILE_SPEED] * v;
+        const double ramp = worth * worth * truth[PROFILE_ACCELERATION] * a;
+        double lap_s = truth[PROFILE_T0] + ARM_NOISE_S * draw_normal(r->noise) +
+                       profile_duration_s(top / size, ramp / size);
+        if (random_between(r->noise, 0.0, 1.0) < w->late) {
+            lap_s += random_between(r->noise, 0.5, 3.0);
+        }
+        (void)fprintf(to, "%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n",
+                      line ? 0.0 : factor_of(r, 0) * size, line ? factor_of(r, 1) * size : 0.0,
+                      line ? 1.05 : v, 1.4, line ? v : 0.25, 1.2, factor_of(r, 2) * lap_s);
+    }
+}
+
+struct random_source selftest_draws(uint64_t seed, size_t run)
+{
+    return (struct random_source){.state = seed + UINT64_C(0x9E3779B97F4A7C15) *
+                                                      (uint64_t)(1000003 * run)};
+}
+
+static void bend_trial(struct recording *r)
+{
+    const struct model *model = r->row->model;
+    const struct selftest_world *w = r->world;
+    r->trial.samples = w->samples > 0 ? w->samples : r->trial.samples;
+    r->trial.loss_ratio = w->name ? 0.0 : r->trial.loss_ratio;
+    r->trial.theta[0] *= w->quick > 0.0 ? w->quick : 1.0;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        r->trial.effort_min[a] *= w->gentle > 0.0 ? w->gentle : 1.0;
+        r->trial.effort_max[a] *= w->gentle > 0.0 ? w->gentle : 1.0;
+    }
+    for (size_t k = 0; k < COUNT(w->dragged) && w->dragged[k]; k++) {
+        const int i = model_parameter_find(model, w->dragged[k]);
+        r->trial.theta[i < 0 ? 0 : i] *= 1.0 + w->drag;
+    }
+}
+
+static bool move_robot(struct recording *r)
+{
+    const size_t n = r->trial.samples;
+    double *memory = calloc((1 + 3 * r->row->model->axis_count) * n, sizeof *memory);
+    if (!memory) {
+        return false;
+    }
+    r->t_s = memory;
+    for (size_t a = 0; a < r->row->model->axis_count; a++) {
+        r->tau[a] = memory + (1 + 3 * a) * n;
+        r->nu[a] = r->tau[a] + n;
+        r->pose[a] = r->nu[a] + n;
+    }
+    draw_stamps(r);
+    draw_efforts(r);
+    drive_robot(r);
+    return true;
+}
+
+enum status selftest_record(const struct model_row *row, const struct selftest_world *world,
+                            bool journal, struct random_source *draws, char **text,
+                            size_t *bytes, struct err *err)
+{
+    const struct model_row *robot = world && world->robot ? model_row_find(world->robot) : row;
+    struct recording r = {.row = robot,
+                          .trial = robot->trial,
+                          .world = world ? world : &as_model,
+                          .noise = draws};
+    FILE *to = open_memstream(text, bytes);
+    bool fine = to != NULL;
+    if (fine && robot->model) {
+        bend_trial(&r);
+        fine = move_robot(&r);
+    }
+    if (fine && robot->model) {
+        (journal ? write_journal : write_table)(&r, to);
+    } else if (fine && robot->data == MODEL_OF_JOINTS) {
+        selftest_write_joints(r.world, draws, to);
+    } else if (fine && robot->data == MODEL_OF_POSES) {
+        selftest_write_poses(r.world, draws, to);
+    } else if (fine) {
+        (robot->data == MODEL_OF_COMMANDS ? write_arm_moves : write_moves)(&r, to);
+    }
+    free(r.t_s);
+    fine = (!to || fclose(to) == 0) && fine;
+    return fine ? STATUS_OK : err_no_memory(err, "selftest", "no memory");
+}

@@ -1,0 +1,798 @@
+/* What a robot said held against docs/protocol.md, point by point. Each rule stands there word
+ * by word (tests/system/robot_check.py looks). */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/constants.h"
+#include "base/numbers/hash.h"
+#include "service/sim/check/check_parts.h"
+
+static const double LATE_S = 0.5;      /* a halt takes no longer, */
+static const double ON_M = 0.1;        /* and the robot is then no further on than it coasts, */
+static const double ON_RAD = 0.35;     /* nor turned */
+static const double LIKE = 1.6;        /* so far apart, numbers are of one unit */
+static const double AWRY_RATIO = 0.35; /* of a move that was to be made */
+static const double ECHO_S = 0.5;      /* "at once", the way there and back with it */
+static const double CLOCKS_S = 2.0;    /* two stamps of one clock, the ways with them */
+static const double LONG_S = 0.3;      /* to judge a clock's pace by */
+
+struct judge {
+    const struct check_options *o;
+    const struct check_heard *h;
+    struct check_findings *out;
+    double pace; /* of the clock in replies, per s; NaN: not known */
+};
+
+__attribute__((format(printf, 5, 6))) static void
+add_finding(struct judge *j, enum check_state state, const char *what, const char *rule,
+            const char *format, ...)
+{
+    va_list arguments;
+    if (j->out->count == CHECK_FINDINGS) {
+        return;
+    }
+    struct check_finding *f = &j->out->finding[j->out->count++];
+    f->state = state;
+    f->what = what;
+    f->rule = rule;
+    f->document = "docs/protocol.md";
+    f->term[0] = '\0';
+    va_start(arguments, format);
+    (void)vsnprintf(f->detail, sizeof f->detail, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- units --------------------------------------------------------------------------------
+ */
+
+struct unit {
+    double factor;
+    const char *name;
+};
+
+static const struct unit time_units[] = {{1.0, "s"}, {1e3, "ms"}, {1e6, "us"}, {1e9, "ns"}};
+static const struct unit way_units[] = {{1.0, "m"}, {100.0, "cm"}, {1000.0, "mm"}};
+static const struct unit angle_units[] = {{1.0, "rad"}, {180.0 / PI, "degrees"}};
+
+/* The unit in which a number is so many times what it should be; NULL: none of these. */
+static const struct unit *find_unit(const struct unit *units, size_t count, double ratio)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ratio > units[i].factor / LIKE && ratio < units[i].factor * LIKE) {
+            return &units[i];
+        }
+    }
+    return NULL;
+}
+
+static const char rule_units[] =
+    "Units are SI and radians, angles counter-clockwise; the unit is the last part of a name.";
+static const char rule_go[] = "turn by `rotation_rad` (counter-clockwise > 0), *then* drive "
+                              "`displacement_m` straight on (forwards > 0)";
+static const char rule_echo[] = "a robot that can answers at once";
+static const char rule_clock[] = "Keep to one clock in all that a robot says, in seconds";
+
+/* ---- presence -----------------------------------------------------------------------------
+ */
+
+static void judge_presence(struct judge *j)
+{
+    static const char rule[] = "Publish it retained when you connect, and leave "
+                               "`{\"state\":\"offline\"}` as last will.";
+    static const char boot_rule[] = "A new `boot` mark means that the robot started anew";
+    const struct check_heard *h = j->h;
+    const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
+    if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
+        add_finding(j, CHECK_MISSING, "connection", rule, "the %s robot tells of none",
+                    side_name(j->o->side));
+    } else if (h->has_connection && !h->connection.online) {
+        add_finding(j, CHECK_WRONG, "connection", rule, "it says that it is offline");
+    } else if (h->has_connection && !h->connection_retained && j->o->retains) {
+        add_finding(j, CHECK_WRONG, "connection", rule,
+                    "online, but not retained: who comes later does not hear of it");
+    } else if (h->has_connection) {
+        add_finding(j, CHECK_RIGHT, "connection", rule, "online%s",
+                    h->connection_retained ? ", retained" : "");
+    }
+    if (!boot[0]) {
+        add_finding(j, CHECK_MISSING, "boot", boot_rule,
+                    "no mark in connection or telemetry: that it started anew is not seen");
+    } else if (h->boot[0] && h->connection.boot[0] &&
+               strcmp(h->boot, h->connection.boot) != 0) {
+        add_finding(j, CHECK_WRONG, "boot", boot_rule,
+                    "\"%s\" in its connection, \"%s\" in telemetry", h->connection.boot,
+                    h->boot);
+    } else {
+        add_finding(j, CHECK_RIGHT, "boot", boot_rule, "\"%s\"", boot);
+    }
+}
+
+static void judge_messages(struct judge *j)
+{
+    static const char rule[] = "Retain connections and machines alone";
+    static const char form_rule[] = "a wrong type, `NaN` or an infinite number make a message "
+                                    "*malformed*";
+    static const char *const retained[CHECK_WORD_COUNT] = {
+        "reply.retained", "telemetry.retained", "echo.retained", "parameters.retained", ""};
+    for (size_t k = 0; k < CHECK_WORD_COUNT; k++) {
+        if (j->h->retained[k] > 0) {
+            add_finding(j, CHECK_WRONG, retained[k], rule,
+                        "the broker hands out an old %s to whoever connects",
+                        names_text(&check_word_names, k));
+        }
+        if (j->h->malformed[k] > 0) {
+            add_finding(j, CHECK_WRONG, "malformed", form_rule, "%s (%zu times)",
+                        j->h->fault[k], j->h->malformed[k]);
+        }
+    }
+}
+
+/* ---- one reply for each command -----------------------------------------------------------
+ */
+
+static bool is_heard(const struct judge *j, enum check_talk talk)
+{
+    return j->h->asked[talk].count > 0;
+}
+
+static const struct event_reply *reply_to(const struct judge *j, enum check_talk talk)
+{
+    return &j->h->asked[talk].replies[0].reply;
+}
+
+static const char *status_of(const struct judge *j, enum check_talk talk)
+{
+    return names_text(&reply_status_names, reply_to(j, talk)->status);
+}
+
+static void judge_counts(struct judge *j)
+{
+    static const char rule[] =
+        "Every command gets exactly one reply from each robot that it was sent to:";
+    size_t fine = 0;
+    size_t asked = 0;
+    for (size_t i = 0; i < TALK_COUNT; i++) {
+        const struct check_asked *a = &j->h->asked[i];
+        asked += a->sent_us != LAB_TIME_NONE;
+        fine += a->sent_us != LAB_TIME_NONE && a->count == 1;
+        if (a->sent_us != LAB_TIME_NONE && a->count == 0) {
+            add_finding(j, CHECK_WRONG, "reply", rule, "none to \"%s\" within %g s",
+                        names_text(&check_talk_names, i), j->o->timeout_s);
+        } else if (a->count > 1) {
+            add_finding(j, CHECK_WRONG, "reply.twice", rule, "%zu to \"%s\": %s, then %s",
+                        a->count, names_text(&check_talk_names, i),
+                        names_text(&reply_status_names, a->replies[0].reply.status),
+                        names_text(&reply_status_names, a->replies[1].reply.status));
+        }
+    }
+    if (fine == asked) {
+        add_finding(j, CHECK_RIGHT, "reply", rule, "one to each of %zu commands", asked);
+    }
+}
+
+static void judge_ids(struct judge *j)
+{
+    static const char rule[] = "give commands and replies ids.";
+    static const char qos_rule[] = "Publish replies and connections with QoS 1";
+    size_t without = 0;
+    size_t lossy = 0;
+    size_t all = 0;
+    for (size_t i = 0; i < TALK_COUNT; i++) {
+        for (size_t k = 0; k < j->h->asked[i].count && k < CHECK_REPLIES; k++) {
+            without += !j->h->asked[i].replies[k].reply.id[0];
+            lossy += j->h->asked[i].replies[k].qos == 0;
+            all++;
+        }
+    }
+    if (j->h->strangers > 0) {
+        add_finding(j, CHECK_WRONG, "reply.id", rule,
+                    "%zu replies to \"%s\" and the like, which is no command of this check",
+                    j->h->strangers, j->h->stranger);
+    } else if (without > 0) {
+        add_finding(j, CHECK_MISSING, "reply.id", rule,
+                    "%zu of %zu replies have none: they are taken for the oldest command's",
+                    without, all);
+    } else if (all > 0) {
+        add_finding(j, CHECK_RIGHT, "reply.id", rule, "that of its command");
+    }
+    if (lossy > 0) {
+        add_finding(j, CHECK_MISSING, "reply.qos", qos_rule,
+                    "%zu of %zu replies came with QoS 0: one that is lost is a timeout", lossy,
+                    all);
+    } else if (all > 0) {
+        add_finding(j, CHECK_RIGHT, "reply.qos", qos_rule, "1");
+    }
+}
+
+/* ---- clocks -------------------------------------------------------------------------------
+ */
+
+struct stamps { /* of one kind of messages: the first and the last */
+    size_t count, without;
+    int64_t source_us[2], at_us[2];
+};
+
+static void add_stamp(struct stamps *s, int64_t source_us, int64_t at_us)
+{
+    if (source_us == LAB_TIME_NONE) {
+        s->without++;
+        return;
+    }
+    if (s->count++ == 0) {
+        s->source_us[0] = source_us;
+        s->at_us[0] = at_us;
+    }
+    s->source_us[1] = source_us;
+    s->at_us[1] = at_us;
+}
+
+/* Its seconds per second; NaN, after what is to be said, when they are none. */
+static double judge_pace(struct judge *j, const char *what, const struct stamps *s)
+{
+    static const char sim_rule[] = "`sim_t`, when a simulator tells it, is its simulated time";
+    const double own_s = lab_s(s->source_us[1] - s->source_us[0]);
+    const double ours_s = lab_s(s->at_us[1] - s->at_us[0]);
+    if (s->count < 2 || ours_s < LONG_S) {
+        return nan("");
+    }
+    const struct unit *unit = find_unit(time_units, COUNT(time_units), own_s / ours_s);
+    if (unit && unit->factor > 1.0) {
+        add_finding(j, CHECK_WRONG, what, rule_clock,
+                    "%g in %.3g s: are these %s? seconds were expected", own_s, ours_s,
+                    unit->name);
+        return nan("");
+    }
+    if (!unit) {
+        add_finding(j, CHECK_WRONG, what, sim_rule, "the clock went on by %g s in %.3g s",
+                    own_s, ours_s);
+        return nan("");
+    }
+    return own_s / ours_s;
+}
+
+static struct stamps stamps_of_replies(const struct judge *j)
+{
+    struct stamps s = {0};
+    for (size_t i = 0; i < TALK_COUNT; i++) {
+        /* What is not done has no time of its own with some. */
+        if (is_heard(j, (enum check_talk)i) &&
+            (!j->o->foreign || reply_to(j, (enum check_talk)i)->status == REPLY_DONE)) {
+            add_stamp(&s, reply_to(j, (enum check_talk)i)->source_us,
+                      j->h->asked[i].replies[0].at_us);
+        }
+    }
+    return s;
+}
+
+/* Both stamps of a move, and what it took. */
+static void judge_motion(struct judge *j)
+{
+    static const char rule[] = "`t_start` when it took the command up, both on its own clock";
+    const struct check_asked *a = &j->h->asked[TALK_GO];
+    const struct event_reply *r = &a->replies[0].reply;
+    if (a->count == 0 || r->source_us == LAB_TIME_NONE) {
+        return;
+    }
+    if (r->source_start_us == LAB_TIME_NONE) {
+        add_finding(j, CHECK_MISSING, "reply.t_start", rule,
+                    "without it the lap counts, the network's way with it");
+        return;
+    }
+    const double motion_s = lab_s(r->source_us - r->source_start_us);
+    const double lap_s = lab_s(a->replies[0].at_us - a->sent_us);
+    if (isnan(j->pace)) {
+        return; /* in a unit of its own, or not known */
+    }
+    if (motion_s < 0.0 || motion_s > lap_s * 1.05 + 0.05) {
+        add_finding(j, CHECK_WRONG, "reply.t_start", rule,
+                    "t - t_start is %.3f s, and the reply came after %.3f s", motion_s, lap_s);
+    } else {
+        add_finding(j, CHECK_RIGHT, "reply.t_start", rule,
+                    "the move took %.3f s of %.3f s until the reply", motion_s, lap_s);
+    }
+}
+
+static void judge_stamps(struct judge *j)
+{
+    static const char rule[] = "`t` is when the robot finished";
+    const struct stamps s = stamps_of_replies(j);
+    if (s.count + s.without == 0) {
+        return;
+    }
+    if (s.without > 0) {
+        add_finding(j, CHECK_MISSING, "reply.t", rule,
+                    "%zu of %zu replies have none: laps bear the network's delays", s.without,
+                    s.count + s.without);
+        j->pace = nan("");
+    } else {
+        j->pace = judge_pace(j, "reply.t", &s);
+    }
+    if (!isnan(j->pace)) {
+        const bool unix_epoch = llabs(s.source_us[1] - s.at_us[1]) < INT64_C(86400000000);
+        add_finding(j, CHECK_RIGHT, "reply.t", rule, "in seconds, %s",
+                    unix_epoch ? "since the Unix epoch" : "from an origin of its own");
+    }
+    judge_motion(j);
+}
+
+/* Stamps of one kind of message beside those of the replies. */
+static void judge_same_clock(struct judge *j, const char *what, const struct stamps *s)
+{
+    const struct stamps replies = stamps_of_replies(j);
+    const double apart_s =
+        lab_s((s->source_us[1] - s->at_us[1]) - (replies.source_us[1] - replies.at_us[1]));
+    if (s->count > 0 && replies.count > 0 && !isnan(j->pace) && fabs(apart_s) > CLOCKS_S) {
+        add_finding(j, CHECK_WRONG, what, rule_clock,
+                    "another clock than that of the replies, %g s apart", apart_s);
+    }
+}
+
+/* One answer to a probe; whole: its stamps are in seconds. */
+static void judge_echo(struct judge *j, const struct check_probe *p, bool whole)
+{
+    const double stay_s = lab_s(p->echo.source_us - p->echo.source_received_us);
+    const double round_s = lab_s(p->at_us - p->sent_us);
+    if (p->count > 1) {
+        add_finding(j, CHECK_WRONG, "echo", rule_echo, "%zu answers to one probe", p->count);
+    } else if (round_s > ECHO_S) {
+        add_finding(j, CHECK_WRONG, "echo", rule_echo, "after %.3f s", round_s);
+    } else if (whole && (stay_s < 0.0 || stay_s > round_s * 1.05 + 0.001)) {
+        add_finding(j, CHECK_WRONG, "echo", rule_echo,
+                    "t - t_received is %g s of %.3f s there and back", stay_s, round_s);
+    }
+}
+
+static void judge_echoes(struct judge *j)
+{
+    const struct check_probe *last = NULL;
+    const size_t before = j->out->count;
+    struct stamps s = {0};
+    for (size_t i = 0; i < CHECK_PROBES; i++) {
+        const struct check_probe *p = &j->h->probes[i];
+        if (p->count > 0) {
+            add_stamp(&s, p->echo.source_us, p->at_us);
+            last = p;
+        }
+    }
+    if (!last && j->h->malformed[WORD_ECHO] == 0) {
+        add_finding(j, CHECK_MISSING, "echo", rule_echo,
+                    "no answer to a probe: its clock is known by its stamps alone");
+    }
+    if (!last) {
+        return;
+    }
+    const bool whole = !isnan(judge_pace(j, "echo.t", &s));
+    if (whole) {
+        judge_same_clock(j, "echo.t", &s);
+    }
+    for (size_t i = 0; i < CHECK_PROBES; i++) {
+        if (j->h->probes[i].count > 0) {
+            judge_echo(j, &j->h->probes[i], whole);
+        }
+    }
+    if (j->out->count == before) {
+        add_finding(j, CHECK_RIGHT, "echo", rule_echo, "after %.1f ms",
+                    1e3 * lab_s(last->at_us - last->sent_us));
+    }
+}
+
+/* ---- where it went ------------------------------------------------------------------------
+ */
+
+struct place {
+    double x, y, psi;
+};
+
+static bool find_value(const struct event_reply *r, const char *name, double *value)
+{
+    for (size_t i = 0; i < r->value_count; i++) {
+        if (r->values[i].kind == VALUE_NUMBER && strcmp(r->values[i].name, name) == 0) {
+            *value = r->values[i].number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_place(const struct judge *j, enum check_talk talk, struct place *p)
+{
+    return is_heard(j, talk) && find_value(reply_to(j, talk), "x_m", &p->x) &&
+           find_value(reply_to(j, talk), "y_m", &p->y) &&
+           find_value(reply_to(j, talk), "psi_rad", &p->psi);
+}
+
+/* The unit of a turn by a_rad that reads as `turned`, per rad; 0 after what is to be said. */
+static double judge_turn(struct judge *j, const char *what, double turned, double a_rad)
+{
+    for (size_t i = 0; i < COUNT(angle_units); i++) {
+        const double one = angle_units[i].factor;
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            const double off = remainder(turned - sign * a_rad * one, 2.0 * PI * one);
+            if (fabs(off) > AWRY_RATIO * a_rad * one || fabs(turned) > 4.1 * PI * one) {
+                continue;
+            }
+            if (i > 0) {
+                add_finding(j, CHECK_WRONG, what, rule_units,
+                            "%g for a turn by %g rad: are these %s?", turned, a_rad,
+                            angle_units[i].name);
+            } else if (sign < 0) {
+                add_finding(j, CHECK_WRONG, what, rule_units,
+                            "%g for a turn by %g rad: is clockwise counted as positive?",
+                            turned, a_rad);
+            }
+            return sign * one;
+        }
+    }
+    add_finding(j, CHECK_WRONG, what, rule_go, "it turned by %.3g where %.3g rad were asked%s",
+                turned, a_rad,
+                find_unit(&angle_units[1], 1, a_rad / turned)
+                    ? ": are radians taken for degrees?"
+                    : "");
+    return 0.0;
+}
+
+static void judge_way(struct judge *j, const char *what, const struct place *from,
+                      const struct place *to, double unit_rad)
+{
+    const double asked_m = j->o->displacement_m;
+    const double dx = to->x - from->x;
+    const double dy = to->y - from->y;
+    const double way = hypot(dx, dy);
+    const struct unit *unit = find_unit(way_units, COUNT(way_units), way / asked_m);
+    const struct unit *small = find_unit(&way_units[1], COUNT(way_units) - 1, asked_m / way);
+    if (!unit) {
+        add_finding(j, CHECK_WRONG, what, rule_go,
+                    "it came %.3g m far where %.3g m were asked%s%s", way, asked_m,
+                    small ? ": are metres taken for " : "", small ? small->name : "");
+    } else if (unit->factor > 1.0) {
+        add_finding(j, CHECK_WRONG, what, rule_units, "%g for %g m: are these %s?", way,
+                    asked_m, unit->name);
+    } else if (unit_rad > 0.0 || unit_rad < 0.0) {
+        const double psi = to->psi / unit_rad;
+        const double along = (dx * cos(psi) + dy * sin(psi)) / way;
+        if (along < 0.8) {
+            add_finding(j, CHECK_WRONG, what, rule_go,
+                        "it went %.0f degrees off its heading psi", acos(along) * 180.0 / PI);
+        }
+    }
+}
+
+/* A move as two places tell it. */
+static void judge_places(struct judge *j, const char *what, const struct place *from,
+                         const struct place *to)
+{
+    const size_t before = j->out->count;
+    const double turned = to->psi - from->psi;
+    if (!(hypot(to->x - from->x, to->y - from->y) > 0.0) && !(fabs(turned) > 0.0)) {
+        add_finding(j, CHECK_WRONG, what, rule_go, "the place did not change over the move");
+        return;
+    }
+    const double unit_rad = judge_turn(j, what, turned, j->o->rotation_rad);
+    judge_way(j, what, from, to, unit_rad);
+    if (j->out->count == before) {
+        add_finding(j, CHECK_RIGHT, what, rule_go, "turned by %.3f rad, went %.3f m",
+                    remainder(turned, 2.0 * PI), hypot(to->x - from->x, to->y - from->y));
+    }
+}
+
+static void judge_move(struct judge *j)
+{
+    static const char rule[] = "`done` at its end, with where it is in `values`";
+    struct place from;
+    struct place to;
+    if (!is_heard(j, TALK_GO)) {
+        return;
+    }
+    const enum reply_status status = reply_to(j, TALK_GO)->status;
+    if ((status == REPLY_ERROR || status == REPLY_IGNORED) &&
+        reply_to(j, TALK_WHERE)->status == status) {
+        add_finding(j, CHECK_MISSING, "go", rule, "it does not go: every `go` gets `%s`",
+                    status_of(j, TALK_GO));
+    } else if (status != REPLY_DONE) {
+        add_finding(j, CHECK_WRONG, "go", rule, "a move was answered `%s`",
+                    status_of(j, TALK_GO));
+    } else if (!find_place(j, TALK_GO, &to) || !find_place(j, TALK_WHERE, &from)) {
+        add_finding(j, CHECK_MISSING, "values", rule,
+                    "x_m, y_m and psi_rad are not among the %zu values: replies are compared "
+                    "by status alone",
+                    reply_to(j, TALK_GO)->value_count);
+    } else {
+        judge_places(j, "values", &from, &to);
+    }
+}
+
+/* ---- while it is busy ---------------------------------------------------------------------
+ */
+
+static void judge_second(struct judge *j)
+{
+    static const char rule[] = "not begun: it came when the robot could not take it";
+    const struct check_asked *a = &j->h->asked[TALK_SECOND];
+    const struct check_asked *first = &j->h->asked[TALK_LONG];
+    if (a->count == 0 || first->count == 0) {
+        return;
+    }
+    if (first->replies[0].at_us < a->sent_us) {
+        add_finding(j, CHECK_UNTRIED, "busy", rule,
+                    "the move before was over: ask for a longer one (--go)");
+    } else if (reply_to(j, TALK_SECOND)->status == REPLY_IGNORED) {
+        add_finding(j, CHECK_RIGHT, "busy", rule, "a second go is `ignored`");
+    } else if (a->replies[0].at_us < first->replies[0].at_us) {
+        add_finding(j, CHECK_WRONG, "busy", rule,
+                    "a second go was answered `%s` before the first, which was at work",
+                    status_of(j, TALK_SECOND));
+    } else {
+        add_finding(j, CHECK_RIGHT, "busy", rule,
+                    "a second go waits for the first, and was `%s`", status_of(j, TALK_SECOND));
+    }
+}
+
+/* Is it where it said that it was when it was halted? */
+static void judge_standstill(struct judge *j)
+{
+    static const char rule[] = "stop at once whatever it does";
+    struct place halted;
+    struct place after;
+    if (find_place(j, TALK_LONG, &halted) && find_place(j, TALK_AFTER, &after) &&
+        reply_to(j, TALK_LONG)->status == REPLY_HALTED) {
+        const double way_m = hypot(after.x - halted.x, after.y - halted.y);
+        const double turn_rad = fabs(remainder(after.psi - halted.psi, 2.0 * PI));
+        if (way_m > ON_M || turn_rad > ON_RAD) {
+            add_finding(j, CHECK_WRONG, "halt.stop", rule,
+                        "half a second after `halted` it stood %.3g m and %.3g rad further on",
+                        way_m, turn_rad);
+        }
+    }
+}
+
+static void judge_halt(struct judge *j)
+{
+    static const char rule[] = "stop at once whatever it does";
+    static const char order_rule[] =
+        "the halted command gets `halted`, then `halt` itself `done`";
+    const struct check_asked *move = &j->h->asked[TALK_LONG];
+    const struct check_asked *halt = &j->h->asked[TALK_HALT];
+    const size_t before = j->out->count;
+    if (move->count == 0 || halt->count == 0) {
+        return;
+    }
+    const double late_s = lab_s(move->replies[0].at_us - halt->sent_us);
+    const double own_s = lab_s(halt->replies[0].at_us - halt->sent_us);
+    if (late_s < 0.0) {
+        add_finding(j, CHECK_UNTRIED, "halt", rule,
+                    "the move was over before: ask for a longer one (--go)");
+        return;
+    }
+    if (late_s > LATE_S || own_s > LATE_S) {
+        add_finding(j, CHECK_WRONG, "halt.late", rule, "the move ended %.2f s after the halt",
+                    late_s > own_s ? late_s : own_s);
+    }
+    if (reply_to(j, TALK_LONG)->status != REPLY_HALTED) {
+        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halted move was answered `%s`",
+                    status_of(j, TALK_LONG));
+    } else if (reply_to(j, TALK_HALT)->status != REPLY_DONE) {
+        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halt was answered `%s`",
+                    status_of(j, TALK_HALT));
+    } else if (halt->replies[0].at_us < move->replies[0].at_us) {
+        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halt was answered first");
+    }
+    judge_standstill(j);
+    if (j->out->count == before) {
+        add_finding(j, CHECK_RIGHT, "halt", order_rule, "after %.0f ms", 1e3 * own_s);
+    }
+}
+
+static void judge_rest(struct judge *j)
+{
+    static const char rule[] = "`ignored` or `done` with nothing to halt";
+    static const char word_rule[] = "what your robots mean by it";
+    if (is_heard(j, TALK_IDLE)) {
+        const enum reply_status status = reply_to(j, TALK_IDLE)->status;
+        const bool fine = status == REPLY_IGNORED || status == REPLY_DONE ||
+                          (status == REPLY_ERROR && j->o->idle_fails);
+        add_finding(j, fine ? CHECK_RIGHT : CHECK_WRONG, "halt.idle", rule, "`%s`",
+                    status_of(j, TALK_IDLE));
+    }
+    if (is_heard(j, TALK_WORD)) {
+        add_finding(j, CHECK_RIGHT, "word", word_rule, "an unknown word gets `%s`",
+                    status_of(j, TALK_WORD));
+    }
+}
+
+/* ---- telemetry ----------------------------------------------------------------------------
+ */
+
+static struct place place_of(const struct check_sample *s)
+{
+    return (struct place){s->pose[0], s->pose[1], s->pose[2]};
+}
+
+/* The last sample that came before t_us, else the first one after it; NULL: none. */
+static const struct check_sample *sample_at(const struct check_heard *h, int64_t t_us)
+{
+    const struct check_sample *found = NULL;
+    for (size_t i = 0; i < h->sample_count; i++) {
+        if (!found || h->samples[i].at_us <= t_us) {
+            found = &h->samples[i];
+        }
+    }
+    return found;
+}
+
+/* Velocities summed up over the move: only another unit's are told, for samples are few. timed:
+ * by their own stamps, which the network does not delay. */
+static void judge_speeds(struct judge *j, bool timed)
+{
+    static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
+    const struct check_asked *a = &j->h->asked[TALK_GO];
+    double way = 0.0;
+    double turn = 0.0;
+    size_t count = 0;
+    for (size_t i = 1; a->count > 0 && i < j->h->sample_count; i++) {
+        const struct check_sample *s = &j->h->samples[i];
+        if (s->at_us > a->sent_us && s->at_us <= a->replies[0].at_us && s->nu_count >= 2) {
+            const struct check_sample *before = &j->h->samples[i - 1];
+            const double dt_s = timed ? lab_s(s->source_us - before->source_us)
+                                      : lab_s(s->at_us - before->at_us);
+            way += dt_s * s->nu[0];
+            turn += dt_s * s->nu[s->nu_count < 3 ? 1 : 2];
+            count++;
+        }
+    }
+    if (count < 5) {
+        return;
+    }
+    const struct unit *unit =
+        find_unit(way_units, COUNT(way_units), way / j->o->displacement_m);
+    const struct unit *angle =
+        find_unit(angle_units, COUNT(angle_units), turn / j->o->rotation_rad);
+    if (unit && unit->factor > 1.0) {
+        add_finding(j, CHECK_WRONG, "telemetry.nu", rule_units,
+                    "summed up, %g for %g m: are these %s/s?", way, j->o->displacement_m,
+                    unit->name);
+    } else if (angle && angle->factor > 1.0) {
+        add_finding(j, CHECK_WRONG, "telemetry.nu", rule_units,
+                    "summed up, %g for %g rad: are these %s/s?", turn, j->o->rotation_rad,
+                    angle->name);
+    } else if (unit && angle) {
+        add_finding(j, CHECK_RIGHT, "telemetry.nu", rule, "summed up, %.3f m and %.3f rad", way,
+                    turn);
+    }
+}
+
+static void judge_counting(struct judge *j)
+{
+    static const char rule[] = "`seq` counts up by one: gaps are counted (`seq_missing`).";
+    size_t without = 0;
+    size_t odd = 0;
+    for (size_t i = 0; i < j->h->sample_count; i++) {
+        without += j->h->samples[i].seq < 0;
+        odd += i > 0 && j->h->samples[i].seq >= 0 &&
+               j->h->samples[i].seq <= j->h->samples[i - 1].seq;
+    }
+    if (without > 0) {
+        add_finding(j, CHECK_MISSING, "telemetry.seq", rule,
+                    "%zu samples have none: what is lost is not seen", without);
+    } else if (odd > 0) {
+        add_finding(j, CHECK_WRONG, "telemetry.seq", rule, "%zu times it did not count up",
+                    odd);
+    } else {
+        add_finding(j, CHECK_RIGHT, "telemetry.seq", rule, "counts up");
+    }
+}
+
+static void judge_telemetry(struct judge *j)
+{
+    static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
+    static const char stamp_rule[] = "Stamp a sample with *its own* time";
+    const struct check_heard *h = j->h;
+    const struct check_asked *a = &h->asked[TALK_GO];
+    struct stamps s = {0};
+    for (size_t i = 0; i < h->sample_count; i++) {
+        add_stamp(&s, h->samples[i].source_us, h->samples[i].at_us);
+    }
+    if (h->sample_count == 0) {
+        if (h->malformed[WORD_TELEMETRY] == 0) {
+            add_finding(j, CHECK_MISSING, "telemetry", rule,
+                        "none: its dynamics cannot be identified, nor a twin follow it");
+        }
+        return;
+    }
+    judge_counting(j);
+    const bool timed = s.without == 0 && !isnan(judge_pace(j, "telemetry.t", &s));
+    if (s.without > 0) {
+        add_finding(j, CHECK_MISSING, "telemetry.t", stamp_rule, "%zu samples have none",
+                    s.without);
+    } else if (timed) {
+        judge_same_clock(j, "telemetry.t", &s);
+    }
+    if (a->count > 0 && reply_to(j, TALK_GO)->status == REPLY_DONE) {
+        const struct check_sample *from = sample_at(h, a->sent_us);
+        const struct check_sample *to = sample_at(h, a->replies[0].at_us);
+        if (from < to && from->pose_count == 3 && to->pose_count == 3) {
+            const struct place begin = place_of(from);
+            const struct place end = place_of(to);
+            judge_places(j, "telemetry.pose", &begin, &end);
+        }
+        judge_speeds(j, timed);
+    }
+}
+
+/* ---- parameters ---------------------------------------------------------------------------
+ */
+
+static bool is_applied(const struct event_ack *a, const char *name)
+{
+    for (size_t i = 0; i < a->applied && i < EVENT_APPLIED_MAX; i++) {
+        if (a->applied_hash[i] == hash_text(name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_parameters(struct judge *j)
+{
+    static const char rule[] = "It answers what it applied, and what it refused and why:";
+    static const char own_rule[] =
+        "What is not in `values` the simulator keeps. Version 0 without values: its own "
+        "parameters.";
+    static const char form_rule[] =
+        "one that knows only `values` says nothing or `\"absolute\"`";
+    const struct event_ack *a = &j->h->set.ack;
+    const bool told = a->form < PARAMETERS_FORM_COUNT;
+    if (j->o->side != SIDE_VIRTUAL || j->h->malformed[WORD_ACK] > 0) {
+        return;
+    }
+    if (j->h->set.count == 0) {
+        add_finding(j, CHECK_MISSING, "parameters", rule,
+                    "no answer to version %d: nothing of it counts as the simulator's",
+                    CHECK_SET_VERSION);
+        return;
+    }
+    if (is_applied(a, CHECK_NO_PARAMETER)) {
+        add_finding(j, CHECK_WRONG, "parameters", rule,
+                    "it says that it applied " CHECK_NO_PARAMETER);
+    } else if (a->applied + a->refused < CHECK_SET_NAMES) {
+        add_finding(j, CHECK_WRONG, "parameters", rule,
+                    "of %d names %u are applied and %u refused: the others?", CHECK_SET_NAMES,
+                    a->applied, a->refused);
+    } else if (a->applied == 0) {
+        add_finding(j, CHECK_MISSING, "parameters", rule, "it applies none (%s)", a->reason);
+    } else {
+        add_finding(j, CHECK_RIGHT, "parameters", rule, "%u applied, %u refused (%s)",
+                    a->applied, a->refused, a->reason);
+    }
+    add_finding(j, told ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", form_rule, "%s",
+                told ? names_text(&parameter_form_names, (size_t)a->form)
+                     : "it does not say; absolute is taken for granted");
+    if (j->h->restored.count == 0) {
+        add_finding(j, CHECK_WRONG, "parameters.own", own_rule,
+                    "no answer to what was in force before (version 0: its own)");
+    } else {
+        add_finding(j, CHECK_RIGHT, "parameters.own", own_rule, "version %lld is back",
+                    (long long)j->h->restored.ack.version);
+    }
+}
+
+void check_judge(const struct check_options *o, const struct check_heard *h,
+                 struct check_findings *out)
+{
+    struct judge j = {.o = o, .h = h, .out = out, .pace = nan("")};
+    out->count = 0;
+    judge_presence(&j);
+    judge_messages(&j);
+    judge_counts(&j);
+    judge_ids(&j);
+    judge_stamps(&j);
+    judge_echoes(&j);
+    judge_move(&j);
+    judge_second(&j);
+    judge_halt(&j);
+    judge_rest(&j);
+    judge_telemetry(&j);
+    judge_parameters(&j);
+}

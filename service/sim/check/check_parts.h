@@ -1,0 +1,121 @@
+/* service/sim/check/check_parts.h - what the files of the check share: what was asked, what was
+ * heard, what was found. */
+#ifndef SERVICE_SIM_CHECK_CHECK_PARTS_H
+#define SERVICE_SIM_CHECK_CHECK_PARTS_H
+
+#include "base/text/names.h"
+#include "logger/message/message.h"
+#include "service/sim/check/check.h"
+
+enum {
+    CHECK_REPLIES = 4, /* kept of those to one command */
+    CHECK_SAMPLES = 8192,
+    CHECK_FINDINGS = 48,
+    CHECK_DETAIL = 200,
+    CHECK_TERM = 80,
+    CHECK_PROBES = 2,
+    CHECK_SET_VERSION = 1000000, /* of the parameter set that is tried */
+    CHECK_SET_NAMES = 6          /* of which the last does not exist: */
+};
+#define CHECK_NO_PARAMETER "no_such_parameter"
+
+/* The commands, in the order in which they are sent. */
+/* clang-format off */
+#define CHECK_TALKS(X)                                                                         \
+    X(TALK_WHERE, "where it is")                                                               \
+    X(TALK_GO, "a move")                                                                       \
+    X(TALK_LONG, "a move to be halted")                                                        \
+    X(TALK_SECOND, "a go while it moves")                                                      \
+    X(TALK_HALT, "halt")                                                                       \
+    X(TALK_AFTER, "where it is after it")                                                      \
+    X(TALK_IDLE, "halt at rest")                                                               \
+    X(TALK_WORD, "a word that it does not know")
+/* clang-format on */
+enum check_talk { CHECK_TALKS(NAMES_VALUE) TALK_COUNT };
+extern const struct names check_talk_names;
+
+struct check_reply {
+    int64_t at_us;
+    int qos;
+    struct event_reply reply;
+};
+
+struct check_asked {
+    char id[EVENT_ID_MAX];
+    int64_t sent_us; /* LAB_TIME_NONE: it was not */
+    size_t count;    /* replies */
+    struct check_reply replies[CHECK_REPLIES];
+};
+
+struct check_sample {
+    int64_t at_us, source_us, seq;
+    size_t nu_count, pose_count;
+    double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+};
+
+struct check_probe {
+    int64_t sent_us, at_us; /* LAB_TIME_NONE: not, not answered */
+    size_t count;
+    struct event_echo echo;
+};
+
+struct check_ack {
+    size_t count;
+    struct event_ack ack;
+};
+
+/* What a robot says, by its topics. */
+/* clang-format off */
+#define CHECK_WORDS(X)                                                                         \
+    X(WORD_REPLY, "reply")                                                                     \
+    X(WORD_TELEMETRY, "telemetry")                                                             \
+    X(WORD_ECHO, "echo")                                                                       \
+    X(WORD_ACK, "parameters/ack")                                                              \
+    X(WORD_CONNECTION, "connection")
+/* clang-format on */
+enum check_word { CHECK_WORDS(NAMES_VALUE) CHECK_WORD_COUNT };
+extern const struct names check_word_names;
+
+struct check_heard {
+    struct check_asked asked[TALK_COUNT];
+    size_t strangers; /* replies to what nobody asked */
+    char stranger[EVENT_ID_MAX];
+    struct check_probe probes[CHECK_PROBES];
+    struct check_ack set, restored; /* of CHECK_SET_VERSION, and of what came after it */
+    bool has_connection, connection_retained;
+    struct event_connection connection;
+    char boot[EVENT_BOOT_MAX]; /* of telemetry */
+    size_t malformed[CHECK_WORD_COUNT], retained[CHECK_WORD_COUNT], loud[CHECK_WORD_COUNT];
+    char fault[CHECK_WORD_COUNT][CHECK_DETAIL]; /* the first one's */
+    size_t sample_count, samples_lost;
+    struct check_sample samples[CHECK_SAMPLES];
+};
+
+enum check_state { CHECK_RIGHT, CHECK_MISSING, CHECK_WRONG, CHECK_UNTRIED, CHECK_STATE_COUNT };
+extern const struct names check_state_names;
+
+struct check_finding {
+    enum check_state state;
+    const char *what; /* "reply.id" */
+    const char *rule; /* words of `document` */
+    const char *document;
+    char term[CHECK_TERM]; /* what it is in the robot's own protocol; "": nothing else */
+    char detail[CHECK_DETAIL];
+};
+
+struct check_findings {
+    size_t count;
+    struct check_finding finding[CHECK_FINDINGS];
+};
+
+/* What was heard held against the protocol. Pure. */
+void check_judge(const struct check_options *o, const struct check_heard *h,
+                 struct check_findings *out);
+
+/* In the words of the robot's codec, without what there is not in it. */
+void check_translate(const struct codec_pair *foreign, struct check_findings *findings);
+
+/* Does this codec have such a thing? One that is not foreign has all. */
+bool check_has(const struct codec_pair *foreign, const char *what);
+
+#endif

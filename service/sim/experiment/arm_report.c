@@ -1,0 +1,293 @@
+/* A struct arm_study in words, numbers and pictures. */
+#include <math.h>
+#include <string.h>
+
+#include "base/numbers/lab_time.h"
+#include "service/sim/experiment/arm_study.h"
+
+/* What an error is told by, in mm and mrad. */
+enum { FIGURES = 4 };
+static const char *const figure_names[FIGURES] = {"tool_rms_mm", "tool_max_mm",
+                                                  "joint_rms_mrad", "joint_max_mrad"};
+
+static void list_figures(const struct arm_errors *e, double figures[FIGURES])
+{
+    const double known = e->n > 0 ? 1.0 : nan("");
+    figures[0] = 1e3 * arm_errors_tool_rms_m(e);
+    figures[1] = 1e3 * e->tool_max_m * known;
+    figures[2] = 1e3 * arm_errors_joint_rms_rad(e);
+    figures[3] = 1e3 * e->joint_max_rad * known;
+}
+
+static const char *name_of(const struct arm_file *file)
+{
+    return file->recording_path[0] ? "a recording" : "a simulated arm";
+}
+
+/* ---- for people ---- */
+
+static void print_errors(const struct arm_errors *e, FILE *out)
+{
+    double figures[FIGURES];
+    list_figures(e, figures);
+    csv_tables_cell(out, 10, 3, 'g', figures[0]);
+    csv_tables_cell(out, 7, 3, 'g', figures[1]);
+}
+
+static void print_page(const void *what, FILE *out)
+{
+    const struct arm_study *study = what;
+    const struct arm_file *file = study->file;
+    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
+    (void)fprintf(out, "%s of %g s, %s; lag %g s\n", name_of(file), study->duration_s,
+                  file->arm.name, file->theta[0]);
+    (void)fprintf(out,
+                  "\nhow far the virtual tool is from the real one while that moves, mm: root "
+                  "mean square, largest\n%9s %8s",
+                  "telemetry", "late");
+    for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+        (void)fprintf(out, " %17s", arm_shown_name((enum arm_shown)k));
+    }
+    for (size_t i = 0; i < file->case_count; i++) {
+        const struct arm_telemetry *t = &file->telemetry[i];
+        (void)fprintf(out, "\n%6g Hz %5g ms", t->rate_hz, 1e3 * t->late_s);
+        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+            print_errors(&study->shown[i][k], out);
+        }
+    }
+    (void)fputs("\nhold: the last sample; speed: on at its measured speeds; ramp: on at its "
+                "set points' speeds\nas they change, not through zero; told: the same where "
+                "the arm tells how fast they change\n",
+                out);
+    if (file->off_count > 0) {
+        (void)fprintf(out, "\nknown commands instead, %llu of %llu moves as commanded\n",
+                      (unsigned long long)(study->commands.moves - study->commands.others),
+                      (unsigned long long)study->commands.moves);
+    }
+    for (size_t i = 0; i < file->off_count; i++) {
+        (void)fprintf(out, "begun %4g ms off ", 1e3 * file->off_s[i]);
+        print_errors(&study->commanded[i], out);
+        (void)fputc('\n', out);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void write_errors(struct json_writer *w, const char *key, const struct arm_errors *e)
+{
+    double figures[FIGURES];
+    list_figures(e, figures);
+    json_write_object(w, key);
+    for (size_t i = 0; i < FIGURES; i++) {
+        json_write_real(w, figure_names[i], figures[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct arm_study *study = what;
+    const struct arm_file *file = study->file;
+    json_write_text(w, "experiment", file->name);
+    json_write_text(w, "purpose", file->purpose);
+    json_write_text(w, "kind", "arm");
+    json_write_text(w, "arm", file->arm.name);
+    json_write_bool(w, "recorded", file->recording_path[0] != '\0');
+    json_write_int(w, "runs", (int64_t)file->case_count);
+    json_write_int(w, "lost", 0);
+    json_write_real(w, "duration_s", study->duration_s);
+    json_write_array(w, "telemetry");
+    for (size_t i = 0; i < file->case_count; i++) {
+        json_write_object(w, NULL);
+        json_write_real(w, "rate_hz", file->telemetry[i].rate_hz);
+        json_write_real(w, "late_s", file->telemetry[i].late_s);
+        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+            write_errors(w, arm_shown_name((enum arm_shown)k), &study->shown[i][k]);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_object(w, "commands");
+    json_write_int(w, "moves", (int64_t)study->commands.moves);
+    json_write_int(w, "others", (int64_t)study->commands.others);
+    json_write_array(w, "begun");
+    for (size_t i = 0; i < file->off_count; i++) {
+        json_write_object(w, NULL);
+        json_write_real(w, "off_s", file->off_s[i]);
+        write_errors(w, "errors", &study->commanded[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+/* ---- CSV ---- */
+
+static void write_csv_figures(const struct arm_errors *e, FILE *out)
+{
+    double figures[FIGURES];
+    list_figures(e, figures);
+    for (size_t k = 0; k < FIGURES; k++) {
+        csv_tables_number(out, figures[k], k + 1 == FIGURES);
+    }
+}
+
+static void write_csv_head(const char *first, FILE *out)
+{
+    (void)fputs(first, out);
+    for (size_t k = 0; k < FIGURES; k++) {
+        (void)fprintf(out, ",%s", figure_names[k]);
+    }
+    (void)fputc('\n', out);
+}
+
+static void write_telemetry_csv(const void *what, FILE *out)
+{
+    const struct arm_study *study = what;
+    write_csv_head("rate_hz,late_s,shown", out);
+    for (size_t i = 0; i < study->file->case_count; i++) {
+        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+            csv_tables_number(out, study->file->telemetry[i].rate_hz, false);
+            csv_tables_number(out, study->file->telemetry[i].late_s, false);
+            (void)fprintf(out, "%s,", arm_shown_name((enum arm_shown)k));
+            write_csv_figures(&study->shown[i][k], out);
+        }
+    }
+}
+
+static void write_commands_csv(const void *what, FILE *out)
+{
+    const struct arm_study *study = what;
+    write_csv_head("off_s", out);
+    for (size_t i = 0; i < study->file->off_count; i++) {
+        csv_tables_number(out, study->file->off_s[i], false);
+        write_csv_figures(&study->commanded[i], out);
+    }
+}
+
+static void write_run_csv(const void *what, FILE *out)
+{
+    const struct arm_study *study = what;
+    (void)fputs("t_s,shown,tool_gap_mm", out);
+    for (int j = 1; j <= ARM_JOINTS; j++) {
+        (void)fprintf(out, ",q%d_rad,shown_q%d_rad", j, j);
+    }
+    (void)fputc('\n', out);
+    for (size_t i = 0; i < study->point_count; i++) {
+        const struct arm_point *p = &study->points[i];
+        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+            csv_tables_number(out, lab_s(p->row.t_us), false);
+            (void)fprintf(out, "%s,", arm_shown_name((enum arm_shown)k));
+            csv_tables_number(out, 1e3 * p->tool_gap_m[k], false);
+            for (size_t j = 0; j < ARM_JOINTS; j++) {
+                csv_tables_number(out, p->row.q_rad[j], false);
+                csv_tables_number(out, p->shown_rad[k][j], j + 1 == ARM_JOINTS);
+            }
+        }
+    }
+}
+
+/* ---- picture ---- */
+
+/* In pixels; a curve of more points cannot be told from one of so many. */
+enum {
+    WIDTH = 1000,
+    ROW_HEIGHT = 260,
+    HEAD = 64,
+    FOOT = 48,
+    LEFT = 90,
+    RIGHT = 24,
+    POINTS = 4000
+};
+
+enum panel { PANEL_ANGLES, PANEL_GAP, PANELS };
+
+/* Until the third move, or so. */
+static const double DRAWN_S = 30.0;
+static const double GAP_LEAST_MM = 0.01; /* of the logarithmic panel */
+
+static void write_data(FILE *to, const struct arm_study *study)
+{
+    const size_t step = study->point_count / POINTS + 1;
+    (void)fputs("$run << EOD\n", to);
+    for (size_t i = 0; i < study->point_count; i += step) {
+        const struct arm_point *p = &study->points[i];
+        (void)fprintf(to, "%.6g", lab_s(p->row.t_us - study->points[0].row.t_us));
+        for (size_t j = 0; j < ARM_JOINTS; j++) {
+            (void)fprintf(to, " %.6g", p->row.q_rad[j]);
+        }
+        for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+            (void)fprintf(to, " %.6g", fmax(1e3 * p->tool_gap_m[k], 0.1 * GAP_LEAST_MM));
+        }
+        (void)fputc('\n', to);
+    }
+    (void)fputs("EOD\n", to);
+}
+
+static void place_panel(FILE *to, enum panel panel)
+{
+    const double height = HEAD + FOOT + PANELS * ROW_HEIGHT;
+    const double top = HEAD + (double)panel * ROW_HEIGHT;
+    gnuplot_place(to, (double)LEFT / WIDTH, 1.0 - (double)RIGHT / WIDTH,
+                  (top + 0.06 * ROW_HEIGHT) / height, (top + 0.88 * ROW_HEIGHT) / height);
+    (void)fputs(panel + 1 == PANELS ? "set format x '%g'\nset xlabel 'time, s'\n"
+                                    : "set format x ''\nunset xlabel\n",
+                to);
+}
+
+static void write_angles(FILE *to)
+{
+    static const char *const colors[ARM_JOINTS] = {"#222222", "#c8501e", "#3c7a57",
+                                                   "#9bb4c8", "#5a6e7d", "#b08a2e"};
+    place_panel(to, PANEL_ANGLES);
+    gnuplot_side(to, "q_rad", 0.08);
+    (void)fputs("plot", to);
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        (void)fprintf(to, "%s $run using 1:%zu with lines lc '%s' lw 1.6 title 'joint %zu'",
+                      j > 0 ? "," : "", j + 2, colors[j], j + 1);
+    }
+    (void)fputc('\n', to);
+}
+
+static void write_gaps(FILE *to)
+{
+    static const char *const colors[ARM_SHOWN_COUNT] = {"#9bb4c8", "#3c7a57", "#c8501e",
+                                                        "#222222"};
+    place_panel(to, PANEL_GAP);
+    gnuplot_side(to, "tools apart, mm", 0.08);
+    (void)fprintf(to, "set logscale y\nset yrange [%g:*]\nplot", GAP_LEAST_MM);
+    for (int k = 0; k < ARM_SHOWN_COUNT; k++) {
+        (void)fprintf(to, "%s $run using 1:%d with lines lc '%s' lw 1.2 title '%s'",
+                      k > 0 ? "," : "", 2 + ARM_JOINTS + k, colors[k],
+                      arm_shown_name((enum arm_shown)k));
+    }
+    (void)fputc('\n', to);
+}
+
+static void write_plot(FILE *to, const void *what)
+{
+    const struct arm_study *study = what;
+    const struct arm_telemetry *t = &study->file->telemetry[0];
+    char title[ARM_NAME_MAX + 96];
+    (void)snprintf(title, sizeof title, "%s: %s, %g Hz, %g ms late", study->file->name,
+                   name_of(study->file), t->rate_hz, 1e3 * t->late_s);
+    gnuplot_start(to, WIDTH, HEAD + FOOT + PANELS * ROW_HEIGHT);
+    write_data(to, study);
+    gnuplot_panels(to, title, " font 'sans-serif,11'");
+    (void)fprintf(to,
+                  "set xrange [0:%.6g]\n"
+                  "set key at graph 0.99, graph 1.13 right horizontal samplen 2\n",
+                  fmin(study->duration_s, DRAWN_S));
+    write_angles(to);
+    write_gaps(to);
+}
+
+static const struct csv_table tables[] = {{"telemetry.csv", write_telemetry_csv},
+                                          {"commands.csv", write_commands_csv},
+                                          {"run.csv", write_run_csv}};
+
+const struct experiment_output arm_output = {.page = print_page,
+                                             .members = write_members,
+                                             .tables = tables,
+                                             .table_count = COUNT(tables),
+                                             .script = write_plot};

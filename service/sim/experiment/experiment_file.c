@@ -1,0 +1,699 @@
+#include "service/sim/experiment/experiment_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/model/model_file.h"
+#include "service/sim/experiment/experiment_lists.h"
+#include "identification/model/models.h"
+#include "identification/model/usv3.h"
+
+/* --- of model following: the keys ----------------------------------------------------------
+ */
+
+/* What the rows write to. */
+struct follow_values {
+    struct experiment_file file;
+    enum experiment_kind kind;
+    char model[EXPERIMENT_NAME_MAX];
+    enum shadow_method method;
+    double current_n, current_rad, wind_n, wind_rad;
+};
+
+/* clang-format off */
+#define AT(m)   OPTION_AT(struct follow_values, m), ""
+#define GAIN(m) AT(file.trial.follower.gains.m)
+#define BY_HAND OPTION_BY_HAND, ""
+
+static const struct option_row follow_rows[] = {
+    /* What kind of experiment it is; joint_rows below, and arm_file.c, know the keys of the others. */
+    {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint|arm", AT(kind)},
+    {"name", OPTION_TEXT, "", "experiment", 1.0, 0.0, "", AT(file.name)}, /* Name of the experiment. */
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose)}, /* What it shows, in a sentence. */
+    /* Model of both robots, as `tandem identify` names it. */
+    {"model", OPTION_TEXT, "", "usv3", 1.0, 0.0, "", AT(model)},
+    /* Whose parameters: wamv or iacquabot. */
+    {"reference.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.reference.vessel)},
+    {"reference.parameters", OPTION_MAP, "", "", BY_HAND}, /* Parameters by name, in place of a vessel's. */
+    {"reference.standard_errors", OPTION_MAP, "", "", BY_HAND}, /* Their standard errors by name. */
+    /* Are its true parameters drawn anew for each run? */
+    {"reference.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.reference.spread)},
+    {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel)}, /* The simulated robot, likewise. */
+    {"plant.parameters", OPTION_MAP, "", "", BY_HAND},
+    {"plant.standard_errors", OPTION_MAP, "", "", BY_HAND},
+    {"plant.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(file.plant.spread)},
+    /* Its velocities at the start, one an axis; the reference starts at rest. */
+    {"plant.start", OPTION_MAP, "", "", BY_HAND},
+    {"runs", OPTION_INTEGER, "", "1", 1.0, EXPERIMENT_RUNS_MAX, "", AT(file.runs)}, /* Draws of parameters and noise. */
+    {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(file.seed)}, /* Of the draws. */
+    /* CSV of standard normal draws for the plant: a row a run, a column a parameter. */
+    {"draws", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.draws_path)},
+    /* CSV with t_s and commands or efforts, each held until the next row. */
+    {"input.file", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.input_path)},
+    /* What its columns are. */
+    {"input.columns", OPTION_CHOICE, "", "efforts", 0.0, 0.0, "efforts|left_right|surge_yaw", AT(file.sticks)},
+    /* First-order lag of the hand on the sticks. */
+    {"input.lag_s", OPTION_REAL, "s", "0", 0.0, 60.0, "", AT(file.lag_s)},
+    /* What drives the plant: the follower, the reference's efforts, or the same commands on its own thrusters. */
+    {"drive", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|efforts|commands", AT(file.trial.drive)},
+    /* How the reference is known: exactly, or by telemetry. */
+    {"source", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|shadow", AT(file.trial.source)},
+    /* Control period, a multiple of 1 ms. */
+    {"control.period_s", OPTION_REAL, "s", "0.01", 0.001, 1.0, "", AT(file.trial.follower.period_s)},
+    /* Of the velocity error on every axis. */
+    {"control.bandwidth_radps", OPTION_REAL, "rad/s", "5", 0.001, 1000.0, "", GAIN(bandwidth_radps[0])},
+    /* Against forces and wrong parameters. */
+    {"control.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer", GAIN(rejection)},
+    /* Of the disturbance observer. */
+    {"control.observer_radps", OPTION_REAL, "rad/s", "8", 0.001, 1000.0, "", GAIN(observer_radps)},
+    /* Pose feedback; 0 is none. */
+    {"control.pose_per_s2", OPTION_REAL, "1/s^2", "0", 0.0, 1000.0, "", GAIN(pose_per_s2)},
+    /* An effort on every axis without limits, or the vessel's thrusters. */
+    {"control.actuators", OPTION_CHOICE, "", "full", 0.0, 0.0, "full|thrusters", AT(file.actuators)},
+    /* Steady force of a current on the plant. */
+    {"force.current_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(current_n)},
+    /* Its direction in the world, from the x axis counter-clockwise. */
+    {"force.current_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(current_rad)},
+    {"force.wind_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(wind_n)}, /* The same of a wind. */
+    {"force.wind_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(wind_rad)},
+    {"telemetry.noise_sd", OPTION_MAP, "", "", BY_HAND}, /* Of measured velocities of the reference, one an axis. */
+    /* A sample so often, a multiple of 1 ms. */
+    {"telemetry.sample_s", OPTION_REAL, "s", "0.02", 0.001, 10.0, "", AT(file.trial.sample_s)},
+    /* From the real robot to the follower. */
+    {"telemetry.latency_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(file.trial.latency_s)},
+    /* What is made of it. */
+    {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta|ramp",
+     AT(method)},
+    /* Count errors against noisy velocities instead of the true ones. */
+    {"against_measured", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(file.trial.against_measured)},
+    {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s)}, /* Of a run. */
+    {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s)}, /* An error sample so often. */
+    {"paper", OPTION_MAP, "", "", BY_HAND}, /* What was published: {rmse: {u: …}, mae: {…}, r2: {…}}. */
+};
+/* clang-format on */
+
+static const struct option_table follow_options = {follow_rows, COUNT(follow_rows)};
+
+/* --- keys of which nothing comes ----------------------------------------------------------
+ */
+
+/* A key that stands in the file, and when nothing comes of it. */
+struct idle_key {
+    const char *key;
+    bool idle;
+    const char *why;
+};
+
+static void refuse_idle(const struct option_reading *reading, const struct idle_key *keys,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t node = option_node(reading, keys[i].key);
+        if (keys[i].idle && node != TREE_NONE) {
+            option_fault(reading->r, node, FAULT_NOT_APPLICABLE, "%s: nothing comes of it %s",
+                         keys[i].key, keys[i].why);
+        }
+    }
+}
+
+static void refuse_idle_follow(const struct option_reading *reading,
+                               const struct follow_values *v)
+{
+    static const char own[] = "beside vessel, which has its own";
+    static const char exact[] = "without spread: intervals";
+    static const char known[] = "without source: shadow";
+    static const char open[] = "without drive: follow";
+    const struct experiment_file *f = &v->file;
+    const bool shadow = f->trial.source == TRIAL_SHADOW;
+    const bool follows = f->trial.drive == TRIAL_FOLLOW;
+    const struct idle_key keys[] = {
+        {"reference.standard_errors", f->reference.vessel[0] != '\0', own},
+        {"reference.standard_errors", !f->reference.vessel[0] && !f->reference.spread, exact},
+        {"plant.standard_errors", f->plant.vessel[0] != '\0', own},
+        {"plant.standard_errors", !f->plant.vessel[0] && !f->plant.spread, exact},
+        {"reference.spread",
+         f->reference.spread && !f->reference.vessel[0] &&
+             option_node(reading, "reference.standard_errors") == TREE_NONE,
+         "without standard_errors"},
+        {"plant.spread",
+         f->plant.spread && !f->plant.vessel[0] &&
+             option_node(reading, "plant.standard_errors") == TREE_NONE,
+         "without standard_errors"},
+        {"draws", !f->plant.spread, "without plant.spread: intervals"},
+        {"source", shadow && !follows, open},
+        {"telemetry.noise_sd", !shadow && !f->trial.against_measured,
+         "without source: shadow or against_measured"},
+        {"telemetry.sample_s", !shadow, known},
+        {"telemetry.latency_s", !shadow, known},
+        {"telemetry.method", !shadow, known},
+        {"control.bandwidth_radps", !follows, open},
+        {"control.rejection", !follows, open},
+        {"control.observer_radps", !follows, open},
+        {"control.pose_per_s2", !follows, open},
+        {"control.actuators", !follows, open},
+        {"force.current_direction_rad", !(v->current_n > 0.0), "without current_n"},
+        {"force.wind_direction_rad", !(v->wind_n > 0.0), "without wind_n"},
+    };
+    refuse_idle(reading, keys, COUNT(keys));
+}
+
+/* --- numbers --------------------------------------------------------------------------- */
+
+/* One number an axis. */
+static void read_axes(const struct option_reading *reading, const char *path,
+                      const struct model *model, double *values)
+{
+    char expected[96];
+    (void)snprintf(expected, sizeof expected,
+                   "%zu numbers was expected, one for each axis of %s", model->axis_count,
+                   model->name);
+    (void)experiment_numbers(reading, path, model->axis_count, model->axis_count, -HUGE_VAL,
+                             expected, values);
+}
+
+/* Numbers by the names of the model's parameters. */
+static void read_parameters(const struct option_reading *reading, const char *path,
+                            const struct model *model, bool all, double *values)
+{
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_node(reading, path);
+    bool seen[MODEL_PARAMETERS_MAX] = {false};
+    if (node == TREE_NONE) {
+        return;
+    }
+    if (r->tree->nodes[node].kind != TREE_MAP) {
+        option_fault(r, node, FAULT_OBJECT_EXPECTED, "%s: a map was expected, as in {%s: 1.5}",
+                     path, model->parameters[0].name);
+        return;
+    }
+    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const char *key = tree_key(r->tree, at);
+        const int k = model_parameter_find(model, key);
+        if (k < 0) {
+            option_fault(r, at, FAULT_UNKNOWN_NAME,
+                         "%s: %s has no parameter '%.40s', the first is '%s'", path,
+                         model->name, key, model->parameters[0].name);
+            continue;
+        }
+        seen[k] = true;
+        (void)option_number(r, at, path, &values[k]);
+    }
+    for (size_t k = 0; k < model->parameter_count && all; k++) {
+        if (!seen[k]) {
+            option_fault(r, node, FAULT_MISSING_KEY, "%s: '%s' is missing", path,
+                         model->parameters[k].name);
+        }
+    }
+}
+
+/* --- what was published ------------------------------------------------------------------ */
+
+/* What was published, beside which the result is told: a map of maps of numbers, as in
+ * `paper: {rmse: {u: 0.1}}`. */
+struct paper {
+    const struct names *rows, *columns;
+    double *values;           /* [rows->count][stride]; NaN: not published */
+    size_t stride;            /* >= columns->count */
+    double least;             /* a number below it is a fault; -HUGE_VAL: none is */
+    const char *row_fault;    /* said of a key that names no row, or holds no map … */
+    const char *column_fault; /* … of one that names no column; the key follows */
+};
+
+static void read_paper_row(struct option_reader *r, uint32_t node, const struct paper *paper,
+                           double *values)
+{
+    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const size_t i = names_value(paper->columns, tree_key(r->tree, at));
+        if (i == paper->columns->count) {
+            option_fault(r, at, FAULT_UNKNOWN_KEY, "%s '%.40s'", paper->column_fault,
+                         tree_key(r->tree, at));
+        } else {
+            (void)option_number_from(r, at, "paper", paper->least, &values[i]);
+        }
+    }
+}
+
+static void read_paper(const struct option_reading *reading, const struct paper *paper)
+{
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_node(reading, "paper");
+    for (size_t i = 0; i < paper->rows->count * paper->stride; i++) {
+        paper->values[i] = nan("");
+    }
+    if (node == TREE_NONE) {
+        return;
+    }
+    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const size_t row = names_value(paper->rows, tree_key(r->tree, at));
+        if (row == paper->rows->count || r->tree->nodes[at].kind != TREE_MAP) {
+            option_fault(r, at, FAULT_UNEXPECTED_VALUE, "%s", paper->row_fault);
+        } else {
+            read_paper_row(r, at, paper, paper->values + row * paper->stride);
+        }
+    }
+}
+
+/* --- the robots ------------------------------------------------------------------------- */
+
+static void read_robot(const struct option_reading *reading, const char *name,
+                       const struct model *model, struct experiment_robot *robot)
+{
+    char path[OPTION_PREFIX_MAX];
+    struct option_reader *r = reading->r;
+    (void)snprintf(path, sizeof path, "%s.vessel", name);
+    const uint32_t vessel_at = option_node(reading, path);
+    (void)snprintf(path, sizeof path, "%s.parameters", name);
+    const uint32_t parameters_at = option_node(reading, path);
+    if ((vessel_at == TREE_NONE) == (parameters_at == TREE_NONE)) {
+        option_fault(r, vessel_at, FAULT_CONFLICTING_KEYS,
+                     "%s: either vessel or parameters is wanted", name);
+        return;
+    }
+    if (parameters_at != TREE_NONE) {
+        read_parameters(reading, path, model, true, robot->theta);
+        (void)snprintf(path, sizeof path, "%s.standard_errors", name);
+        read_parameters(reading, path, model, false, robot->standard_error);
+        return;
+    }
+    const struct usv3_vessel *vessel = usv3_vessel_find(robot->vessel);
+    if (!vessel || model != &usv3_model) {
+        option_fault(r, vessel_at, FAULT_UNKNOWN_NAME,
+                     "%s.vessel: '%.40s' is not known, wamv and iacquabot are, of model usv3",
+                     name, robot->vessel);
+        return;
+    }
+    memcpy(robot->theta, vessel->theta, sizeof vessel->theta);
+    memcpy(robot->standard_error, vessel->theta_sd, sizeof vessel->theta_sd);
+}
+
+static void give_actuators(const struct option_reading *reading, struct follow_values *v)
+{
+    struct allocation *a = &v->file.trial.follower.allocation;
+    const struct usv3_vessel *vessel = usv3_vessel_find(v->file.plant.vessel);
+    allocation_direct(a, v->file.model->axis_count, NULL);
+    if (v->file.actuators == EXPERIMENT_FULL) {
+        return;
+    }
+    if (!vessel) {
+        option_fault(reading->r, option_node(reading, "control.actuators"), FAULT_NEEDS_KEY,
+                     "control.actuators: thrusters are those of plant.vessel, which is not "
+                     "given");
+        return;
+    }
+    usv3_actuators(vessel, a);
+}
+
+void experiment_state_name(const struct model *model, size_t i, char *name, size_t bytes)
+{
+    const struct model_axis *axis = &model->axes[i % model->axis_count];
+    const char *text = i < model->axis_count ? axis->velocity : axis->pose;
+    (void)snprintf(name, bytes, "%.*s", (int)strcspn(text, "_"), text);
+}
+
+static void read_follow_paper(const struct option_reading *reading,
+                              struct experiment_file *file)
+{
+    static const char *const figures[] = {"rmse", "mae", "r2"};
+    char names[TRIAL_STATES_MAX][EXPERIMENT_NAME_MAX];
+    const char *states[TRIAL_STATES_MAX];
+    char fault[EXPERIMENT_NAME_MAX + 32];
+    const size_t count = 2 * file->model->axis_count;
+    for (size_t i = 0; i < count; i++) {
+        experiment_state_name(file->model, i, names[i], sizeof names[i]);
+        states[i] = names[i];
+    }
+    (void)snprintf(fault, sizeof fault, "paper: %s has no state", file->model->name);
+    _Static_assert(sizeof(struct experiment_paper) ==
+                       sizeof(double[COUNT(figures)][TRIAL_STATES_MAX]),
+                   "as in figures");
+    read_paper(reading, &(struct paper){.rows = &(struct names){figures, COUNT(figures)},
+                                        .columns = &(struct names){states, count},
+                                        .values = file->paper.rmse,
+                                        .stride = TRIAL_STATES_MAX,
+                                        .least = -HUGE_VAL,
+                                        .row_fault = "paper: maps rmse, mae and r2 were "
+                                                     "expected, as in {rmse: {u: 0.1}}",
+                                        .column_fault = fault});
+}
+
+/* --- the file ---------------------------------------------------------------------------- */
+
+static void fill_trial(const struct option_reading *reading, struct follow_values *v)
+{
+    struct trial_params *t = &v->file.trial;
+    const size_t axes = v->file.model->axis_count;
+    t->model = v->file.model;
+    memcpy(t->reference, v->file.reference.theta, sizeof t->reference);
+    memcpy(t->plant, v->file.plant.theta, sizeof t->plant);
+    t->follower.model = v->file.model;
+    memcpy(t->follower.theta, v->file.plant.theta, sizeof t->follower.theta);
+    t->follower.gains.blend_s = 0.5;
+    t->input.step_s = 1e-3;
+    for (size_t i = 1; i < axes; i++) {
+        t->follower.gains.bandwidth_radps[i] = t->follower.gains.bandwidth_radps[0];
+    }
+    t->inertial_n[0] = v->current_n * cos(v->current_rad) + v->wind_n * cos(v->wind_rad);
+    t->inertial_n[1] = v->current_n * sin(v->current_rad) + v->wind_n * sin(v->wind_rad);
+    read_axes(reading, "telemetry.noise_sd", v->file.model, t->noise_sd);
+    read_axes(reading, "plant.start", v->file.model, t->start);
+    shadow_params_default(&t->shadow);
+    t->shadow.method = v->method;
+    t->shadow.model = v->file.model;
+    t->shadow.axes = axes;
+    t->shadow.latency_s_max = fmax(t->shadow.latency_s_max, 2.0 * t->latency_s);
+    t->shadow.stale_s = fmax(t->shadow.stale_s, 3.0 * t->sample_s + t->latency_s);
+    memcpy(t->shadow.theta, v->file.reference.theta, sizeof t->shadow.theta);
+}
+
+/* A name, or a file beside the experiment; NULL, with a fault, when it is neither. */
+static const struct model *find_experiment_model(struct option_reader *r, uint32_t node,
+                                                 const char *name)
+{
+    char path[LAB_PATH_MAX];
+    const struct model_row *row = NULL;
+    struct err_list errors = {0};
+    if (!model_file_is_path(name)) {
+        const struct model *model = model_find(name);
+        if (!model) {
+            option_fault(r, node, FAULT_UNKNOWN_NAME, "model: '%.40s' is not known", name);
+        }
+        return model;
+    }
+    if (!text_file_beside(r->file, name, path, sizeof path) ||
+        model_file_take(path, &row, &errors) != STATUS_OK) {
+        option_fault(r, node, errors.items[0].fault, "model: '%.60s', line %u: %.160s", name,
+                     errors.items[0].line, errors.items[0].text);
+        return NULL;
+    }
+    return row->model;
+}
+
+static void finish_experiment(const struct option_reading *reading, void *values)
+{
+    struct follow_values *v = values;
+    struct option_reader *r = reading->r;
+    v->file.model = find_experiment_model(r, option_node(reading, "model"), v->model);
+    if (!v->file.model) {
+        return;
+    }
+    if (v->file.input_path[0] == '\0') {
+        option_fault(r, option_node(reading, "input.file"), FAULT_MISSING_KEY,
+                     "input.file is missing: what the reference robot does");
+    }
+    if (v->file.sticks != EXPERIMENT_EFFORTS &&
+        !(v->file.reference.vessel[0] && v->file.plant.vessel[0])) {
+        option_fault(r, option_node(reading, "input.columns"), FAULT_NEEDS_KEY,
+                     "input.columns: sticks need vessels, whose thrusters they command");
+    }
+    if (v->file.trial.drive == TRIAL_COMMANDS && v->file.sticks == EXPERIMENT_EFFORTS) {
+        option_fault(r, option_node(reading, "drive"), FAULT_NEEDS_KEY,
+                     "drive: commands need sticks (input.columns: left_right or surge_yaw)");
+    }
+    read_robot(reading, "reference", v->file.model, &v->file.reference);
+    read_robot(reading, "plant", v->file.model, &v->file.plant);
+    give_actuators(reading, v);
+    read_follow_paper(reading, &v->file);
+    fill_trial(reading, v);
+    refuse_idle_follow(reading, v);
+    experiment_path(reading, "input.file", v->file.input_path);
+    experiment_path(reading, "draws", v->file.draws_path);
+}
+
+const struct option_file experiment_file = {
+    .what = "an experiment",
+    .empty = "the file is empty, an experiment has at least reference, plant and input",
+    .table = &follow_options,
+    .bytes = sizeof(struct follow_values),
+    .out_bytes = sizeof(struct experiment_file),
+    .finish = finish_experiment};
+
+/* --- of a joint -------------------------------------------------------------------------- */
+
+/* What the rows write to. */
+struct joint_values {
+    struct joint_file file;
+    enum experiment_kind kind;
+    double margin_rad;
+    double jerk; /* 0: none */
+    double load_gain;
+};
+
+/* clang-format off */
+#define JOINT(m)      OPTION_AT(struct joint_values, m), ""
+#define CONTROL(m) JOINT(file.trial.control.m)
+
+static const struct option_row joint_rows[] = {
+    {"kind", OPTION_CHOICE, "", "joint", 0.0, 0.0, "joint", JOINT(kind)}, /* What kind of experiment it is. */
+    {"name", OPTION_TEXT, "", "joint", 1.0, 0.0, "", JOINT(file.name)}, /* Name of the experiment. */
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, JOINT(file.purpose)}, /* What it shows, in a sentence. */
+    /* Where the joint is to go, from rest at 0. */
+    {"set_point_rad", OPTION_REAL, "rad", "25", -1e6, 1e6, "", JOINT(file.trial.set_point)},
+    {"joint.lag_s", OPTION_MAP, "", "", BY_HAND}, /* Lags of the speed behind its command, a list: a run each. */
+    /* Radians of the joint for one of the drive. */
+    {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain)},
+    /* Torque on it, all the time. */
+    {"joint.load_nm", OPTION_REAL, "N m", "0", -1e6, 1e6, "", JOINT(file.trial.load)},
+    /* Speed that each unit of it takes, when settled. */
+    {"joint.load_gain_radpsnm", OPTION_REAL, "rad/(s N m)", "0", 0.0, 1e6, "", JOINT(load_gain)},
+    /* How the joint is simulated. */
+    {"joint.method", OPTION_CHOICE, "", "exact", 0.0, 0.0, "exact|euler", JOINT(file.trial.method)},
+    /* Of a motor whose speed a PID controls, tuned to each of joint.lag_s; 0: no such motor. */
+    {"motor.lag_s", OPTION_REAL, "s", "0", 0.0, 1e3, "", JOINT(file.trial.motor_lag_s)},
+    /* Speed where the most that the PID asks of it would settle; 0: no limit. */
+    {"motor.max_radps", OPTION_REAL, "rad/s", "0", 0.0, 1e6, "", JOINT(file.trial.motor_max)},
+    {"command.max_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(command_max)}, /* Largest speed command. */
+    /* Smallest that moves it: of p and fsm. */
+    {"command.min_radps", OPTION_REAL, "rad/s", "0.1", 0.0, 1e6, "", CONTROL(command_min)},
+    {"controllers", OPTION_MAP, "", "", BY_HAND}, /* A list of p, fsm, profile, time_optimal; all when absent. */
+    {"control.period_s", OPTION_REAL, "s", "0.001", 1e-5, 1.0, "", CONTROL(period_s)}, /* Control period. */
+    /* Of p, and of the last bit of fsm. */
+    {"control.gain_per_s", OPTION_REAL, "1/s", "1", 1e-3, 1e4, "", CONTROL(gain_per_s)},
+    /* p gives no command at errors up to this. */
+    {"control.stop_rad", OPTION_REAL, "rad", "0.05", 0.0, 1e6, "", CONTROL(stop)},
+    /* fsm is proportional within this, and rests within half of it. */
+    {"control.near_rad", OPTION_REAL, "rad", "0.2", 1e-9, 1e6, "", CONTROL(near_by)},
+    /* fsm slows down at the distance it coasts and this. */
+    {"control.margin_rad", OPTION_REAL, "rad", "0.1", 0.0, 1e6, "", JOINT(margin_rad)},
+    {"control.slow_rad", OPTION_MAP, "", "", BY_HAND}, /* That distance itself, a list, one for each lag. */
+    /* Bandwidth of profile and time_optimal about their plan. */
+    {"control.tracking_per_s", OPTION_REAL, "1/s", "20", 1e-3, 1e4, "", CONTROL(tracking_per_s)},
+    /* Limits of the profile. */
+    {"profile.speed_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(limits.speed)},
+    {"profile.acceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.acceleration)},
+    /* The joint's lag may ask for less. */
+    {"profile.deceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.deceleration)},
+    {"profile.jerk_radps3", OPTION_REAL, "rad/s^3", "10000", 0.0, 1e12, "", JOINT(jerk)}, /* 0 is none: a trapezoid. */
+    {"duration_s", OPTION_REAL, "s", "20", 0.01, 86400.0, "", JOINT(file.trial.duration_s)}, /* Of a run. */
+    /* Of the sums and of run.csv; a multiple of the control period. */
+    {"sample_s", OPTION_REAL, "s", "0.02", 1e-5, 60.0, "", JOINT(file.trial.sample_s)},
+    {"paper", OPTION_MAP, "", "", BY_HAND}, /* Published sums: {fsm: {ise: …, iae: …, itae: …}, p: {…}}. */
+};
+/* clang-format on */
+
+static const struct option_table joint_options = {joint_rows, COUNT(joint_rows)};
+
+static size_t read_lag_list(const struct option_reading *reading, const char *path,
+                            double least, double values[JOINT_LAGS_MAX])
+{
+    _Static_assert(JOINT_LAGS_MAX == 16, "as is said");
+    return experiment_numbers(reading, path, 1, JOINT_LAGS_MAX, least,
+                              "1 to 16 numbers was expected", values);
+}
+
+static void read_controllers(const struct option_reading *reading, bool *runs)
+{
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_node(reading, "controllers");
+    if (node == TREE_NONE) {
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            runs[k] = true;
+        }
+        return;
+    }
+    const struct tree_node *list = &r->tree->nodes[node];
+    if (list->kind != TREE_LIST || list->count == 0) {
+        option_fault(r, node, FAULT_LIST_EXPECTED,
+                     "controllers: a list was expected, as in [p, fsm]");
+        return;
+    }
+    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
+        const bool scalar = r->tree->nodes[at].kind == TREE_SCALAR;
+        const enum position_kind kind =
+            scalar
+                ? (enum position_kind)names_value(&position_kind_names, tree_text(r->tree, at))
+                : POSITION_KIND_COUNT;
+        if (kind == POSITION_KIND_COUNT) {
+            option_fault(r, at, FAULT_UNKNOWN_VALUE,
+                         "controllers: p, fsm, profile or time_optimal was expected");
+            continue;
+        }
+        runs[kind] = true;
+    }
+}
+
+static void read_joint_paper(const struct option_reading *reading, struct joint_file *file)
+{
+    static const char *const texts[] = {"ise", "iae", "itae"};
+    static const struct names indices = {texts, COUNT(texts)};
+    _Static_assert(sizeof(struct joint_indices) == sizeof(double[COUNT(texts)]), "as in texts");
+    read_paper(reading,
+               &(struct paper){.rows = &position_kind_names,
+                               .columns = &indices,
+                               .values = &file->paper[0].ise,
+                               .stride = COUNT(texts),
+                               .row_fault = "paper: maps of controllers were expected, as in "
+                                            "{fsm: {ise: 1, iae: 2, itae: 3}}",
+                               .column_fault = "paper: ise, iae or itae was expected, not"});
+}
+
+/* --- the file ------------------------------------------------------------------------------
+ */
+
+static void read_lags(const struct option_reading *reading, double margin_rad,
+                      struct joint_file *file)
+{
+    struct option_reader *r = reading->r;
+    file->lag_count = read_lag_list(reading, "joint.lag_s", 0.0, file->lag_s);
+    if (option_node(reading, "joint.lag_s") == TREE_NONE) {
+        option_fault(r, TREE_NONE, FAULT_MISSING_KEY,
+                     "joint.lag_s is missing: lags of the joint, as in [0.1]");
+    }
+    const size_t n =
+        read_lag_list(reading, "control.slow_rad", file->trial.control.near_by, file->slow_rad);
+    if (option_node(reading, "control.slow_rad") == TREE_NONE) {
+        for (size_t i = 0; i < file->lag_count; i++) {
+            file->trial.control.lag_s = file->lag_s[i];
+            file->slow_rad[i] = position_slow_window(&file->trial.control, margin_rad);
+        }
+    } else if (n != file->lag_count && !r->failed) {
+        option_fault(r, option_node(reading, "control.slow_rad"), FAULT_WRONG_COUNT,
+                     "control.slow_rad: one for each of %zu lags was expected",
+                     file->lag_count);
+    }
+}
+
+/* What belongs to controllers that do not run. */
+static void refuse_idle_joint(const struct option_reading *reading,
+                              const struct joint_file *file)
+{
+    const bool loaded = fabs(file->trial.load) > 0.0;
+    const bool p = file->runs[POSITION_P];
+    const bool fsm = file->runs[POSITION_FSM];
+    const bool profile = file->runs[POSITION_PROFILE];
+    const bool slow = option_node(reading, "control.slow_rad") != TREE_NONE;
+    const struct idle_key keys[] = {
+        {"joint.load_nm", !(file->trial.joint.load_gain > 0.0), "without load_gain_radpsnm"},
+        {"joint.load_gain_radpsnm", !loaded, "without load_nm"},
+        {"command.min_radps", !p && !fsm, "without p and fsm"},
+        {"control.gain_per_s", !p && !fsm, "without p and fsm"},
+        {"control.stop_rad", !p, "without p"},
+        {"control.near_rad", !fsm, "without fsm"},
+        {"control.margin_rad", !fsm, "without fsm"},
+        {"control.margin_rad", fsm && slow, "beside slow_rad"},
+        {"control.slow_rad", !fsm, "without fsm"},
+        {"control.tracking_per_s", !profile && !file->runs[POSITION_TIME_OPTIMAL],
+         "without profile and time_optimal"},
+        {"profile.speed_radps", !profile, "without profile"},
+        {"profile.acceleration_radps2", !profile, "without profile"},
+        {"profile.deceleration_radps2", !profile, "without profile"},
+        {"profile.jerk_radps3", !profile, "without profile"},
+    };
+    refuse_idle(reading, keys, COUNT(keys));
+}
+
+static void check_runs(const struct option_reading *reading, const struct joint_file *file)
+{
+    for (size_t i = 0; i < file->lag_count && !reading->r->failed; i++) {
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            struct joint_trial_params trial;
+            struct err err = {0};
+            joint_file_trial(file, i, (enum position_kind)k, &trial);
+            if (file->runs[k] && joint_trial_check(&trial, &err) != STATUS_OK) {
+                const struct option_row *row = option_find(&joint_options, err.where);
+                option_fault(reading->r, row ? option_node(reading, row->path) : TREE_NONE,
+                             err.fault, "%s: %s %s", position_kind_name((enum position_kind)k),
+                             err.where, err.text);
+                return;
+            }
+        }
+    }
+}
+
+static void finish_joint(const struct option_reading *reading, void *values)
+{
+    struct joint_values *v = values;
+    struct joint_trial_params *trial = &v->file.trial;
+    trial->control.limits.jerk = v->jerk > 0.0 ? v->jerk : HUGE_VAL;
+    trial->joint = (struct servo_joint_params){.speed_gain = 1.0,
+                                               .load_gain = v->load_gain,
+                                               .position_gain = trial->control.position_gain,
+                                               .speed_radps_max = HUGE_VAL};
+    read_lags(reading, v->margin_rad, &v->file);
+    read_controllers(reading, v->file.runs);
+    read_joint_paper(reading, &v->file);
+    refuse_idle_joint(reading, &v->file);
+    check_runs(reading, &v->file);
+}
+
+void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
+                      struct joint_trial_params *out)
+{
+    *out = file->trial;
+    out->joint.lag_s = file->lag_s[i];
+    out->control.lag_s = file->lag_s[i];
+    out->control.slow = file->slow_rad[i];
+    out->control.kind = kind;
+}
+
+const struct option_file joint_file = {.what = "an experiment",
+                                       .empty = "the file is empty, joint.lag_s is missing",
+                                       .table = &joint_options,
+                                       .bytes = sizeof(struct joint_values),
+                                       .out_bytes = sizeof(struct joint_file),
+                                       .finish = finish_joint};
+
+/* --- any of them ------------------------------------------------------------------------- */
+
+/* The file says so itself. */
+static enum experiment_kind find_kind(const struct option_reader *r)
+{
+    const struct tree_node *root = &r->tree->nodes[TREE_ROOT];
+    for (uint32_t at = root->kind == TREE_MAP ? root->first : TREE_NONE; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const bool told = strcmp(tree_key(r->tree, at), "kind") == 0 &&
+                          r->tree->nodes[at].kind == TREE_SCALAR;
+        const size_t kind =
+            told ? names_value(&experiment_kind_names, tree_text(r->tree, at)) : 0;
+        if (told && kind < EXPERIMENT_KIND_COUNT) {
+            return (enum experiment_kind)kind;
+        }
+    }
+    return EXPERIMENT_FOLLOW;
+}
+
+static void read_any(const struct option_reading *reading, void *values)
+{
+    struct option_reader *r = reading->r;
+    struct any_experiment *any = values;
+    any->kind = find_kind(r);
+    if (any->kind == EXPERIMENT_JOINT) {
+        option_file_read(&joint_file, r, TREE_ROOT, "", &any->of_joint);
+    } else if (any->kind == EXPERIMENT_ARM) {
+        option_file_read(&arm_file, r, TREE_ROOT, "", &any->of_arm);
+    } else {
+        option_file_read(&experiment_file, r, TREE_ROOT, "", &any->follow);
+    }
+}
+
+ENUM_NAMES(experiment_kind, EXPERIMENT_KIND_COUNT, "follow", "joint", "arm");
+
+const struct option_file any_experiment_file = {
+    .what = "an experiment",
+    .empty = "the file is empty, an experiment has at least reference, plant and input",
+    .bytes = sizeof(struct any_experiment),
+    .out_bytes = sizeof(struct any_experiment),
+    .finish = read_any};

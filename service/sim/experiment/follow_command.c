@@ -1,0 +1,182 @@
+/* tandem follow - a model-following experiment, offline. */
+#include <stdio.h>
+
+#include "config/options/option_file.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_file.h"
+#include "service/tool/json_file.h"
+#include "service/tool/model_argument.h"
+#include "service/tool/progress.h"
+#include "service/tool/stop_signal.h"
+#include "service/sim/experiment/arm_study.h"
+#include "service/sim/experiment/follow_study.h"
+#include "service/sim/experiment/joint_study.h"
+
+static bool go_on(void *context, size_t done, size_t total)
+{
+    progress_step(context, done, total);
+    return !stop_signal_raised();
+}
+
+/* Where it goes. */
+struct places {
+    bool json;              /* one line on stdout in place of the page */
+    const char *csv_folder; /* NULL: no tables; it is made when it is not there */
+    const char *plot_path;  /* NULL: no picture */
+};
+
+/* What came of it, and how it went. */
+static int show_study(const struct experiment_output *output, const void *study,
+                      const struct places *to, enum status status, struct err *err)
+{
+    if (status == STATUS_OK && to->json) {
+        json_file_print(stdout, output->members, study);
+    } else if (status == STATUS_OK) {
+        output->page(study, stdout);
+    }
+    if (status == STATUS_OK && fflush(stdout) != 0) {
+        status = err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, "standard output",
+                         "cannot be written");
+    }
+    if (status == STATUS_OK && to->csv_folder) {
+        status =
+            csv_tables_write(to->csv_folder, output->tables, output->table_count, study, err);
+    }
+    if (status == STATUS_OK && to->plot_path) {
+        status = gnuplot_draw(output->script, study, to->plot_path, err);
+    }
+    if (status != STATUS_OK) {
+        csv_file_complain(err);
+    }
+    return status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int run_follow(const struct experiment_file *file, const struct places *to)
+{
+    struct follow_study study = {0};
+    struct progress progress;
+    struct err err = {0};
+    stop_signal_install();
+    progress_start(&progress, "runs");
+    const enum status status = follow_study_run(file, go_on, &progress, &study, &err);
+    progress_end(&progress);
+    const int exit_status = show_study(&follow_output, &study, to, status, &err);
+    const bool whole = study.diverged == 0 && study.runs == file->runs;
+    follow_study_free(&study);
+    return whole ? exit_status : EXIT_FAILED;
+}
+
+/* Nothing in it is random, so that one run says it all. */
+static int run_joint(const struct joint_file *file, const struct places *to)
+{
+    struct joint_study study = {0};
+    struct err err = {0};
+    const enum status status = joint_study_run(file, &study, &err);
+    const int exit_status = show_study(&joint_output, &study, to, status, &err);
+    joint_study_free(&study);
+    return exit_status;
+}
+
+/* Nor in an arm's but what is lost, which its seed decides. */
+static int run_arm(struct arm_file *file, const char *recording, const struct places *to)
+{
+    struct arm_study study = {0};
+    struct err err = {0};
+    if (recording) {
+        (void)snprintf(file->recording_path, sizeof file->recording_path, "%s", recording);
+    }
+    const enum status status = arm_study_run(file, &study, &err);
+    const int exit_status = show_study(&arm_output, &study, to, status, &err);
+    arm_study_free(&study);
+    return exit_status;
+}
+
+/* runs and recording: in place of the file's own, when above 0, and not NULL. */
+static int run_file(const char *path, int runs, const char *recording, const struct places *to)
+{
+    struct any_experiment file = {0};
+    struct err_list errors = {0};
+    if (option_file_load(&any_experiment_file, path, &file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return EXIT_USAGE;
+    }
+    if (recording && file.kind != EXPERIMENT_ARM) {
+        (void)fprintf(stderr,
+                      "tandem: follow: --recording is for experiments of kind arm; %s "
+                      "is of kind %s\n",
+                      path, experiment_kind_name(file.kind));
+        return EXIT_USAGE;
+    }
+    if (file.kind == EXPERIMENT_JOINT) {
+        return run_joint(&file.of_joint, to);
+    }
+    if (file.kind == EXPERIMENT_ARM) {
+        return run_arm(&file.of_arm, recording, to);
+    }
+    file.follow.runs = runs > 0 ? (uint32_t)runs : file.follow.runs;
+    return run_follow(&file.follow, to);
+}
+
+int command_follow(int argc, char **argv)
+{
+    struct places to = {0};
+    int runs = 0;
+    const char *recording = NULL;
+    const char *model = NULL;
+    const struct argument rows[] = {
+        {"model", 0, ARGUMENT_TEXT, &model, 0, 0, "FILE.yaml",
+         "a model from a file, for an experiment that names it"},
+        {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
+         "so many runs instead of the file's"},
+        {"recording", 0, ARGUMENT_TEXT, &recording, 0, 0, "FILE.csv",
+         "of kind arm: a real arm's motion, in place of the file's own"},
+        {"csv", 0, ARGUMENT_TEXT, &to.csv_folder, 0, 0, "DIR",
+         "also write states.csv (controllers.csv, telemetry.csv), and run.csv with the first "
+         "run "
+         "over time"},
+        {"plot", 0, ARGUMENT_TEXT, &to.plot_path, 0, 0, "FILE.svg",
+         "also draw the first run (needs gnuplot)"},
+        {"json", 0, ARGUMENT_FLAG, &to.json, 0, 0, NULL,
+         "print one JSON document, nothing else"},
+    };
+    const struct arguments arguments = {
+        .command = "follow",
+        .operands = "EXPERIMENT.yaml",
+        .description =
+            "  Simulates a reference robot and a second one that is driven so that it moves\n"
+            "  alike, by the model identified for it, as often as the experiment says, each\n"
+            "  time with other true parameters within their intervals. Prints how closely it\n"
+            "  followed, state by state, beside what was published. Experiments of kind joint\n"
+            "  compare position controllers of a servo joint; nothing is random there,\n"
+            "  one run says it all. Those of kind arm show how far a virtual arm is from a "
+            "real\n"
+            "  one that it hears late. Experiments that come with tandem: "
+            "config/experiments.\n",
+        .examples = "  tandem follow config/experiments/table7.yaml\n"
+                    "  tandem follow config/experiments/shadow.yaml --json\n"
+                    "  tandem follow config/experiments/joint.yaml\n"
+                    "  tandem follow config/experiments/arm.yaml --recording ur5.csv\n",
+        .exit_status = "the experiment cannot be run, or the robot was lost in a run",
+        .rows = rows,
+        .row_count = COUNT(rows),
+    };
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    if (argv[2]) {
+        (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    struct err err = {0};
+    if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (model && !model_argument_take("follow", &model)) {
+        return EXIT_USAGE;
+    }
+    return run_file(argv[1], runs, recording, &to);
+}

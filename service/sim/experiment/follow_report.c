@@ -1,0 +1,357 @@
+#include <math.h>
+#include <string.h>
+
+#include "service/sim/experiment/follow_study.h"
+
+/* --- for people --------------------------------------------------------------------------- */
+
+static const char *text_of_drive(const struct trial_params *trial)
+{
+    return trial->drive == TRIAL_EFFORTS    ? "open loop, the same efforts"
+           : trial->drive == TRIAL_COMMANDS ? "open loop, the same commands"
+           : trial->source == TRIAL_SHADOW  ? "following by telemetry"
+                                            : "following";
+}
+
+static const char *name_of(const struct experiment_robot *robot)
+{
+    return robot->vessel[0] ? robot->vessel : "parameters of the file";
+}
+
+/* Of a state, in the order of JSON and table. */
+enum { FIGURES = 10 };
+
+static void list_figures(const struct follow_study *study, size_t i, double figures[FIGURES])
+{
+    const struct follow_state *s = &study->state[i];
+    const struct experiment_paper *paper = &study->file->paper;
+    const double values[FIGURES] = {
+        s->rmse.median, s->rmse.p95,       s->mae.median,  s->mae.p95,    s->r2.median,
+        s->r2.p95,      s->open_loop_rmse, paper->rmse[i], paper->mae[i], paper->r2[i]};
+    memcpy(figures, values, sizeof values);
+}
+
+static void print_states(const struct follow_study *study, FILE *out)
+{
+    static const size_t order[] = {0, 1, 7, 6, 2, 8, 4, 9};
+    (void)fprintf(out, "\n%-6s %10s %10s %10s %10s | %10s %10s | %10s %10s\n", "state", "RMSE",
+                  "p95", "paper", "open loop", "MAE", "paper", "R2", "paper");
+    for (size_t i = 0; i < study->states; i++) {
+        double figures[FIGURES];
+        list_figures(study, i, figures);
+        (void)fprintf(out, "%-6s", study->state[i].name);
+        for (size_t k = 0; k < COUNT(order); k++) {
+            (void)fputs(k == 4 || k == 6 ? " |" : "", out);
+            csv_tables_cell(out, 10, 4, 'g', figures[order[k]]);
+        }
+        (void)fputc('\n', out);
+    }
+}
+
+static void print_forces(const struct follow_study *study, FILE *out)
+{
+    const struct model *model = study->file->model;
+    const struct trial_params *trial = &study->file->trial;
+    if (trial->drive != TRIAL_FOLLOW) {
+        return;
+    }
+    for (size_t i = 0; i < model->axis_count; i++) {
+        if (isfinite(study->found_ratio[i])) {
+            (void)fprintf(out, "force found along %s: %.1f %% of what acts%s\n",
+                          study->state[i].name, 100.0 * study->found_ratio[i],
+                          trial->follower.allocation.reaches[i] ? ""
+                                                                : ", unmatched: nothing can "
+                                                                  "push there");
+        }
+    }
+    for (size_t i = 0; i < model->axis_count; i++) {
+        if (!trial->follower.allocation.reaches[i] || study->saturated_ratio > 0.0) {
+            (void)fprintf(out, "effort lacking, %s: %.3g (root mean square)\n",
+                          model->axes[i].effort, study->unmatched_rms[i]);
+        }
+    }
+    if (study->saturated_ratio > 0.0) {
+        (void)fprintf(out, "at a limit of the actuators: %.2g %% of the time\n",
+                      100.0 * study->saturated_ratio);
+    }
+}
+
+static void print_page(const void *what, FILE *out)
+{
+    const struct follow_study *study = what;
+    const struct experiment_file *file = study->file;
+    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
+    (void)fprintf(out, "%s after %s: %s, %g s, control every %g ms\n", name_of(&file->plant),
+                  name_of(&file->reference), text_of_drive(&file->trial),
+                  file->trial.duration_s, 1e3 * file->trial.follower.period_s);
+    (void)fprintf(out, "%zu of %u run%s (median, 95 %% quantile), seed %llu\n", study->runs,
+                  (unsigned)file->runs, file->runs == 1 ? "" : "s",
+                  (unsigned long long)file->seed);
+    if (study->diverged > 0) {
+        (void)fprintf(out, "LOST in %zu runs: velocities that are no numbers\n",
+                      study->diverged);
+    }
+    print_states(study, out);
+    print_forces(study, out);
+}
+
+/* --- JSON --------------------------------------------------------------------------------- */
+
+static void write_states(struct json_writer *w, const struct follow_study *study)
+{
+    static const char *const quantiles[][2] = {{"rmse", "p95"}, {"mae", "p95"}, {"r2", "p5"}};
+    static const char *const others[] = {"open_loop_rmse", "paper_rmse", "paper_mae",
+                                         "paper_r2"};
+    json_write_object(w, "states");
+    for (size_t i = 0; i < study->states; i++) {
+        double figures[FIGURES];
+        list_figures(study, i, figures);
+        json_write_object(w, study->state[i].name);
+        for (size_t k = 0; k < COUNT(quantiles); k++) {
+            json_write_object(w, quantiles[k][0]);
+            json_write_real(w, "median", figures[2 * k]);
+            json_write_real(w, quantiles[k][1], figures[2 * k + 1]);
+            json_write_close(w);
+        }
+        for (size_t k = 0; k < COUNT(others); k++) {
+            json_write_real(w, others[k], figures[2 * COUNT(quantiles) + k]);
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_axes(struct json_writer *w, const char *key, const struct follow_study *study,
+                       const double *values)
+{
+    json_write_object(w, key);
+    for (size_t i = 0; i < study->file->model->axis_count; i++) {
+        json_write_real(w, study->file->model->axes[i].effort, values[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct follow_study *study = what;
+    const struct experiment_file *file = study->file;
+    json_write_text(w, "experiment", file->name);
+    json_write_text(w, "purpose", file->purpose);
+    json_write_text(w, "model", file->model->name);
+    json_write_int(w, "runs", (int64_t)study->runs);
+    json_write_int(w, "lost", (int64_t)study->diverged);
+    json_write_int(w, "seed", (int64_t)file->seed);
+    json_write_real(w, "duration_s", file->trial.duration_s);
+    json_write_real(w, "period_s", file->trial.follower.period_s);
+    write_states(w, study);
+    write_axes(w, "found_ratio", study, study->found_ratio);
+    write_axes(w, "unmatched_rms", study, study->unmatched_rms);
+    json_write_real(w, "saturated_ratio", study->saturated_ratio);
+}
+
+/* --- CSV ---------------------------------------------------------------------------------- */
+
+static void write_states_csv(const void *what, FILE *out)
+{
+    const struct follow_study *study = what;
+    (void)fputs("state,rmse_median,rmse_p95,mae_median,mae_p95,r2_median,r2_p5,open_loop_rmse,"
+                "paper_rmse,paper_mae,paper_r2\n",
+                out);
+    for (size_t i = 0; i < study->states; i++) {
+        double figures[FIGURES];
+        list_figures(study, i, figures);
+        (void)fprintf(out, "%s,", study->state[i].name);
+        for (size_t k = 0; k < FIGURES; k++) {
+            csv_tables_number(out, figures[k], k + 1 == FIGURES);
+        }
+    }
+}
+
+static void write_run_csv(const void *what, FILE *out)
+{
+    const struct follow_study *study = what;
+    const struct model *model = study->file->model;
+    const size_t axes = model->axis_count;
+    (void)fputs("t_s", out);
+    for (size_t i = 0; i < 2 * axes; i++) {
+        const struct model_axis *axis = &model->axes[i % axes];
+        const char *name = i < axes ? axis->velocity : axis->pose;
+        (void)fprintf(out, ",reference_%s,%s", name, name);
+    }
+    for (size_t i = 0; i < axes; i++) {
+        const char *name = model->axes[i].effort;
+        (void)fprintf(out, ",%s,unmatched_%s,disturbance_%s", name, name, name);
+    }
+    (void)fputc('\n', out);
+    for (size_t k = 0; k < study->point_count; k++) {
+        const struct trial_point *p = &study->points[k];
+        csv_tables_number(out, p->t_s, false);
+        for (size_t i = 0; i < 2 * axes; i++) {
+            csv_tables_number(out, p->reference[i], false);
+            csv_tables_number(out, p->actual[i], false);
+        }
+        for (size_t i = 0; i < axes; i++) {
+            csv_tables_number(out, p->output.tau[i], false);
+            csv_tables_number(out, p->output.unmatched[i], false);
+            csv_tables_number(out, p->output.disturbance[i], i + 1 == axes);
+        }
+    }
+}
+
+/* --- picture ------------------------------------------------------------------------------ */
+
+/* A curve of more points cannot be told from one of so many. */
+enum { POINTS = 2000 };
+/* Longer ones do not fit above the picture. */
+enum { TITLE_MAX = 110 };
+/* In pixels. */
+enum { COLUMN_WIDTH = 640, ROW_HEIGHT = 260, HEAD = 64, FOOT = 52, LEFT = 106, RIGHT = 20 };
+
+static const double SIDE = 0.165; /* names of axes stand so far left of a panel */
+
+static const char REFERENCE[] = "#9bb4c8";
+static const char SIMULATED[] = "#c8501e";
+static const char LEFT_OVER[] = "#5a6e7d";
+static const char EFFORT[] = "#3c7a57";
+
+/* Columns of the data: time, then of each state reference and simulated, then the efforts. */
+static size_t column_of_state(size_t state)
+{
+    return 2 + 2 * state;
+}
+
+static size_t column_of_effort(const struct follow_study *study, size_t axis)
+{
+    return 2 + 2 * study->states + axis;
+}
+
+static void write_data(FILE *to, const struct follow_study *study)
+{
+    const size_t axes = study->file->model->axis_count;
+    const size_t step = study->point_count / POINTS + 1;
+    (void)fputs("$run << EOD\n", to);
+    for (size_t k = 0; k < study->point_count; k += step) {
+        const struct trial_point *p = &study->points[k];
+        (void)fprintf(to, "%.6g", p->t_s);
+        for (size_t i = 0; i < study->states; i++) {
+            (void)fprintf(to, " %.9g %.9g", p->reference[i], p->actual[i]);
+        }
+        for (size_t i = 0; i < axes; i++) {
+            (void)fprintf(to, " %.6g", p->output.tau[i]);
+        }
+        (void)fputs("\n", to);
+    }
+    (void)fputs("EOD\n", to);
+}
+
+enum part { UPPER, LOWER };
+
+static void place_panel(FILE *to, size_t axes, size_t column, size_t axis, enum part part)
+{
+    const double width = 2.0 * COLUMN_WIDTH;
+    const double height = HEAD + FOOT + (double)axes * ROW_HEIGHT;
+    const double top = HEAD + (double)axis * ROW_HEIGHT;
+    gnuplot_place(to, ((double)column * COLUMN_WIDTH + LEFT) / width,
+                  ((double)(column + 1) * COLUMN_WIDTH - RIGHT) / width,
+                  (top + (part == LOWER ? 0.62 : 0.02) * ROW_HEIGHT) / height,
+                  (top + (part == LOWER ? 0.91 : 0.54) * ROW_HEIGHT) / height);
+    const bool last = part == LOWER && axis + 1 == axes;
+    (void)fputs(last ? "set format x '%g'\nset xlabel 'time, s'\n"
+                     : "set format x ''\nunset xlabel\n",
+                to);
+}
+
+/* Reference and simulated. */
+static void write_both(FILE *to, const struct follow_study *study, size_t column, size_t axis)
+{
+    const struct model_axis *names = &study->file->model->axes[axis];
+    const size_t axes = study->file->model->axis_count;
+    const size_t at = column_of_state(column * axes + axis);
+    place_panel(to, axes, column, axis, UPPER);
+    gnuplot_side(to, column == 0 ? names->velocity : names->pose, SIDE);
+    (void)fprintf(to,
+                  "set ytics autofreq\nset key %s\n"
+                  "plot $run using 1:%zu with lines lc '%s' lw 4 title 'reference', "
+                  "$run using 1:%zu with lines lc '%s' lw 1.4 title 'simulated'\n"
+                  "set key off\n",
+                  axis == 0 && column == 0 ? "on" : "off", at, REFERENCE, at + 1, SIMULATED);
+}
+
+/* The largest of the errors of an axis, or of its efforts. */
+static double largest_of(const struct follow_study *study, size_t axis, bool effort)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < study->point_count; k++) {
+        const struct trial_point *p = &study->points[k];
+        const double y = effort ? p->output.tau[axis] : p->reference[axis] - p->actual[axis];
+        most = isfinite(y) ? fmax(most, fabs(y)) : most;
+    }
+    return most > 0.0 ? most : 1.0;
+}
+
+/* Zero in the middle, and a round number to either side. */
+static void write_scale(FILE *to, double most)
+{
+    const double tic = gnuplot_tic(most);
+    (void)fprintf(to, "set ytics (%g, 0, %g)\nset yrange [%g:%g]\n", -tic, tic, -1.15 * most,
+                  1.15 * most);
+}
+
+static void write_error(FILE *to, const struct follow_study *study, size_t axis)
+{
+    const size_t at = column_of_state(axis);
+    place_panel(to, study->file->model->axis_count, 0, axis, LOWER);
+    write_scale(to, largest_of(study, axis, false));
+    gnuplot_side(to, "error", SIDE);
+    (void)fprintf(to,
+                  "set label 1 'largest %.2g' at graph 0.995, graph 1.12 right front "
+                  "tc '#444444'\n"
+                  "plot 0 with lines lc '#bbbbbb' lw 1, "
+                  "$run using 1:($%zu-$%zu) with lines lc '%s' lw 1.2\nunset label 1\n"
+                  "set yrange [*:*]\n",
+                  largest_of(study, axis, false), at, at + 1, LEFT_OVER);
+}
+
+static void write_effort(FILE *to, const struct follow_study *study, size_t axis)
+{
+    place_panel(to, study->file->model->axis_count, 1, axis, LOWER);
+    write_scale(to, largest_of(study, axis, true));
+    gnuplot_side(to, study->file->model->axes[axis].effort, SIDE);
+    (void)fprintf(to,
+                  "plot 0 with lines lc '#bbbbbb' lw 1, "
+                  "$run using 1:%zu with lines lc '%s' lw 1.2\nset yrange [*:*]\n",
+                  column_of_effort(study, axis), EFFORT);
+}
+
+static void write_plot(FILE *to, const void *what)
+{
+    const struct follow_study *study = what;
+    const size_t axes = study->file->model->axis_count;
+    char title[EXPERIMENT_NAME_MAX + EXPERIMENT_TEXT_MAX];
+    const int length = snprintf(title, sizeof title, "%s%s%s", study->file->name,
+                                study->file->purpose[0] ? ": " : "", study->file->purpose);
+    gnuplot_start(to, 2 * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
+    write_data(to, study);
+    gnuplot_panels(to, length <= TITLE_MAX ? title : study->file->name,
+                   " font 'sans-serif,11'");
+    (void)fprintf(to,
+                  "set ytics autofreq\n"
+                  "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
+                  "set xrange [0:%.6g]\n",
+                  study->file->trial.duration_s);
+    for (size_t axis = 0; axis < axes; axis++) {
+        write_both(to, study, 0, axis);
+        write_error(to, study, axis);
+        write_both(to, study, 1, axis);
+        write_effort(to, study, axis);
+    }
+}
+
+static const struct csv_table tables[] = {{"states.csv", write_states_csv},
+                                          {"run.csv", write_run_csv}};
+
+const struct experiment_output follow_output = {.page = print_page,
+                                                .members = write_members,
+                                                .tables = tables,
+                                                .table_count = COUNT(tables),
+                                                .script = write_plot};

@@ -1,0 +1,326 @@
+#include "service/sim/experiment/joint_study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct track {
+    struct joint_trial_point *points;
+    size_t count, room;
+};
+
+static void keep_point(void *context, const struct joint_trial_point *point)
+{
+    struct track *track = context;
+    if (track->count < track->room) {
+        track->points[track->count++] = *point;
+    }
+}
+
+enum status joint_study_run(const struct joint_file *file, struct joint_study *out,
+                            struct err *err)
+{
+    const size_t room = (size_t)(file->trial.duration_s / file->trial.sample_s) + 2;
+    struct joint_study study = {.file = file, .point_room = room};
+    study.points = calloc(POSITION_KIND_COUNT * room, sizeof study.points[0]);
+    if (!study.points) {
+        return err_no_memory(err, file->name, "not enough memory");
+    }
+    for (size_t i = 0; i < file->lag_count; i++) {
+        for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
+            struct joint_trial_params trial;
+            struct track track = {study.points + k * room, 0, room};
+            if (!file->runs[k]) {
+                continue;
+            }
+            joint_file_trial(file, i, (enum position_kind)k, &trial);
+            joint_trial_run(&trial, i == 0 ? keep_point : NULL, &track, &study.result[i][k]);
+            study.point_count = i == 0 ? track.count : study.point_count; /* of all the same */
+        }
+    }
+    *out = study;
+    return STATUS_OK;
+}
+
+void joint_study_free(struct joint_study *study)
+{
+    free(study->points);
+    study->points = NULL;
+    study->point_count = 0;
+}
+
+/* What a result is told by, in this order. */
+#define RESULT(name, m) JSON_MEMBER_AS(name, struct joint_trial_result, m)
+static const struct json_member figures[] = {
+    RESULT("ise", integral.ise),        RESULT("iae", integral.iae),
+    RESULT("itae", integral.itae),      RESULT("settle_s", settle_s),
+    RESULT("rest_s", rest_s),           RESULT("overshoot", overshoot),
+    RESULT("final_error", final_error), RESULT("ise_sum", sum.ise),
+    RESULT("iae_sum", sum.iae),         RESULT("itae_sum", sum.itae)};
+
+static double figure_of(const struct joint_trial_result *result, size_t k)
+{
+    double value;
+    memcpy(&value, (const char *)result + figures[k].offset, sizeof value);
+    return value;
+}
+
+/* --- for people ----------------------------------------------------------------------------
+ */
+
+static void print_row(const struct joint_study *study, size_t lag, enum position_kind kind,
+                      FILE *out)
+{
+    const struct joint_trial_result *r = &study->result[lag][kind];
+    const struct joint_trial_result *best = &study->result[lag][POSITION_TIME_OPTIMAL];
+    const double beyond = study->file->runs[POSITION_TIME_OPTIMAL]
+                              ? 100.0 * (r->integral.iae / best->integral.iae - 1.0)
+                              : nan("");
+    (void)fprintf(out, "%-13s %9.2f %8.3f %8.3f", position_kind_name(kind), r->integral.ise,
+                  r->integral.iae, r->integral.itae);
+    csv_tables_cell(out, 8, 2, 'f', beyond);
+    (void)fprintf(out, " %8.3f %10.4f %11.5f\n", r->settle_s, r->overshoot,
+                  fabs(r->final_error) < 5e-6 ? 0.0 : r->final_error);
+}
+
+static void print_sums(const struct joint_study *study, FILE *out)
+{
+    const struct joint_file *file = study->file;
+    (void)fprintf(out, "\nlag %g s, sums over samples every %g ms\n", file->lag_s[0],
+                  1e3 * file->trial.sample_s);
+    (void)fprintf(out, "%-13s %10s %10s | %9s %9s | %9s %9s\n", "controller", "ISE", "paper",
+                  "IAE", "paper", "ITAE", "paper");
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        const double *sum = &study->result[0][k].sum.ise; /* ise, iae, itae */
+        const double *paper = &file->paper[k].ise;
+        if (!file->runs[k]) {
+            continue;
+        }
+        (void)fprintf(out, "%-13s", position_kind_name((enum position_kind)k));
+        for (int i = 0; i < 3; i++) {
+            (void)fputs(i > 0 ? " |" : "", out);
+            csv_tables_cell(out, i > 0 ? 9 : 10, 2, 'f', sum[i]);
+            csv_tables_cell(out, i > 0 ? 9 : 10, 2, 'f', paper[i]);
+        }
+        (void)fputc('\n', out);
+    }
+}
+
+static void print_page(const void *what, FILE *out)
+{
+    const struct joint_study *study = what;
+    const struct joint_file *file = study->file;
+    const struct position_params *control = &file->trial.control;
+    (void)fprintf(out, "%s%s%s\n", file->name, file->purpose[0] ? ": " : "", file->purpose);
+    (void)fprintf(out, "from 0 to %g rad in %g s, commands %g to %g rad/s every %g ms\n",
+                  file->trial.set_point, file->trial.duration_s, control->command_min,
+                  control->command_max, 1e3 * control->period_s);
+    for (size_t i = 0; i < file->lag_count; i++) {
+        (void)fprintf(out, "\nlag %g s\n%-13s %9s %8s %8s %8s %8s %10s %11s\n", file->lag_s[i],
+                      "controller", "ISE", "IAE", "ITAE", "IAE +%", "2 % s", "over rad",
+                      "left rad");
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            if (file->runs[k]) {
+                print_row(study, i, (enum position_kind)k, out);
+            }
+        }
+    }
+    print_sums(study, out);
+}
+
+/* --- JSON ----------------------------------------------------------------------------------
+ */
+
+static void write_controllers(struct json_writer *w, const struct joint_study *study,
+                              size_t lag)
+{
+    json_write_object(w, "controllers");
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        const struct joint_trial_result *r = &study->result[lag][k];
+        const struct joint_indices *paper = &study->file->paper[k];
+        if (!study->file->runs[k]) {
+            continue;
+        }
+        json_write_object(w, position_kind_name((enum position_kind)k));
+        json_write_members(w, figures, COUNT(figures), r);
+        json_write_real(w, "paper_ise", paper->ise);
+        json_write_real(w, "paper_iae", paper->iae);
+        json_write_real(w, "paper_itae", paper->itae);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct joint_study *study = what;
+    const struct joint_file *file = study->file;
+    json_write_text(w, "experiment", file->name);
+    json_write_text(w, "purpose", file->purpose);
+    json_write_text(w, "kind", "joint");
+    json_write_int(w, "runs", (int64_t)file->lag_count);
+    json_write_int(w, "lost", 0);
+    json_write_real(w, "set_point_rad", file->trial.set_point);
+    json_write_real(w, "duration_s", file->trial.duration_s);
+    json_write_real(w, "period_s", file->trial.control.period_s);
+    json_write_real(w, "sample_s", file->trial.sample_s);
+    json_write_real(w, "lag_s", file->lag_s[0]);
+    write_controllers(w, study, 0);
+    json_write_array(w, "lags");
+    for (size_t i = 0; i < file->lag_count; i++) {
+        json_write_object(w, NULL);
+        json_write_real(w, "lag_s", file->lag_s[i]);
+        write_controllers(w, study, i);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+/* --- CSV -----------------------------------------------------------------------------------
+ */
+
+static void write_controllers_csv(const void *what, FILE *out)
+{
+    const struct joint_study *study = what;
+    const struct joint_file *file = study->file;
+    (void)fputs("lag_s,controller", out);
+    for (size_t c = 0; c < COUNT(figures); c++) {
+        (void)fprintf(out, ",%s", figures[c].key);
+    }
+    (void)fputc('\n', out);
+    for (size_t i = 0; i < file->lag_count; i++) {
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            if (!file->runs[k]) {
+                continue;
+            }
+            csv_tables_number(out, file->lag_s[i], false);
+            (void)fprintf(out, "%s,", position_kind_name((enum position_kind)k));
+            for (size_t c = 0; c < COUNT(figures); c++) {
+                csv_tables_number(out, figure_of(&study->result[i][k], c),
+                                  c + 1 == COUNT(figures));
+            }
+        }
+    }
+}
+
+static void write_run_csv(const void *what, FILE *out)
+{
+    const struct joint_study *study = what;
+    (void)fputs("t_s,controller,q_rad,w_radps,command_radps\n", out);
+    for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
+        for (size_t i = 0; i < study->point_count && study->file->runs[k]; i++) {
+            const struct joint_trial_point *p = &study->points[k * study->point_room + i];
+            csv_tables_number(out, p->t_s, false);
+            (void)fprintf(out, "%s,", position_kind_name((enum position_kind)k));
+            csv_tables_number(out, p->q, false);
+            csv_tables_number(out, p->w, false);
+            csv_tables_number(out, p->command, true);
+        }
+    }
+}
+
+/* --- picture ------------------------------------------------------------------------------ */
+
+/* In pixels. */
+enum { WIDTH = 900, ROW_HEIGHT = 210, HEAD = 64, FOOT = 44, LEFT = 90, RIGHT = 24 };
+
+/* What is drawn of each controller. */
+enum row { ROW_POSITION, ROW_ERROR, ROW_SPEED, ROW_COMMAND, ROW_COUNT };
+
+static const double ERROR_LEAST_RAD = 1e-4; /* of the logarithmic panel */
+
+static void write_data(FILE *to, const struct joint_study *study)
+{
+    for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
+        if (!study->file->runs[k]) {
+            continue;
+        }
+        (void)fprintf(to, "$d%zu << EOD\n", k);
+        for (size_t i = 0; i < study->point_count; i++) {
+            const struct joint_trial_point *p = &study->points[k * study->point_room + i];
+            const double error = fabs(study->file->trial.set_point - p->q);
+            (void)fprintf(to, "%.6g %.9g %.6g %.6g %.6g\n", p->t_s, p->q,
+                          fmax(error, 0.1 * ERROR_LEAST_RAD), p->w, p->command);
+        }
+        (void)fputs("EOD\n", to);
+    }
+}
+
+/* Until a little after the last of them has arrived. */
+static double end_of(const struct joint_study *study)
+{
+    double end_s = 0.0;
+    for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
+        if (study->file->runs[k]) {
+            end_s = fmax(end_s, 1.4 * study->result[0][k].settle_s);
+        }
+    }
+    return end_s > 0.0 ? fmin(end_s, study->file->trial.duration_s)
+                       : study->file->trial.duration_s;
+}
+
+static void write_row(FILE *to, const struct joint_study *study, enum row row)
+{
+    static const char *const names[ROW_COUNT] = {"q_rad", "error_rad", "w_radps",
+                                                 "command_radps"};
+    static const char *const colors[POSITION_KIND_COUNT] = {[POSITION_P] = "#9bb4c8",
+                                                            [POSITION_FSM] = "#3c7a57",
+                                                            [POSITION_PROFILE] = "#c8501e",
+                                                            [POSITION_TIME_OPTIMAL] =
+                                                                "#222222"};
+    const double height = HEAD + FOOT + ROW_COUNT * ROW_HEIGHT;
+    const double top = HEAD + (double)row * ROW_HEIGHT;
+    bool first = true;
+    gnuplot_place(to, (double)LEFT / WIDTH, 1.0 - (double)RIGHT / WIDTH,
+                  (top + 0.04 * ROW_HEIGHT) / height, (top + 0.90 * ROW_HEIGHT) / height);
+    (void)fputs(row + 1 == ROW_COUNT ? "set format x '%g'\nset xlabel 'time, s'\n"
+                                     : "set format x ''\n",
+                to);
+    if (row == ROW_ERROR) {
+        (void)fprintf(to, "set offsets 0, 0, 0, 0\nset logscale y\nset yrange [%g:*]\n",
+                      ERROR_LEAST_RAD);
+    }
+    gnuplot_side(to, names[row], 0.08);
+    (void)fprintf(to, "set key %s\nplot", row == ROW_POSITION ? "on" : "off");
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        if (study->file->runs[k]) {
+            (void)fprintf(to, "%s $d%d using 1:%d with %s lc '%s' lw %s title '%s'",
+                          first ? "" : ",", k, (int)row + 2,
+                          row == ROW_COMMAND ? "steps" : "lines", colors[k],
+                          k == POSITION_TIME_OPTIMAL ? "1 dt 2" : "1.8",
+                          position_kind_name((enum position_kind)k));
+            first = false;
+        }
+    }
+    (void)fputs("\nunset logscale y\nset yrange [*:*]\n"
+                "set offsets 0, 0, graph 0.06, graph 0.06\n",
+                to);
+}
+
+static void write_plot(FILE *to, const void *what)
+{
+    const struct joint_study *study = what;
+    char title[JOINT_NAME_MAX + 64];
+    (void)snprintf(title, sizeof title, "%s: %g rad, lag %g s", study->file->name,
+                   study->file->trial.set_point, study->file->lag_s[0]);
+    gnuplot_start(to, WIDTH, HEAD + FOOT + ROW_COUNT * ROW_HEIGHT);
+    write_data(to, study);
+    gnuplot_panels(to, title, " font 'sans-serif,11'");
+    (void)fprintf(to,
+                  "set xrange [0:%.6g]\n"
+                  "set offsets 0, 0, graph 0.06, graph 0.06\n"
+                  "set key at graph 0.99, graph 1.16 right horizontal samplen 2\n",
+                  end_of(study));
+    for (int row = 0; row < ROW_COUNT; row++) {
+        write_row(to, study, (enum row)row);
+    }
+}
+
+static const struct csv_table tables[] = {{"controllers.csv", write_controllers_csv},
+                                          {"run.csv", write_run_csv}};
+
+const struct experiment_output joint_output = {.page = print_page,
+                                               .members = write_members,
+                                               .tables = tables,
+                                               .table_count = COUNT(tables),
+                                               .script = write_plot};

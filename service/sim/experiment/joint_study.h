@@ -1,0 +1,29 @@
+/* service/sim/experiment/joint_study.h - the position controllers of a joint, each with each lag,
+ * and what came of it. */
+#ifndef SERVICE_SIM_EXPERIMENT_JOINT_STUDY_H
+#define SERVICE_SIM_EXPERIMENT_JOINT_STUDY_H
+
+#include "service/sim/experiment/experiment_file.h"
+#include "service/sim/experiment/experiment_output.h"
+
+struct joint_study {
+    const struct joint_file *file;
+    struct joint_trial_result result[JOINT_LAGS_MAX]
+                                    [POSITION_KIND_COUNT]; /* of those it runs */
+    size_t point_count, point_room;   /* of each controller with the first lag */
+    struct joint_trial_point *points; /* [POSITION_KIND_COUNT][point_room] */
+};
+
+/* Run all; file has been read by option_file_load(). STATUS_E_NOMEM with err filled. On
+ * STATUS_OK the caller ends with joint_study_free(). */
+MUST_USE enum status joint_study_run(const struct joint_file *file, struct joint_study *out,
+                                     struct err *err);
+
+void joint_study_free(struct joint_study *study);
+
+/* A struct joint_study as page, JSON, CSV, picture. The tables: controllers.csv, and run.csv
+ * with the first lag over time, which the picture shows, too. docs/model/servo.md, section 7.
+ */
+extern const struct experiment_output joint_output;
+
+#endif

@@ -1,0 +1,632 @@
+/* L1 and L2 on a live pair: runs the mission's machines, sends what they command, and tells
+ * what came of it, leg by leg: replies as they come, then laps and verdicts from the entries of
+ * the daemon; as lines, table and JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/utf8.h"
+#include "config/labfile/lab_file.h"
+#include "config/options/option_file.h"
+#include "logger/message/codec_native.h"
+#include "service/tool/arguments.h"
+#include "service/tool/commands.h"
+#include "service/tool/csv_tables.h"
+#include "service/tool/json_file.h"
+#include "service/tool/lab_clock.h"
+#include "service/tool/stop_signal.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/sim/mission/mission_file.h"
+#include "service/mqtt/session.h"
+
+enum {
+    LEGS_MAX = 20000,
+    NOTES_MAX = 5000,
+    FROM_MAX = 12,
+    VERDICT_MAX = 16,
+    DETAIL_MAX = 128,
+    WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
+    STOP_MS = 3000,
+    SESSION_S = 60, /* the broker keeps replies for so long while the link is down */
+    QUIT_PATIENCE_US = 10 * 1000 * 1000, /* after a signal, for the robot's answer */
+    DAEMON_US = 2000 * 1000              /* for the retained word that the daemon is there */
+};
+
+/* One command and what came of it. */
+struct leg {
+    struct event_command command;
+    unsigned step; /* see struct mission_effect */
+    int64_t sent_us;
+    int64_t reply_us; /* LAB_TIME_NONE: there was none */
+    enum reply_status status;
+    char from[FROM_MAX]; /* "real", "virtual", "tandem" */
+    char detail[DETAIL_MAX];
+    double angle_rad, range_m; /* of a ray, else NaN */
+    double pose[3];            /* after it */
+    bool compared;             /* its entry came: */
+    char verdict[VERDICT_MAX];
+    bool inconsistent;
+    double real_lap_s, virtual_lap_s, lag_s; /* those that do not exist are NaN */
+};
+
+/* An acknowledgement, a warning or an error of L1 or L2. */
+struct note {
+    int64_t t_us;
+    unsigned step, layer;
+    enum mission_level level;
+    char text[MISSION_TEXT_MAX];
+};
+
+struct mission_run {
+    const char *lab_path, *mission_path,
+        *pair; /* the pair's id: at first as it was asked for */
+    double connect_s, linger_s;
+    bool json, quiet;
+    struct lab_file lab;
+    struct mission_file file;
+    struct session session;
+    char command_topic[MESSAGE_TOPIC_MAX];
+    char reply_topic[MESSAGE_TOPIC_MAX];
+    char entry_topic[MESSAGE_TOPIC_MAX];
+    char daemon_topic[MESSAGE_TOPIC_MAX];
+    bool daemon_is_there;
+
+    struct mission mission;
+    const json_t *document;    /* the message in work … */
+    const struct event *event; /* … and what it is as a reply */
+    bool ended;
+    enum l2_verdict verdict;
+    int64_t start_us, end_us, quit_us; /* quit_us 0: not quit */
+    uint64_t foreign;                  /* commands to the pair that are not ours */
+    uint64_t malformed;
+
+    size_t leg_count, note_count, left_out; /* left_out: what found no room */
+    struct leg legs[LEGS_MAX];              /* untouched memory costs nothing */
+    struct note notes[NOTES_MAX];
+};
+
+/* --- what happened -------------------------------------------------------------------- */
+
+static void add_leg(struct mission_run *r, const struct mission_effect *effect)
+{
+    if (r->leg_count == LEGS_MAX) {
+        r->left_out++;
+        return;
+    }
+    r->legs[r->leg_count++] = (struct leg){.command = effect->command,
+                                           .step = effect->step,
+                                           .sent_us = effect->t_us,
+                                           .reply_us = LAB_TIME_NONE,
+                                           .angle_rad = nan(""),
+                                           .range_m = nan(""),
+                                           .pose = {nan(""), nan(""), nan("")},
+                                           .real_lap_s = nan(""),
+                                           .virtual_lap_s = nan(""),
+                                           .lag_s = nan("")};
+}
+
+static void add_note(struct mission_run *r, const struct mission_effect *effect)
+{
+    if (!r->json && !r->quiet) {
+        (void)printf("L%u %-7s %s\n", effect->layer, mission_level_name(effect->level),
+                     effect->text);
+        (void)fflush(stdout);
+    }
+    if (r->note_count == NOTES_MAX) {
+        r->left_out++;
+        return;
+    }
+    struct note *note = &r->notes[r->note_count++];
+    *note = (struct note){.t_us = effect->t_us,
+                          .step = effect->step,
+                          .layer = effect->layer,
+                          .level = effect->level};
+    (void)snprintf(note->text, sizeof note->text, "%s", effect->text);
+}
+
+/* Newest first: replies and entries are about the last ones. */
+static struct leg *find_leg(struct mission_run *r, const char *id)
+{
+    for (size_t i = r->leg_count; i > 0; i--) {
+        if (strcmp(r->legs[i - 1].command.id, id) == 0) {
+            return &r->legs[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static void show_leg(const struct leg *leg)
+{
+    const struct event_command *c = &leg->command;
+    (void)printf("%-14s %-6s", c->id, c->op);
+    if (strcmp(c->op, "go") == 0) {
+        (void)printf(" %+.3f rad %.3f m", c->rotation_rad, c->displacement_m);
+    }
+    (void)printf("  %s in %.3f s", reply_status_name(leg->status),
+                 lab_s(leg->reply_us - leg->sent_us));
+    if (isfinite(leg->angle_rad) && isfinite(leg->range_m)) {
+        (void)printf("  %+.3f rad: %.3f m", leg->angle_rad, leg->range_m);
+    } else if (strcmp(c->op, "go") == 0) {
+        (void)printf("  at %.3f %.3f, %.3f rad", leg->pose[0], leg->pose[1], leg->pose[2]);
+    }
+    (void)printf("%s%s\n", leg->detail[0] ? "  " : "", leg->detail);
+    (void)fflush(stdout);
+}
+
+static void copy_text(const json_t *object, const char *key, char *out, size_t size)
+{
+    (void)snprintf(out, size, "%s", json_file_text(object, key));
+    (void)utf8_tame(out); /* it goes to a terminal */
+}
+
+/* After the mission took a reply in: pose is the robot's from then on. */
+static void note_answer(struct mission_run *r, const double pose[3])
+{
+    const struct event_reply *reply = &r->event->reply;
+    struct leg *leg = find_leg(r, reply->id);
+    if (!leg || leg->reply_us != LAB_TIME_NONE) {
+        return;
+    }
+    leg->reply_us = r->event->t_us;
+    leg->status = reply->status;
+    copy_text(r->document, "from", leg->from, sizeof leg->from);
+    copy_text(r->document, "detail", leg->detail, sizeof leg->detail);
+    leg->angle_rad = mission_reply_value(reply, "angle_rad");
+    leg->range_m = mission_reply_value(reply, "range_m");
+    memcpy(leg->pose, pose, sizeof leg->pose);
+    if (!r->json && !r->quiet) {
+        show_leg(leg);
+    }
+}
+
+static void take_entry(struct mission_run *r)
+{
+    struct leg *leg = find_leg(r, json_file_text(r->document, "id"));
+    if (leg) {
+        leg->compared = true;
+        copy_text(r->document, "verdict", leg->verdict, sizeof leg->verdict);
+        leg->inconsistent = json_is_false(json_object_get(r->document, "consistent"));
+        leg->real_lap_s = json_file_real(r->document, "real_lap_s");
+        leg->virtual_lap_s = json_file_real(r->document, "virtual_lap_s");
+        leg->lag_s = json_file_real(r->document, "lag_s");
+    }
+}
+
+/* Has every leg that was answered its entry? */
+static bool is_complete(const struct mission_run *r)
+{
+    for (size_t i = 0; i < r->leg_count; i++) {
+        if (r->legs[i].reply_us != LAB_TIME_NONE && !r->legs[i].compared) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- the report ----------------------------------------------------------------------- */
+
+static const char *verdict_word(const struct mission_run *r)
+{
+    if (!r->ended) {
+        return "unanswered";
+    }
+    return r->verdict == L2_VERDICT_DONE   ? "done"
+           : r->verdict == L2_VERDICT_QUIT ? "quit"
+                                           : "failed";
+}
+
+static void print_leg(const struct leg *leg)
+{
+    (void)printf("%4u  %-14s %-6s %8.3f %8.3f  %-8s", leg->step, leg->command.id,
+                 leg->command.op, leg->command.rotation_rad, leg->command.displacement_m,
+                 leg->reply_us == LAB_TIME_NONE ? "-" : reply_status_name(leg->status));
+    csv_tables_cell(stdout, 9, 3, 'f', leg->real_lap_s);
+    csv_tables_cell(stdout, 9, 3, 'f', leg->virtual_lap_s);
+    csv_tables_cell(stdout, 9, 3, 'f', leg->lag_s);
+    (void)printf("  %s%s\n", leg->compared ? leg->verdict : "-",
+                 leg->inconsistent ? ", inconsistent" : "");
+}
+
+static void print_mission(const struct mission_run *r)
+{
+    (void)printf("\n%4s  %-14s %-6s %8s %8s  %-8s %9s %9s %9s  %s\n", "step", "command", "op",
+                 "turn rad", "way m", "reply", "real s", "virtual s", "lag s", "verdict");
+    for (size_t i = 0; i < r->leg_count; i++) {
+        print_leg(&r->legs[i]);
+    }
+    (void)printf("\nmission %s on %s: %s, %zu commands in %.1f s", r->file.name, r->pair,
+                 verdict_word(r), r->leg_count, lab_s(r->end_us - r->start_us));
+    if (r->mission.obstacles_found > 0) {
+        (void)printf(", %u obstacle%s found", (unsigned)r->mission.obstacles_found,
+                     r->mission.obstacles_found == 1 ? "" : "s");
+    }
+    if (r->left_out > 0) {
+        (void)printf(", %zu records left out", r->left_out);
+    }
+    (void)putchar('\n');
+}
+
+static void write_leg(struct json_writer *w, const struct leg *leg)
+{
+    const bool answered = leg->reply_us != LAB_TIME_NONE;
+    json_write_object(w, NULL);
+    json_write_text(w, "id", leg->command.id);
+    json_write_int(w, "step", leg->step);
+    json_write_text(w, "op", leg->command.op);
+    json_write_real(w, "rotation_rad", leg->command.rotation_rad);
+    json_write_real(w, "displacement_m", leg->command.displacement_m);
+    json_write_seconds(w, "t", leg->sent_us);
+    json_write_text(w, "status", answered ? reply_status_name(leg->status) : NULL);
+    json_write_seconds(w, "reply_s", answered ? leg->reply_us - leg->sent_us : LAB_TIME_NONE);
+    json_write_text(w, "from", leg->from[0] ? leg->from : NULL);
+    if (leg->detail[0]) {
+        json_write_text(w, "detail", leg->detail);
+    }
+    if (isfinite(leg->angle_rad)) {
+        json_write_real(w, "angle_rad", leg->angle_rad);
+    }
+    if (isfinite(leg->range_m)) {
+        json_write_real(w, "range_m", leg->range_m);
+    }
+    json_write_axes(w, "pose", leg->pose, 3);
+    json_write_real(w, "real_lap_s", leg->real_lap_s);
+    json_write_real(w, "virtual_lap_s", leg->virtual_lap_s);
+    json_write_real(w, "lag_s", leg->lag_s);
+    json_write_text(w, "verdict", leg->compared ? leg->verdict : NULL);
+    if (leg->inconsistent) {
+        json_write_bool(w, "consistent", false);
+    }
+    json_write_close(w);
+}
+
+static void write_note(struct json_writer *w, const struct note *note)
+{
+    json_write_object(w, NULL);
+    json_write_seconds(w, "t", note->t_us);
+    json_write_int(w, "step", note->step);
+    json_write_int(w, "layer", note->layer);
+    json_write_text(w, "level", mission_level_name(note->level));
+    json_write_text(w, "text", note->text);
+    json_write_close(w);
+}
+
+/* How often each state was entered. */
+static void write_machine(struct json_writer *w, const struct efsm_table *table,
+                          const struct efsm *m, const struct efsm_stats *stats)
+{
+    json_write_object(w, table->name);
+    json_write_text(w, "state", efsm_state_name(table, m->state));
+    json_write_object(w, "visits");
+    for (size_t i = 0; i < table->state_count; i++) {
+        json_write_int(w, table->states[i].name, stats->visits[i]);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_members(const void *what, struct json_writer *w)
+{
+    const struct mission_run *r = what;
+    json_write_text(w, "mission", r->file.name);
+    json_write_text(w, "pair", r->pair);
+    json_write_text(w, "verdict", verdict_word(r));
+    json_write_seconds(w, "t", r->start_us);
+    json_write_seconds(w, "duration_s", r->end_us - r->start_us);
+    json_write_int(w, "steps", (int64_t)r->file.plan.step_count);
+    json_write_int(w, "obstacles_found", r->mission.obstacles_found);
+    json_write_int(w, "replies_of_others", r->mission.stray_count);
+    json_write_int(w, "commands_of_others", (int64_t)r->foreign);
+    json_write_int(w, "left_out", (int64_t)r->left_out);
+    json_write_array(w, "legs");
+    for (size_t i = 0; i < r->leg_count; i++) {
+        write_leg(w, &r->legs[i]);
+    }
+    json_write_close(w);
+    json_write_array(w, "messages");
+    for (size_t i = 0; i < r->note_count; i++) {
+        write_note(w, &r->notes[i]);
+    }
+    json_write_close(w);
+    json_write_object(w, "machines");
+    write_machine(w, &l1_table, &r->mission.l1, &r->mission.l1_stats);
+    write_machine(w, &l2_table, &r->mission.l2, &r->mission.l2_stats);
+    json_write_close(w);
+}
+
+static void report_mission(struct mission_run *r)
+{
+    if (r->json) {
+        json_file_print(stdout, write_members, r);
+    } else {
+        print_mission(r);
+    }
+    if (r->foreign > 0) {
+        (void)fprintf(stderr, "tandem: mission: somebody else sent %s %" PRIu64 " command%s\n",
+                      r->pair, r->foreign, r->foreign == 1 ? "" : "s");
+    }
+    if (r->session.overflow > 0 || r->malformed > 0) {
+        (void)fprintf(stderr,
+                      "tandem: mission: %" PRIu64 " messages found no room, %" PRIu64
+                      " could not be read\n",
+                      r->session.overflow, r->malformed);
+    }
+}
+
+/* --- messages in, commands out -------------------------------------------------------- */
+
+static void take_effect(void *context, const struct mission_effect *effect)
+{
+    struct mission_run *r = context;
+    if (effect->kind == MISSION_COMMAND) {
+        add_leg(r, effect);
+        if (!session_command(&r->session, r->command_topic, &effect->command)) {
+            (void)fputs("tandem: mission: a command found no room on its way to the broker\n",
+                        stderr);
+        }
+    } else if (effect->kind == MISSION_MESSAGE) {
+        add_note(r, effect);
+    } else if (effect->kind == MISSION_ANSWER) {
+        note_answer(r, effect->pose);
+    } else {
+        r->ended = true;
+        r->verdict = effect->verdict;
+        r->end_us = effect->t_us;
+    }
+}
+
+static void take_reply(void *context, const struct event *event)
+{
+    struct mission_run *r = context;
+    if (event->kind == EVENT_REPLY) {
+        r->event = event;
+        mission_reply(&r->mission, &event->reply, lab_clock_now_us(), take_effect, r);
+    } else {
+        r->malformed++;
+    }
+}
+
+/* Before the mission begins. */
+static void take_presence(void *context, const struct message *m)
+{
+    struct mission_run *r = context;
+    if (strcmp(m->topic, r->daemon_topic) == 0) {
+        json_t *document = json_loadb(m->payload, m->kept_bytes, 0, NULL);
+        r->daemon_is_there = strcmp(json_file_text(document, "state"), "online") == 0;
+        json_decref(document);
+    }
+}
+
+static void take_message(void *context, const struct message *m)
+{
+    struct mission_run *r = context;
+    struct message reply = *m;
+    if (m->retained || strcmp(m->topic, r->daemon_topic) == 0) {
+        return;
+    }
+    json_t *document = m->kept_bytes == m->payload_bytes
+                           ? json_loadb(m->payload, m->kept_bytes, 0, NULL)
+                           : NULL;
+    r->document = document;
+    if (!document) {
+        r->malformed++;
+    } else if (strcmp(m->topic, r->entry_topic) == 0) {
+        take_entry(r);
+    } else if (strcmp(m->topic, r->command_topic) == 0) {
+        /* Two who command one robot are in each other's way: that explains much. */
+        const size_t ours = strlen(r->mission.run);
+        r->foreign += strncmp(json_file_text(document, "id"), r->mission.run, ours) != 0;
+    } else { /* the codec knows it as a robot's */
+        session_topic(reply.topic, r->lab.broker.prefix, r->pair, "real/reply");
+        (void)codec_native.decode(r->lab.broker.prefix, &reply, take_reply, r);
+    }
+    json_decref(document);
+}
+
+/* --- the course of things ------------------------------------------------------------- */
+
+/* Until something arrives, until_us on lab time or the next look at signals. */
+static void wait_until(struct mission_run *r, int64_t until_us)
+{
+    const int64_t wait_us = until_us - lab_clock_now_us();
+    session_wait(&r->session, lab_clock_monotonic_us() +
+                                  (wait_us < WAIT_SLICE_US ? wait_us : WAIT_SLICE_US));
+    session_drain(&r->session, take_message, r);
+}
+
+static void live_mission(struct mission_run *r)
+{
+    r->start_us = lab_clock_now_us();
+    r->end_us = r->start_us;
+    mission_start(&r->mission, r->start_us, take_effect, r);
+    while (!r->ended) {
+        wait_until(r, mission_next_us(&r->mission));
+        const int64_t now_us = lab_clock_now_us();
+        if (!r->ended && now_us >= mission_next_us(&r->mission)) {
+            mission_tick(&r->mission, now_us, take_effect, r);
+        }
+        if (!r->ended && stop_signal_raised() && r->quit_us == 0) {
+            r->quit_us = now_us;
+            mission_quit(&r->mission, now_us, take_effect, r);
+        }
+        if (!r->ended && r->quit_us > 0 && now_us - r->quit_us > QUIT_PATIENCE_US) {
+            r->end_us = now_us;
+            return;
+        }
+    }
+}
+
+/* The virtual robot may lag: entries come when both sides are through. */
+static void wait_for_entries(struct mission_run *r)
+{
+    const int64_t until_us = lab_clock_now_us() + lab_us(r->linger_s);
+    session_drain(&r->session, take_message, r);
+    while (!is_complete(r) && !stop_signal_raised() && lab_clock_now_us() < until_us) {
+        wait_until(r, until_us);
+    }
+}
+
+static bool connect_broker(struct mission_run *r)
+{
+    char id[64];
+    const struct broker_options *broker = &r->lab.broker;
+    const struct mqtt_client_topic topics[] = {
+        {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}, {r->daemon_topic, 1}};
+    (void)snprintf(r->daemon_topic, sizeof r->daemon_topic, "%s/connection", broker->prefix);
+    session_topic(r->command_topic, broker->prefix, r->pair, "command");
+    session_topic(r->reply_topic, broker->prefix, r->pair, "reply");
+    session_topic(r->entry_topic, broker->prefix, r->pair, "entry");
+    (void)snprintf(id, sizeof id, "mission-%s-%ld", r->pair, (long)getpid());
+    struct mqtt_client_options options = broker_client_options(broker, id);
+    options.persistent = true;
+    options.session_expiry_s = SESSION_S;
+    options.topics = topics;
+    options.topic_count = COUNT(topics);
+    if (!session_open(&r->session, options)) {
+        return false;
+    }
+    if (session_await(&r->session, lab_clock_monotonic_us() + lab_us(r->connect_s))) {
+        return true;
+    }
+    struct mqtt_client_state state;
+    mqtt_client_read_state(r->session.client, &state);
+    (void)fprintf(stderr, "tandem: mission: no broker at %s port %u within %g s%s%s\n",
+                  broker->host, (unsigned)broker->port, r->connect_s,
+                  state.error[0] ? ": " : "", state.error);
+    return false;
+}
+
+/* Link mode without a daemon: no command would ever reach a robot. */
+static bool find_daemon(struct mission_run *r)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + DAEMON_US;
+    while (!r->daemon_is_there && !stop_signal_raised() &&
+           lab_clock_monotonic_us() < until_us) {
+        session_wait(&r->session, lab_clock_monotonic_us() + WAIT_SLICE_US);
+        session_drain(&r->session, take_presence, r);
+    }
+    if (!r->daemon_is_there && !stop_signal_raised()) {
+        (void)fprintf(stderr,
+                      "tandem: mission: no daemon says online at %s of %s port %u: nobody "
+                      "would hand the commands on; start tandem serve -c %s\n",
+                      r->daemon_topic, r->lab.broker.host, (unsigned)r->lab.broker.port,
+                      r->lab_path);
+    }
+    return r->daemon_is_there;
+}
+
+static int run_mission(struct mission_run *r)
+{
+    char name[MISSION_RUN_MAX];
+    (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)lab_clock_now_us());
+    mission_init(&r->mission, &r->file.plan, name, lab_clock_now_us());
+    const bool connected = connect_broker(r) && find_daemon(r);
+    if (connected) {
+        live_mission(r);
+        wait_for_entries(r);
+    }
+    session_close(&r->session, STOP_MS);
+    if (connected) {
+        report_mission(r);
+    }
+    return connected && r->ended && r->verdict == L2_VERDICT_DONE ? EXIT_FINE : EXIT_FAILED;
+}
+
+/* Which pair: of the command line, of the mission, or the lab's only one; in link mode. */
+static bool choose_pair(struct mission_run *r)
+{
+    const char *id = r->pair ? r->pair : r->file.pair;
+    if (!id[0] && r->lab.pair_count == 1) {
+        id = r->lab.pairs[0].id;
+    }
+    r->pair = id;
+    for (size_t i = 0; i < r->lab.pair_count; i++) {
+        if (strcmp(r->lab.pairs[i].id, id) == 0) {
+            if (r->lab.pairs[i].mode != PAIR_LINK) {
+                (void)fprintf(stderr,
+                              "tandem: %s: pair %s is in mode observe, a mission needs "
+                              "mode link\n",
+                              r->lab_path, id);
+            }
+            return r->lab.pairs[i].mode == PAIR_LINK;
+        }
+    }
+    (void)fprintf(stderr, "tandem: %s: %s%s%s\n", r->lab_path,
+                  id[0] ? "there is no pair " : "there are several pairs", id,
+                  id[0] ? "" : ", name one with --pair or in the mission");
+    return false;
+}
+
+/* Both files are read in any case, so that the faults of both are told at once. */
+static bool load_files(struct mission_run *r)
+{
+    struct err_list lab_errors = {0};
+    struct err_list mission_errors = {0};
+    const bool lab = lab_file_load(r->lab_path, &r->lab, &lab_errors) == STATUS_OK;
+    const bool mission = option_file_load(&mission_file, r->mission_path, &r->file,
+                                          &mission_errors) == STATUS_OK;
+    err_list_print(&lab_errors, stderr);
+    err_list_print(&mission_errors, stderr);
+    return lab && mission && choose_pair(r);
+}
+
+static const char description[] =
+    "  Carries a mission out on a pair in link mode: sends its commands, takes the merged\n"
+    "  replies, plans ways around the obstacles of its map, and reports each command with\n"
+    "  laps and verdict. The daemon (tandem serve) and the robots must be running. After a\n"
+    "  signal the robot is halted and the mission ends. See docs/model/missions.md.\n";
+
+static int parse_arguments(struct mission_run *r, int argc, char **argv)
+{
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &r->lab_path, 0, 0, "FILE", "the lab file: broker and pairs"},
+        {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "whom to command (the mission's, or the only one)"},
+        {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "one document on stdout and nothing else"},
+        {"quiet", 'q', ARGUMENT_FLAG, &r->quiet, 0, 0, NULL, "print the report only"},
+        {"connect-timeout", 0, ARGUMENT_REAL, &r->connect_s, 0.1, 86400, "S", "give up without a broker after it (10)"},
+        {"linger", 0, ARGUMENT_REAL, &r->linger_s, 0, 86400, "S", "at the end, wait so long for verdicts (10)"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "mission",
+        .operands = "MISSION.yaml",
+        .description = description,
+        .examples = "  tandem mission -c lab.yaml config/missions/path.yaml\n",
+        .exit_status = "the mission failed or was quit, or there is no broker or no daemon",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
+        return exit_status;
+    }
+    r->mission_path = argv[1];
+    if (!r->lab_path || argv[2]) {
+        (void)fputs("tandem: mission: -c LAB.yaml and one MISSION.yaml are wanted, see 'tandem "
+                    "mission --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    return ARGUMENTS_TAKEN;
+}
+
+int command_mission(int argc, char **argv)
+{
+    int exit_status = EXIT_FAILED;
+    struct mission_run *r = calloc(1, sizeof *r);
+    if (!r) {
+        (void)fputs("tandem: mission: not enough memory\n", stderr);
+        return exit_status;
+    }
+    r->connect_s = 10.0;
+    r->linger_s = 10.0;
+    exit_status = parse_arguments(r, argc, argv);
+    if (exit_status == ARGUMENTS_TAKEN) {
+        exit_status = load_files(r) ? run_mission(r) : EXIT_USAGE;
+    }
+    lab_file_free(&r->lab);
+    free(r);
+    return exit_status;
+}

@@ -1,0 +1,153 @@
+/* The arm of a fleet on RTDE: how it stands, period by period, and the speed slider of clients.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/sim/robot/fleet_parts.h"
+#include "twin/sim/robot/arm6.h"
+
+/* UR's C++ client takes a controller for booted when its clock is past 40 s. */
+static const double CLOCK_BEGINS_S = 100.0;
+/* Slower than this a slider does not let it go. */
+static const double SLIDER_LEAST = 0.01;
+
+static const double SUPPLY_V = 48.0;
+static const double WARM_C = 30.0;
+
+enum { STATUS_POWER_ON = 1, STATUS_PROGRAM_RUNS = 2, SAFETY_NORMAL = 1, SAFETY_STOPPED = 4 };
+
+struct fleet_rtde {
+    struct rtde_server *server;
+    struct rtde_inputs inputs;
+    double slider; /* in force, 1: none */
+};
+
+bool fleet_rtde_start(struct fleet *f)
+{
+    struct err err = {0};
+    const struct fleet_options *o = &f->options;
+    if (!o->rtde.where) {
+        return true;
+    }
+    const bool writes = o->rtde_writes || tcp_listen_is_loopback(&o->rtde);
+    f->rtde = calloc(1, sizeof *f->rtde);
+    const enum status st = f->rtde ? rtde_server_start(&f->rtde->server, &o->rtde,
+                                                       lab_s(f->period_us), writes, &err)
+                                   : err_no_memory(&err, o->rtde.where, "no memory");
+    if (st != STATUS_OK) {
+        return fleet_refuse_server("rtde", &err);
+    }
+    f->rtde->slider = 1.0;
+    fleet_say_server("RTDE", rtde_server_where(f->rtde->server), writes);
+    return true;
+}
+
+void fleet_rtde_stop(struct fleet *f)
+{
+    struct rtde_counts c;
+    if (f->rtde && f->rtde->server) {
+        rtde_server_counts(f->rtde->server, &c);
+        (void)printf("RTDE: %" PRIu64 " clients, %" PRIu64 " frames of theirs, %" PRIu64
+                     " malformed",
+                     c.tcp.clients, c.frames, c.malformed);
+        fleet_say_clients(&c.tcp);
+        rtde_server_stop(f->rtde->server);
+    }
+    free(f->rtde);
+    f->rtde = NULL;
+}
+
+static double wanted_slider(const struct rtde_inputs *in)
+{
+    const double wanted = in->speed_slider_mask & 1 ? in->speed_slider_fraction : 1.0;
+    return isnan(wanted) ? 1.0 : fmax(SLIDER_LEAST, fmin(wanted, 1.0));
+}
+
+static void scale_parameter(struct fleet *f, struct fleet_robot *r, const char *name,
+                            double factor)
+{
+    const struct robot_kind *kind = f->options.kind;
+    const int index = robot_parameter_find(kind, name);
+    const double value = factor * robot_get_parameter(kind, r->memory, (size_t)index);
+    if (robot_value_fits(&kind->parameters[index], value)) {
+        robot_set_parameter(kind, r->memory, (size_t)index, value);
+    }
+}
+
+/* Time as if it went slower: speeds by the slider, accelerations by its square. Moves are
+ * planned whole, so it takes hold between them. */
+void fleet_rtde_obey(struct fleet *f, struct fleet_robot *r)
+{
+    struct fleet_rtde *m = f->rtde;
+    struct arm6_state arm;
+    if (!m) {
+        return;
+    }
+    const double ratio = wanted_slider(&m->inputs) / m->slider;
+    arm6_read(r->memory, &arm);
+    if (fabs(ratio - 1.0) > 1e-9 && arm.phase != ARM6_MOVING) {
+        scale_parameter(f, r, "speed_ratio", ratio);
+        scale_parameter(f, r, "acceleration_ratio", ratio * ratio);
+        m->slider *= ratio;
+    }
+}
+
+static void fill_six(double out[6], double value)
+{
+    for (size_t i = 0; i < 6; i++) {
+        out[i] = value;
+    }
+}
+
+static void write_joints(const struct arm6_state *arm, struct rtde_outputs *v)
+{
+    memcpy(v->target_q, arm->q_sp_rad, sizeof v->target_q);
+    memcpy(v->target_qd, arm->qd_sp_radps, sizeof v->target_qd);
+    memcpy(v->target_qdd, arm->qdd_sp_radps2, sizeof v->target_qdd);
+    memcpy(v->target_current, arm->current_a, sizeof v->target_current);
+    memcpy(v->actual_q, arm->q_rad, sizeof v->actual_q);
+    memcpy(v->actual_qd, arm->qd_radps, sizeof v->actual_qd);
+    memcpy(v->actual_current, arm->current_a, sizeof v->actual_current);
+    memcpy(v->joint_control_output, arm->current_a, sizeof v->joint_control_output);
+    memcpy(v->actual_TCP_pose, arm->tcp, sizeof v->actual_TCP_pose);
+    memcpy(v->actual_TCP_speed, arm->tcp_speed, sizeof v->actual_TCP_speed);
+    memcpy(v->target_TCP_pose, arm->tcp_sp, sizeof v->target_TCP_pose);
+    memcpy(v->target_TCP_speed, arm->tcp_sp_speed, sizeof v->target_TCP_speed);
+    rigid_to_pose(&arm->arm.tool, v->tcp_offset);
+    fill_six(v->joint_temperatures, WARM_C);
+    fill_six(v->actual_joint_voltage, SUPPLY_V);
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        v->joint_mode[i] = RTDE_JOINT_RUNNING;
+        v->actual_robot_current += fabs(arm->current_a[i]);
+    }
+}
+
+void fleet_rtde_show(struct fleet *f, const struct fleet_robot *r)
+{
+    struct fleet_rtde *m = f->rtde;
+    struct arm6_state arm;
+    if (!m) {
+        return;
+    }
+    arm6_read(r->memory, &arm);
+    const bool moves = arm.phase == ARM6_MOVING;
+    const int32_t safety =
+        arm.protective_stop ? RTDE_SAFETY_PROTECTIVE_STOP : RTDE_SAFETY_NORMAL;
+    struct rtde_outputs v = {
+        .timestamp = CLOCK_BEGINS_S + lab_s(arm.t_us - f->start_us),
+        .robot_mode = RTDE_ROBOT_RUNNING,
+        .safety_mode = safety,
+        .safety_status = safety,
+        .speed_scaling = m->slider,
+        .target_speed_fraction = wanted_slider(&m->inputs),
+        .actual_main_voltage = SUPPLY_V,
+        .actual_robot_voltage = SUPPLY_V,
+        .runtime_state = moves ? RTDE_RUNTIME_PLAYING : RTDE_RUNTIME_STOPPED,
+        .robot_status_bits = STATUS_POWER_ON | (moves ? STATUS_PROGRAM_RUNS : 0),
+        .safety_status_bits = arm.protective_stop ? SAFETY_STOPPED : SAFETY_NORMAL};
+    write_joints(&arm, &v);
+    rtde_server_publish(m->server, &v, &m->inputs);
+}

@@ -1,0 +1,24 @@
+/* What the servers of a simulated arm (Modbus TCP, RTDE) print about themselves. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "service/sim/robot/fleet_parts.h"
+
+void fleet_say_server(const char *name, const char *where, bool writes)
+{
+    (void)printf("%s at %s%s\n", name, where, writes ? "" : ", read only");
+    (void)fflush(stdout);
+}
+
+bool fleet_refuse_server(const char *option, const struct err *err)
+{
+    (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, err->where, err->text);
+    return false;
+}
+
+void fleet_say_clients(const struct tcp_counts *c)
+{
+    (void)printf("; clients turned away %" PRIu64 ", displaced %" PRIu64
+                 ", closed for what they sent %" PRIu64 ", did not take %" PRIu64 "\n",
+                 c->refused, c->displaced, c->broken, c->slow);
+}

@@ -1,0 +1,490 @@
+/* `tandem robot`: options into a fleet of simulated robots. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/edit_distance.h"
+#include "base/numbers/number.h"
+#include "config/machine/machine_file.h"
+#include "config/options/option_file.h"
+#include "logger/codec/codecs.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_argument.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/arm/arm_links_file.h"
+#include "service/sim/check/check.h"
+#include "service/sim/robot/fleet.h"
+#include "service/sim/mission/map_file.h"
+#include "service/sim/robot/robot_file.h"
+#include "service/mqtt/session.h"
+#include "twin/sim/robot/robot_kinds.h"
+
+/* Options that stand for a parameter; NaN: not given. */
+enum { SPEED_ANGULAR, SPEED_LINEAR, DELAY_T0, DELAY_TA, DELAY_TR, NOISE, SHORTCUT_COUNT };
+
+static const struct {
+    const char *option, *parameter;
+} shortcuts[SHORTCUT_COUNT] = {
+    {"angular-speed", "angular_speed_radps"},
+    {"linear-speed", "linear_speed_mps"},
+    {"t0", "t0_s"},
+    {"ta", "ta_s"},
+    {"tr", "tr_s"},
+    {"noise", "noise_s"},
+};
+
+struct given {
+    const char *kind, *side, *mode, *parameter_file, *links_file, *map_file, *pose, *modbus,
+        *rtde, *machine_file;
+    double shortcut[SHORTCUT_COUNT];
+    double period_s;
+    bool list, without_password, allow_writes;
+    const char *check, *go; /* another's robot, and how far it is to move */
+    const char *lab;        /* where it says what its robots speak */
+    struct check_options checked;
+};
+
+static bool find_kind(const struct given *g, struct fleet_options *o)
+{
+    o->kind = robot_kind_find(g->kind);
+    if (o->kind) {
+        return true;
+    }
+    struct edit_guess guess = {0};
+    char meant[EDIT_GUESS_MAX];
+    (void)fprintf(stderr, "tandem: --kind %s: one of", g->kind);
+    for (size_t i = 0; i < robot_kind_count; i++) {
+        (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", robot_kinds[i]->name);
+        edit_guess_try(&guess, g->kind, robot_kinds[i]->name);
+    }
+    (void)fprintf(stderr, " was expected%s\n", edit_guess_text(&guess, meant));
+    return false;
+}
+
+static struct given given_defaults(void)
+{
+    struct given g = {.kind = "kinematic",
+                      .mode = "observe",
+                      .period_s = nan(""),
+                      .go = "0.7,0.3",
+                      .checked = {.timeout_s = 10.0, .retains = true}};
+    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
+        g.shortcut[i] = nan("");
+    }
+    return g;
+}
+
+static bool take_shortcuts(const struct given *g, struct fleet_options *o)
+{
+    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
+        const double value = g->shortcut[i];
+        const int index = robot_parameter_find(o->kind, shortcuts[i].parameter);
+        const struct robot_parameter *row = &o->kind->parameters[index < 0 ? 0 : index];
+        if (!isnan(value) && index < 0) {
+            (void)fprintf(stderr, "tandem: --%s %g: a robot of kind %s has no %s\n",
+                          shortcuts[i].option, value, o->kind->name, shortcuts[i].parameter);
+            return false;
+        }
+        if (!isnan(value) && !robot_value_fits(row, value)) {
+            (void)fprintf(stderr, "tandem: --%s %g: %g to %g was expected\n",
+                          shortcuts[i].option, value, row->min, row->max);
+            return false;
+        }
+        for (size_t s = 0; s < SIDE_COUNT && !isnan(value); s++) {
+            o->parameters[s][index] = value;
+        }
+    }
+    return true;
+}
+
+/* The links of an arm as they are, in place of what its parameters say of them. */
+static bool take_links(const char *path, struct fleet_options *o)
+{
+    const int arm = robot_parameter_find(&arm6_kind, "arm");
+    const int first = robot_parameter_find(&arm6_kind, "link1_x_m");
+    for (size_t s = 0; s < SIDE_COUNT; s++) {
+        struct arm_links file;
+        struct err_list faults = {0};
+        const size_t which = (size_t)o->parameters[s][arm];
+        (void)arm_geometry_find(arm6_kind.parameters[arm].choices[which], &file.arm);
+        if (o->sides[s] &&
+            option_file_load(&arm_links_file, path, &file, &faults) != STATUS_OK) {
+            err_list_print(&faults, stderr);
+            return false;
+        }
+        if (o->sides[s]) {
+            arm_geometry_corrections(&file.arm, &o->parameters[s][first]);
+        }
+    }
+    return true;
+}
+
+/* Parameter file and map; all faults of both. */
+static bool read_files(const struct given *g, struct fleet_options *o)
+{
+    struct err_list errors = {0};
+    bool fine = true;
+    if (g->parameter_file) {
+        struct robot_file file = {.kind = o->kind};
+        memcpy(file.values, o->parameters, sizeof file.values);
+        fine = option_file_load(&robot_file, g->parameter_file, &file, &errors) == STATUS_OK;
+        memcpy(o->parameters, file.values, sizeof file.values);
+    }
+    err_list_print(&errors, stderr);
+    if (g->links_file && o->kind != &arm6_kind) {
+        (void)fprintf(stderr, "tandem: --links %s: a robot of kind arm6 was expected\n",
+                      g->links_file);
+        return false;
+    }
+    fine = fine && (!g->links_file || take_links(g->links_file, o));
+    if (g->map_file) {
+        struct err_list faults = {0};
+        o->world = calloc(1, sizeof *o->world);
+        fine = o->world &&
+               option_file_load(&map_file, g->map_file, o->world, &faults) == STATUS_OK && fine;
+        err_list_print(&faults, stderr);
+    }
+    return fine;
+}
+
+/* A machine in place of the kind's own: the only one of its file. */
+static bool read_machine(const struct given *g, struct fleet_options *o,
+                         struct machine_file **file)
+{
+    char reason[512];
+    if (machine_file_load(g->machine_file, false, file) != STATUS_OK) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return false;
+    }
+    if (machine_file_count(*file, MACHINE_ERROR) + machine_file_count(*file, MACHINE_WARNING) >
+        0) {
+        (void)machine_file_print_diagnostics(*file, stderr);
+    }
+    if (machine_file_count(*file, MACHINE_ERROR) > 0 || (*file)->count != 1) {
+        (void)fprintf(stderr, "tandem: --machine %s: one machine without errors was expected\n",
+                      g->machine_file);
+        return false;
+    }
+    if (!robot_takes_machine(o->kind, (*file)->machines[0], reason, sizeof reason)) {
+        (void)fprintf(stderr, "tandem: --machine %s: %s\n", g->machine_file, reason);
+        return false;
+    }
+    o->machine = (*file)->machines[0];
+    return true;
+}
+
+static bool read_pose(const char *text, struct fleet_options *o)
+{
+    const size_t count = o->kind->pose_count > 0 ? o->kind->pose_count : 3;
+    const char *at = text;
+    for (size_t i = 0; i < count; i++) {
+        const char *end = number_scan(at, at + strlen(at), &o->pose[i]);
+        if (end == at || !(fabs(o->pose[i]) <= 1e6) || *end != (i + 1 < count ? ',' : '\0')) {
+            (void)fprintf(stderr, "tandem: --pose %s: %s was expected\n", text,
+                          count == 3 ? "X,Y,PSI in m and rad" : "Q1,...,Q6 in rad");
+            return false;
+        }
+        at = end + 1;
+    }
+    o->pose_count = count;
+    return true;
+}
+
+static bool name_sides(const struct given *g, struct fleet_options *o)
+{
+    const bool both = g->side ? strcmp(g->side, "both") == 0 : o->pair_count > 1;
+    o->sides[SIDE_REAL] = both || !g->side || strcmp(g->side, "real") == 0;
+    o->sides[SIDE_VIRTUAL] = both || (g->side && strcmp(g->side, "virtual") == 0);
+    o->link = strcmp(g->mode, "link") == 0;
+    /* Room for the counted number of the last pair. */
+    return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 5 : 0);
+}
+
+static bool take_period(const struct given *g, struct fleet_options *o)
+{
+    o->period_s = isnan(g->period_s) ? lab_s(o->kind->period_us) : g->period_s;
+    const double real_s = o->period_s / o->pace;
+    if (!(real_s >= 1e-4)) {
+        (void)fprintf(stderr,
+                      "tandem: --pace %g: a period would last %g s, 0.0001 s or more was "
+                      "expected\n",
+                      o->pace, real_s);
+        return false;
+    }
+    return true;
+}
+
+/* Modbus and RTDE are an arm's, and of one. */
+static bool take_wires(const struct given *g, struct fleet_options *o)
+{
+    const bool one = o->pair_count == 1 && !(o->sides[SIDE_REAL] && o->sides[SIDE_VIRTUAL]);
+    if ((g->modbus || g->rtde) && (o->kind != &arm6_kind || !one)) {
+        (void)fprintf(stderr,
+                      "tandem: --%s %s: one robot of kind arm6 was expected, of one side\n",
+                      g->modbus ? "modbus" : "rtde", g->modbus ? g->modbus : g->rtde);
+        return false;
+    }
+    o->modbus.listen = (struct tcp_listen){g->modbus, MODBUS_PORT, g->without_password};
+    o->modbus.remote_writes = g->allow_writes;
+    o->rtde = (struct tcp_listen){g->rtde, RTDE_PORT, g->without_password};
+    o->rtde_writes = g->allow_writes;
+    return true;
+}
+
+static void list_ports(const struct robot_kind *kind)
+{
+    for (size_t k = 0; k < kind->port_count; k++) {
+        const struct robot_port *p = &kind->ports[k];
+        (void)printf("%s  %-26s %s, %s: %s\n", k == 0 ? "  ports of --machine:\n" : "", p->name,
+                     p->input ? "input" : "output",
+                     p->type == EXPRESSION_TRUTH ? "truth" : "number", p->help);
+    }
+}
+
+static int list_kinds(void)
+{
+    for (size_t i = 0; i < robot_kind_count; i++) {
+        const struct robot_kind *kind = robot_kinds[i];
+        (void)printf("%s%s: %s\n  obeys %s; period %g s\n", i > 0 ? "\n" : "", kind->name,
+                     kind->purpose, kind->operations, lab_s(kind->period_us));
+        for (size_t k = 0; k < kind->parameter_count; k++) {
+            const struct robot_parameter *p = &kind->parameters[k];
+            (void)printf("  %-26s ", p->name);
+            for (int c = 0; p->choices && c <= (int)p->max; c++) {
+                (void)printf("%s%s", c > 0 ? "|" : "", p->choices[c]);
+            }
+            if (p->choices) {
+                (void)printf(" (%s)", p->choices[(int)p->preset]);
+            } else {
+                (void)printf("%g .. %g%s%s (%g)", p->min, p->max, p->unit[0] ? " " : "",
+                             p->unit, p->preset);
+            }
+            (void)printf("  %s\n", p->help);
+        }
+        list_ports(kind);
+    }
+    return EXIT_FINE;
+}
+
+/* PAIR/SIDE, and the size of a move. */
+static bool read_check(struct given *g, const struct fleet_options *o)
+{
+    struct check_options *c = &g->checked;
+    const char *slash = strrchr(g->check, '/');
+    const char *at = g->go;
+    double *const sizes[] = {&c->rotation_rad, &c->displacement_m};
+    const size_t bytes = slash ? (size_t)(slash - g->check) : 0;
+    for (c->side = SIDE_REAL; slash && c->side < SIDE_COUNT; c->side++) {
+        if (strcmp(slash + 1, side_name(c->side)) == 0) {
+            break;
+        }
+    }
+    if (!slash || bytes == 0 || bytes >= sizeof c->pair || c->side == SIDE_COUNT) {
+        (void)fprintf(stderr, "tandem: --check %s: PAIR/real or PAIR/virtual was expected\n",
+                      g->check);
+        return false;
+    }
+    memcpy(c->pair, g->check, bytes);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const char *end = number_scan(at, at + strlen(at), sizes[i]);
+        if (end == at || !(*sizes[i] >= 0.05 && *sizes[i] <= (i == 0 ? 1.5 : 100.0)) ||
+            *end != (i == 0 ? ',' : '\0')) {
+            (void)fprintf(stderr,
+                          "tandem: --go %s: RAD,M was expected, 0.05 to 1.5 rad and 0.05 to "
+                          "100 m\n",
+                          g->go);
+            return false;
+        }
+        at = end + 1;
+    }
+    c->broker = broker_arguments_options(&o->broker, NULL);
+    c->link = strcmp(g->mode, "link") == 0;
+    return session_names_fit(o->broker.prefix, c->pair, 0);
+}
+
+/* By the lab file's broker, and the codec of its pair. */
+static int check_by_lab(struct given *g)
+{
+    struct lab_file lab;
+    struct check_options *c = &g->checked;
+    struct codec_pair foreign = {.repeated = true, .stands = SIDE_REAL};
+    if (!lab_argument_load("robot", g->lab, &lab)) {
+        return EXIT_USAGE;
+    }
+    size_t i = 0;
+    while (i < lab.pair_count && strcmp(lab.pairs[i].id, c->pair) != 0) {
+        i++;
+    }
+    const struct pair_params *pair = &lab.pairs[i < lab.pair_count ? i : 0];
+    const struct codec *codec = codec_find(pair->codec);
+    int exit_status = EXIT_USAGE;
+    c->broker = broker_client_options(&lab.broker, NULL);
+    c->link = pair->mode == PAIR_LINK;
+    if (i == lab.pair_count) {
+        (void)fprintf(stderr, "tandem: robot: the lab has no pair '%s'\n", c->pair);
+    } else if (!codec->hear) {
+        exit_status = check_robot(c);
+    } else if (!c->link) {
+        (void)fprintf(stderr,
+                      "tandem: robot: pairs.%s.mode: link was expected: a robot whose codec is "
+                      "%s is commanded by somebody else\n",
+                      c->pair, codec->name);
+    } else if ((foreign.state = calloc(1, codec->state_bytes + 1))) {
+        foreign.codec = codec;
+        foreign.prefix = lab.broker.prefix;
+        foreign.id = pair->id;
+        foreign.options = &pair->speaks;
+        c->foreign = &foreign;
+        c->retains = codec != &codec_sparkplug;
+        c->idle_fails = codec == &codec_vda5050;
+        exit_status = check_robot(c);
+    }
+    free(foreign.state);
+    lab_file_free(&lab);
+    return exit_status;
+}
+
+static int run_robot(struct given *g, struct fleet_options *o)
+{
+    if (g->check && read_check(g, o)) {
+        return g->lab ? check_by_lab(g) : check_robot(&g->checked);
+    }
+    if (g->check || g->lab) {
+        if (!g->check) {
+            (void)fputs("tandem: robot: --config is for --check PAIR/SIDE\n", stderr);
+        }
+        return EXIT_USAGE;
+    }
+    if (g->list) {
+        return list_kinds();
+    }
+    if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
+        (g->pose && !read_pose(g->pose, o)) || !take_wires(g, o)) {
+        return EXIT_USAGE;
+    }
+    for (size_t s = 0; s < SIDE_COUNT; s++) {
+        robot_presets(o->kind, o->parameters[s]);
+    }
+    struct machine_file *machines = NULL;
+    const bool fine = read_files(g, o) && take_shortcuts(g, o) &&
+                      (!g->machine_file || read_machine(g, o, &machines));
+    const int exit_status = fine ? fleet_run(o) : EXIT_USAGE;
+    machine_file_free(machines);
+    free(o->world);
+    return exit_status;
+}
+
+static const char *const description =
+    "  Takes commands and answers each exactly once, with start and end on its own clock.\n"
+    "  The kinematic robot does up to 16 of them one after the other; a move takes\n"
+    "  t0 + [rotation](ta + |rotation|/angular speed) + [displacement](tr +\n"
+    "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked state\n"
+    "  machines, wheels, encoders and a lidar. The arm6 robot moves six joints and its tool.\n"
+    "  Robots also answer clock probes, say online and offline, publish telemetry and their\n"
+    "  state machines, obey PAIR/SIDE/control where the kind takes efforts and, on the "
+    "virtual\n"
+    "  side, PAIR/virtual/parameters and pose.\n"
+    "  With --machine a machine of a file obeys in place of the diffdrive robot's own: at a "
+    "fault\n"
+    "  the robot stands still, answers with the fault in words, and begins anew with the next\n"
+    "  command.\n"
+    "  With --count one connection serves all robots; its last will is the first robot's.\n"
+    "  With --check no robot is simulated: one that is on the broker is sent moves, a second\n"
+    "  one while it is at work, halts, probes and, on the virtual side, parameters (then what\n"
+    "  was in force before), and what it answers is held against docs/protocol.md, point by\n"
+    "  point. In observe mode PAIR/command moves both robots of the pair. With -c LAB.yaml\n"
+    "  the pair's codec speaks to it, at the lab's broker, and what is wrong is named as that\n"
+    "  protocol names it.\n";
+
+static const char *const examples =
+    "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
+    "  tandem robot --side virtual --telemetry-rate 20\n"
+    "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
+    "  tandem robot --kind diffdrive --count 100\n"
+    "  tandem robot --kind diffdrive --machine config/machines/drive.yaml\n"
+    "  tandem robot --kind arm6 --side both --telemetry-rate 25\n"
+    "  tandem robot --check r1/real\n"
+    "  tandem robot --check amr1/real -c lab.yaml\n";
+
+static struct fleet_options fleet_defaults(void)
+{
+    return (struct fleet_options){.broker = broker_arguments_defaults(),
+                                  .pair = "r1",
+                                  .pair_count = 1,
+                                  .pace = 1.0,
+                                  .seed = 1,
+                                  .machines_hz = 2.0};
+}
+
+int command_robot(int argc, char **argv)
+{
+    struct given g = given_defaults();
+    struct broker_group broker;
+    struct fleet_options o = fleet_defaults();
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"kind", 0, ARGUMENT_TEXT, &g.kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
+        {"list", 0, ARGUMENT_FLAG, &g.list, 0, 0, NULL, "print the kinds with their parameters and end"},
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose robot it is (r1)"},
+        {"side", 0, ARGUMENT_TEXT, &g.side, 0, 0, "real|virtual|both", "which of the two (real; with --count both)"},
+        {"count", 0, ARGUMENT_INTEGER, &o.pair_count, 1, FLEET_PAIRS_MAX, "N", "robots of pairs r1, r2 ... (1)"},
+        {"mode", 0, ARGUMENT_TEXT, &g.mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
+        {"parameters", 0, ARGUMENT_TEXT, &g.parameter_file, 0, 0, "FILE",
+         "YAML: the kind's parameters, and those of real: and virtual:"},
+        {"links", 0, ARGUMENT_TEXT, &g.links_file, 0, 0, "FILE",
+         "an arm's links: identify --json, calibration.conf of a UR, ROS' ur_calibration (nominal)"},
+        {"map", 0, ARGUMENT_TEXT, &g.map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
+        {"machine", 0, ARGUMENT_TEXT, &g.machine_file, 0, 0, "FILE", "a machine of your own drives it, see --list"},
+        {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI",
+         "where it begins, m and rad (0,0,0); an arm: Q1,...,Q6 in rad"},
+        {"angular-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S",
+         "while turning; the kind's, as for the next five"},
+        {"linear-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_LINEAR], 1e-3, 1e3, "M/S", "while driving"},
+        {"t0", 0, ARGUMENT_REAL, &g.shortcut[DELAY_T0], 0, 3600, "S", "of every command"},
+        {"ta", 0, ARGUMENT_REAL, &g.shortcut[DELAY_TA], 0, 3600, "S", "before each rotation"},
+        {"tr", 0, ARGUMENT_REAL, &g.shortcut[DELAY_TR], 0, 3600, "S", "before each displacement"},
+        {"noise", 0, ARGUMENT_REAL, &g.shortcut[NOISE], 0, 3600, "S", "standard deviation of a lap"},
+        {"gain-mismatch", 0, ARGUMENT_REAL, &o.mismatch_ratio, 0, 0.5, "R",
+         "standard deviation of a motor's gain (0)"},
+        {"period", 0, ARGUMENT_REAL, &g.period_s, 1e-4, 10, "S", "of a step (the kind's)"},
+        {"pace", 0, ARGUMENT_REAL, &o.pace, 0.01, 100, "X", "simulated time per real time (1)"},
+        {"delay", 0, ARGUMENT_REAL, &o.delay_s, 0, 3600, "S", "transport of what the robot says (0)"},
+        {"jitter", 0, ARGUMENT_REAL, &o.jitter_s, 0, 3600, "S", "mean of the exponential part of it (0)"},
+        {"clock-offset", 0, ARGUMENT_REAL, &o.clock_offset_s, -1e9, 1e9, "S", "of the robot's clock (0)"},
+        {"clock-drift", 0, ARGUMENT_REAL, &o.clock_drift_ppm, -1e5, 1e5, "PPM", "of the robot's clock (0)"},
+        {"loss", 0, ARGUMENT_REAL, &o.loss_ratio, 0, 1, "P", "share of replies that get lost (0)"},
+        {"duplicate", 0, ARGUMENT_REAL, &o.duplicate_ratio, 0, 1, "P", "share of replies said twice (0)"},
+        {"reboot", 0, ARGUMENT_REAL, &o.reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
+        {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
+        {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
+        {"modbus", 0, ARGUMENT_TEXT, &g.modbus, 0, 0, "HOST[:PORT]",
+         "an arm's registers over Modbus TCP, as UR's controllers have them (off; port 1502)"},
+        {"rtde", 0, ARGUMENT_TEXT, &g.rtde, 0, 0, "HOST[:PORT]", "an arm speaks UR's RTDE (off; port 30004)"},
+        {"without-password", 0, ARGUMENT_FLAG, &g.without_password, 0, 0, NULL,
+         "listen beyond loopback, too: who can reach the port is asked for no password"},
+        {"allow-writes", 0, ARGUMENT_FLAG, &g.allow_writes, 0, 0, NULL,
+         "beyond loopback: whoever can reach the port may also move the arm"},
+        {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
+        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
+        {"check", 0, ARGUMENT_TEXT, &g.check, 0, 0, "PAIR/SIDE", "does another robot keep to the protocol? it moves"},
+        {"config", 'c', ARGUMENT_TEXT, &g.lab, 0, 0, "LAB.yaml", "with --check: what it speaks, at which broker"},
+        {"go", 0, ARGUMENT_TEXT, &g.go, 0, 0, "RAD,M", "so far, with --check (0.7,0.3)"},
+        {"timeout", 0, ARGUMENT_REAL, &g.checked.timeout_s, 0.1, 3600, "S", "for its replies, with --check (10)"},
+        {"json", 0, ARGUMENT_FLAG, &g.checked.json, 0, 0, NULL, "what --check found as one JSON object"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {.command = "robot",
+                                        .operands = "",
+                                        .description = description,
+                                        .examples = examples,
+                                        .exit_status =
+                                            "there was never a connection to the broker",
+                                        .exit_as_asked = "--check found something wrong",
+                                        .rows = rows,
+                                        .row_count = COUNT(rows),
+                                        .more = &broker.group};
+    broker_arguments_group(&o.broker, &broker);
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    return exit_status == ARGUMENTS_TAKEN ? run_robot(&g, &o) : exit_status;
+}

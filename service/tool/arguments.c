@@ -1,0 +1,213 @@
+#include "service/tool/arguments.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/edit_distance.h"
+#include "base/numbers/number.h"
+#include "service/tool/commands.h"
+
+enum { HELP_COLUMN = 30 };
+
+/* --- help ----------------------------------------------------------------------------------
+ */
+
+static void print_row(const struct argument *row)
+{
+    char left[64];
+    int used = row->letter ? snprintf(left, sizeof left, "  -%c, ", row->letter)
+                           : snprintf(left, sizeof left, "      ");
+    used += snprintf(left + used, sizeof left - (size_t)used, "--%s%s%s", row->name,
+                     row->placeholder ? " " : "", row->placeholder ? row->placeholder : "");
+    if (used < HELP_COLUMN - 1) {
+        (void)printf("%-*s%s\n", HELP_COLUMN, left, row->help);
+    } else {
+        (void)printf("%s\n%*s%s\n", left, HELP_COLUMN, "", row->help);
+    }
+}
+
+static const char *purpose_of(const char *command)
+{
+#define COMMAND_AS(function, name, purpose) strcmp(command, name) == 0 ? (purpose):
+    return
+#include "service/tool/commands.def"
+        "";
+#undef COMMAND_AS
+}
+
+static void print_help(const struct arguments *a)
+{
+    (void)printf("NAME\n  tandem %s - %s\n\nSYNOPSIS\n  tandem %s [OPTION]...%s%s\n\n"
+                 "DESCRIPTION\n%s\nOPTIONS\n",
+                 a->command, a->purpose ? a->purpose : purpose_of(a->command), a->command,
+                 a->operands[0] ? " " : "", a->operands, a->description);
+    for (size_t i = 0; i < a->row_count; i++) {
+        print_row(&a->rows[i]);
+    }
+    (void)puts("  -h, --help                  print this page");
+    if (a->more) {
+        (void)printf("\n%s\n", a->more->title);
+        for (size_t i = 0; i < a->more->row_count; i++) {
+            print_row(&a->more->rows[i]);
+        }
+    }
+    if (a->examples) {
+        (void)printf("\nEXAMPLES\n%s", a->examples);
+    }
+    (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage%s%s\n", a->exit_status,
+                 a->exit_as_asked ? ", 3 " : "", a->exit_as_asked ? a->exit_as_asked : "");
+}
+
+/* --- parsing -------------------------------------------------------------------------------
+ */
+
+static const struct argument *find_row(const struct argument *rows, size_t count,
+                                       const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool is_long = text[0] == '-' && text[1] == '-';
+        if (is_long ? strlen(rows[i].name) == bytes - 2 &&
+                          strncmp(rows[i].name, text + 2, bytes - 2) == 0
+                    : rows[i].letter && bytes == 2 && rows[i].letter == text[1]) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool take_number(const struct argument *row, const char *text)
+{
+    double value = 0.0;
+    const char *end = number_scan(text, text + strlen(text), &value);
+    const bool integer = row->kind == ARGUMENT_INTEGER;
+    const bool whole = !integer || !(fabs(value - rint(value)) > 0.0);
+    if (end == text || *end || !(value >= row->min && value <= row->max) || !whole) {
+        (void)fprintf(stderr, "tandem: --%s %s: %s within %.10g .. %.10g was expected\n",
+                      row->name, text, integer ? "a whole number" : "a number", row->min,
+                      row->max);
+        return false;
+    }
+    if (integer) {
+        *(int *)row->value = (int)value;
+    } else {
+        *(double *)row->value = value;
+    }
+    return true;
+}
+
+/* Is text one of the words of "a|b"? */
+static bool is_word_of(const char *words, const char *text)
+{
+    const size_t bytes = strlen(text);
+    while (strcspn(words, "|") != bytes || strncmp(words, text, bytes) != 0) {
+        words = strchr(words, '|');
+        if (!words++) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool take_text(const struct argument *row, const char *text)
+{
+    if (row->placeholder && strchr(row->placeholder, '|') &&
+        !is_word_of(row->placeholder, text)) {
+        (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected\n", row->name, text,
+                      row->placeholder);
+        return false;
+    }
+    *(const char **)row->value = text;
+    return true;
+}
+
+static bool take_more(const struct argument *row, const char *text)
+{
+    struct argument_list *list = row->value;
+    if (list->count == list->room) {
+        (void)fprintf(stderr, "tandem: --%s %s: %zu are the limit\n", row->name, text,
+                      list->room);
+        return false;
+    }
+    list->texts[list->count++] = text;
+    return true;
+}
+
+static bool refuse_option(const struct arguments *a, const char *text, size_t bytes)
+{
+    struct edit_guess guess = {0};
+    char name[EDIT_TEXT_MAX + 2];
+    const size_t dashes = strspn(text, "-");
+    (void)snprintf(name, sizeof name, "%.*s", (int)(bytes - dashes), text + dashes);
+    for (size_t i = 0; dashes == 2 && i < a->row_count; i++) {
+        edit_guess_try(&guess, name, a->rows[i].name);
+    }
+    for (size_t i = 0; dashes == 2 && a->more && i < a->more->row_count; i++) {
+        edit_guess_try(&guess, name, a->more->rows[i].name);
+    }
+    edit_guess_try(&guess, dashes == 2 ? name : "", "help");
+    (void)fprintf(stderr, "tandem: unknown option '%.*s'%s%s%s, see 'tandem %s --help'\n",
+                  (int)bytes, text, guess.name ? " (did you mean --" : "",
+                  guess.name ? guess.name : "", guess.name ? "?)" : "", a->command);
+    return false;
+}
+
+/* One option at argv[*i]; advances over its value. */
+static bool parse_option(const struct arguments *a, int argc, char **argv, int *i)
+{
+    const char *text = argv[*i];
+    const char *equals = text[1] == '-' ? strchr(text, '=') : NULL;
+    const size_t bytes = equals ? (size_t)(equals - text) : strlen(text);
+    const struct argument *row = find_row(a->rows, a->row_count, text, bytes);
+    if (!row && a->more) {
+        row = find_row(a->more->rows, a->more->row_count, text, bytes);
+    }
+    if (!row) {
+        return refuse_option(a, text, bytes);
+    }
+    if (row->kind == ARGUMENT_FLAG) {
+        *(bool *)row->value = true;
+        if (equals) {
+            (void)fprintf(stderr, "tandem: --%s takes no value\n", row->name);
+        }
+        return !equals;
+    }
+    if (!equals && *i + 1 >= argc) {
+        (void)fprintf(stderr, "tandem: --%s: its value %s is missing\n", row->name,
+                      row->placeholder);
+        return false;
+    }
+    const char *value = equals ? equals + 1 : argv[++*i];
+    return row->kind == ARGUMENT_LIST   ? take_more(row, value)
+           : row->kind == ARGUMENT_TEXT ? take_text(row, value)
+                                        : take_number(row, value);
+}
+
+int arguments_parse(const struct arguments *a, int argc, char **argv)
+{
+    /* Operands may stand between options: they are moved behind them, in their order. */
+    int operands = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(a);
+            return EXIT_FINE;
+        }
+        if (argv[i][0] != '-' || !argv[i][1]) { /* "-" alone is the standard input */
+            argv[1 + operands++] = argv[i];
+        } else if (!parse_option(a, argc, argv, &i)) {
+            return EXIT_USAGE;
+        }
+    }
+    if (operands > 0 && !a->operands[0]) {
+        (void)fprintf(stderr, "tandem: %s takes no operand '%s', see 'tandem %s --help'\n",
+                      a->command, argv[1], a->command);
+        return EXIT_USAGE;
+    }
+    if (operands == 0 && a->operands[0] && a->operands[0] != '[') {
+        (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
+                      a->operands, a->command);
+        return EXIT_USAGE;
+    }
+    argv[1 + operands] = NULL;
+    return ARGUMENTS_TAKEN;
+}

@@ -1,0 +1,169 @@
+#include "service/tool/csv_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/numbers/hash.h"
+
+enum { PIECE_BYTES = 16384 };
+
+/* strerror() shares a buffer between threads. */
+static enum status refuse_file(const char *path, const char *what, int why, struct err *err)
+{
+    char text[128];
+    const char *reason = strerror_r(why, text, sizeof text);
+    return err_set(err, STATUS_E_IO, FAULT_FILE_UNREADABLE, path, "%s: %s", what, reason);
+}
+
+/* A hash takes as long as reading numbers does: that of a file is made meanwhile, by a thread
+ * that reads the file once more, as far as who started it does. */
+struct hasher {
+    pthread_t thread;
+    int file;
+    off_t begin, end;
+    atomic_bool stopped;
+    uint64_t hash;
+    char bytes[PIECE_BYTES];
+};
+
+static void *hash_file(void *context)
+{
+    struct hasher *h = context;
+    ssize_t n = 1;
+    for (off_t at = h->begin; at < h->end && n > 0 && !atomic_load(&h->stopped); at += n) {
+        const off_t left = h->end - at;
+        n = pread(h->file, h->bytes, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, at);
+        h->hash = hash_bytes(h->hash, h->bytes, n > 0 ? (size_t)n : 0);
+    }
+    return NULL;
+}
+
+/* NULL: who reads the file hashes it, too. Of some files the size is not known before. */
+static struct hasher *start_hasher(FILE *in)
+{
+    struct stat about;
+    struct hasher *h = malloc(sizeof *h);
+    if (h && fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) {
+        h->file = fileno(in);
+        h->begin = lseek(h->file, 0, SEEK_CUR);
+        h->end = about.st_size;
+        h->hash = HASH_START;
+        atomic_init(&h->stopped, false);
+        if (h->begin >= 0 && h->begin < h->end &&
+            pthread_create(&h->thread, NULL, hash_file, h) == 0) {
+            return h;
+        }
+    }
+    free(h);
+    return NULL;
+}
+
+/* What has been read so far. */
+struct reading {
+    const struct csv_source *source;
+    const struct csv_lines *lines;
+    struct csv *csv;
+    struct hasher *hasher;
+    struct file_mark seen;
+    uint64_t total; /* UINT64_MAX: not known */
+};
+
+static enum status feed_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
+{
+    const struct csv_lines *lines = r->lines;
+    const enum status st = csv_feed(r->csv, bytes, n, err);
+    r->seen.bytes += n;
+    r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, bytes, n);
+    if (st == STATUS_OK && lines->go_on &&
+        !lines->go_on(lines->context, r->seen.bytes, r->total < UINT64_MAX ? r->total : 0)) {
+        return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, r->source->path, "cancelled");
+    }
+    return st;
+}
+
+/* Whoever writes a pipe may be slow, and an error in its first line is told at once: a piece is
+ * fed as it comes. in is NULL for a text. */
+static enum status read_pieces(struct reading *r, FILE *in, struct err *err)
+{
+    char room[PIECE_BYTES];
+    for (;;) {
+        const uint64_t left = r->total - r->seen.bytes;
+        const char *bytes = in ? room : r->source->text + r->seen.bytes;
+        size_t n = left < sizeof room ? (size_t)left : sizeof room;
+        errno = 0;
+        n = in ? fread(room, 1, n, in) : n;
+        const int failure = in && ferror(in) ? errno : 0;
+        const enum status st = feed_piece(r, bytes, n, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (n < sizeof room) {
+            return failure ? refuse_file(r->source->path, "cannot read", failure, err)
+                           : csv_finish(r->csv, err);
+        }
+    }
+}
+
+static enum status read_stream(struct reading *r, FILE *in, struct err *err)
+{
+    struct hasher *h = start_hasher(in);
+    r->hasher = h;
+    r->total = h ? (uint64_t)(h->end - h->begin) : UINT64_MAX;
+    const enum status st = read_pieces(r, in, err);
+    if (h) {
+        atomic_store(&h->stopped, st != STATUS_OK);
+        (void)pthread_join(h->thread, NULL);
+        r->seen.hash = h->hash;
+    }
+    free(h);
+    return st;
+}
+
+static enum status read_file(struct reading *r, struct err *err)
+{
+    const char *path = r->source->path;
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!in) {
+        return refuse_file(path, "cannot open", errno, err);
+    }
+    const enum status st = read_stream(r, in, err);
+    if (in != stdin) {
+        (void)fclose(in);
+    }
+    return st;
+}
+
+enum status csv_file_read(const struct csv_source *source, const struct csv_lines *lines,
+                          struct file_mark *mark, struct err *err)
+{
+    struct reading r = {source, lines, NULL, NULL, {0, HASH_START}, source->bytes};
+    r.csv = malloc(sizeof *r.csv);
+    if (!r.csv) {
+        return err_no_memory(err, source->path, "no memory");
+    }
+    csv_start(r.csv, source->path, lines->header, lines->row, lines->context);
+    const enum status st = source->text ? read_pieces(&r, NULL, err) : read_file(&r, err);
+    free(r.csv);
+    if (st == STATUS_OK && mark) {
+        *mark = r.seen;
+    }
+    return st;
+}
+
+void csv_file_complain(const struct err *err)
+{
+    (void)fprintf(stderr, "tandem: %s:", err->where);
+    if (err->line > 0) {
+        (void)fprintf(stderr, "%u:", err->line);
+    }
+    if (err->column > 0) {
+        (void)fprintf(stderr, "%u:", err->column);
+    }
+    (void)fprintf(stderr, " %s\n", err->text);
+}

@@ -1,0 +1,65 @@
+#include "service/tool/csv_tables.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "logger/message/json_write.h"
+
+enum { PATH_BYTES = 512, WHY_BYTES = 128 };
+
+void csv_tables_number(FILE *out, double value, bool last)
+{
+    char cell[JSON_WRITE_NUMBER_MAX];
+    (void)json_format_real(value, cell);
+    (void)fprintf(out, "%s%c", isfinite(value) ? cell : "", last ? '\n' : ',');
+}
+
+void csv_tables_cell(FILE *out, int width, int digits, char style, double value)
+{
+    if (!isfinite(value)) {
+        (void)fprintf(out, " %*s", width, "-");
+    } else if (style == 'f') {
+        (void)fprintf(out, " %*.*f", width, digits, value);
+    } else if (style == '+') {
+        (void)fprintf(out, " %+*.*f", width, digits, value);
+    } else {
+        (void)fprintf(out, " %*.*g", width, digits, value);
+    }
+}
+
+static enum status write_table(const char *folder, const struct csv_table *table,
+                               const void *what, struct err *err)
+{
+    char path[PATH_BYTES];
+    char why[WHY_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, table->name);
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path, "cannot be written: %s",
+                       strerror_r(errno, why, sizeof why));
+    }
+    table->write(what, out);
+    const bool whole = ferror(out) == 0;
+    if (fclose(out) != 0 || !whole) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, path,
+                       "could not be written whole");
+    }
+    return STATUS_OK;
+}
+
+enum status csv_tables_write(const char *folder, const struct csv_table *tables, size_t count,
+                             const void *what, struct err *err)
+{
+    char why[WHY_BYTES];
+    enum status status = STATUS_OK;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        return err_set(err, STATUS_E_IO, FAULT_FILE_UNWRITABLE, folder, "cannot be made: %s",
+                       strerror_r(errno, why, sizeof why));
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        status = write_table(folder, &tables[i], what, err);
+    }
+    return status;
+}

@@ -1,0 +1,23 @@
+#include "service/tool/lab_argument.h"
+
+#include <stdio.h>
+
+#include "config/options/option_file.h"
+
+bool lab_argument_load(const char *command, const char *path, struct lab_file *lab)
+{
+    struct err_list errors = {0};
+    if (!path) {
+        (void)fprintf(stderr, "tandem: %s: the lab file is missing, write '-c LAB.yaml'\n",
+                      command);
+        return false;
+    }
+    if (lab_file_load(path, lab, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return false;
+    }
+    if (lab->teams.warnings) {
+        err_list_print(lab->teams.warnings, stderr);
+    }
+    return true;
+}

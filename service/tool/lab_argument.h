@@ -1,0 +1,14 @@
+/* service/tool/lab_argument.h - the lab file that a command is given. */
+#ifndef SERVICE_TOOL_LAB_ARGUMENT_H
+#define SERVICE_TOOL_LAB_ARGUMENT_H
+
+#include "config/labfile/lab_file.h"
+
+/* Read and check it; path NULL: none was given. What is wrong, all of it, goes to stderr.
+ *
+ *   command  in   who asks, "serve"
+ *   lab      out  written on true only, then to be freed with lab_file_free()
+ */
+MUST_USE bool lab_argument_load(const char *command, const char *path, struct lab_file *lab);
+
+#endif

@@ -1,0 +1,552 @@
+/* Commands to an arm: taken, planned or refused, ended, answered. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/sim/robot/arm6_parts.h"
+
+/* What is meant when a command does not say. */
+static const double JOG_A_RADPS2 = 1.4, JOG_A_MPS2 = 1.2, STOP_A_RADPS2 = 2.0;
+static const double JOG_MAX_S = 5.0;
+/* Nobody means speeds or accelerations beyond. */
+static const double JOG_RATE_MAX = 1e3;
+/* Values of replies, to a millionth: a tool is set up to hundredths of a millimetre. */
+static const double PER_UNIT = 1e6;
+
+NAMES(arm6_op_names, ARM6_OP_COUNT, "movej", "movel", "movec", "speedj", "speedl", "stopj",
+      "halt", "mode");
+ENUM_NAMES(arm6_phase, ARM6_PHASE_COUNT, ARM6_STATES(NAMES_TEXT));
+ENUM_NAMES(arm6_reason, ARM6_REASON_COUNT, "none", "bad_value", "joint_limit", "out_of_reach",
+           "singular", "too_fast", "collision", "busy", "stopped");
+
+static bool is_told(const struct event_arm *told, enum event_arm_member member)
+{
+    return told->told & 1U << member;
+}
+
+static double read_number(const struct event_arm *told, enum event_arm_member member,
+                          double number, double otherwise)
+{
+    return is_told(told, member) ? number : otherwise;
+}
+
+static bool moves_arm(enum arm6_op op)
+{
+    return op <= ARM6_SPEEDL;
+}
+
+static bool jogs_arm(enum arm6_op op)
+{
+    return op == ARM6_SPEEDJ || op == ARM6_SPEEDL;
+}
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+static void add_value(struct robot_reply *reply, const char *name, double value)
+{
+    reply->values[reply->value_count++] =
+        (struct robot_value){name, robot_round(value, PER_UNIT)};
+}
+
+static struct robot_reply *add_answer(struct arm6 *a, const char *id, enum reply_status status,
+                                      int64_t start_us, int64_t end_us, const char *detail)
+{
+    struct robot_reply *reply = &a->answers[a->answer_count++];
+    *reply = (struct robot_reply){.status = status, .start_us = start_us, .end_us = end_us};
+    (void)snprintf(reply->id, sizeof reply->id, "%s", id);
+    (void)snprintf(reply->detail, sizeof reply->detail, "%s", detail);
+    return reply;
+}
+
+/* Where it is, by which the two robots of a pair are compared: no times, which have laps. */
+static void add_place(const struct arm6 *a, struct robot_reply *reply)
+{
+    static const char *const joints[ARM_JOINTS] = {"q1_rad", "q2_rad", "q3_rad",
+                                                   "q4_rad", "q5_rad", "q6_rad"};
+    double q[ARM_JOINTS];
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        q[j] = a->servo.joint[j].q_rad;
+        add_value(reply, joints[j], q[j]);
+    }
+    const struct rigid tool = arm_forward(&a->arm, q);
+    const struct rigid target = arm_forward(&a->arm, a->q_r);
+    const double off_m =
+        hypot(hypot(tool.at_m[0] - target.at_m[0], tool.at_m[1] - target.at_m[1]),
+              tool.at_m[2] - target.at_m[2]);
+    add_value(reply, "tcp_error_m", off_m);
+    add_value(reply, "path_error_m", a->path_error_m);
+    add_value(reply, "x_m", tool.at_m[0]);
+    add_value(reply, "y_m", tool.at_m[1]);
+    add_value(reply, "z_m", tool.at_m[2]);
+}
+
+static void drop_first(struct arm6 *a)
+{
+    a->count--;
+    memmove(&a->queue[0], &a->queue[1], a->count * sizeof a->queue[0]);
+    a->working = false;
+}
+
+/* Of a task that moves the arm what became of it is kept. */
+static void note_end(struct arm6 *a, enum arm6_phase phase, enum arm6_reason reason,
+                     int64_t end_us)
+{
+    if (moves_arm(a->queue[0].op)) {
+        a->last.phase = phase;
+        a->last.reason = reason;
+        a->last.lap_s = (double)(end_us - a->start_us) * 1e-6;
+        a->last.progress = phase == ARM6_DONE ? 1.0 : a->last.progress;
+    }
+}
+
+void arm6_end_task(struct arm6 *a, enum reply_status status, int64_t end_us, const char *detail)
+{
+    const struct arm6_task *task = &a->queue[0];
+    struct robot_reply *reply = add_answer(a, task->id, status, a->start_us, end_us, detail);
+    add_place(a, reply);
+    if (moves_arm(task->op) && a->last.stretch > 1.0) {
+        add_value(reply, "stretch", a->last.stretch);
+    }
+    if (status == REPLY_DONE) {
+        note_end(a, ARM6_DONE, ARM6_NO_REASON, end_us);
+    } else if (status == REPLY_HALTED) {
+        note_end(a, ARM6_STOPPED, ARM6_HALTED, end_us);
+    }
+    a->drive = ARM6_HOLD;
+    drop_first(a);
+}
+
+/* --- set points at a stop ---------------------------------------------------------------- */
+
+void arm6_take_over(struct arm6 *a)
+{
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        a->jog.now.q[j] = a->servo.joint[j].q_rad;
+        a->jog.now.qd[j] = a->servo.joint[j].w_radps;
+    }
+}
+
+void arm6_hold_here(struct arm6 *a)
+{
+    for (size_t j = 0; j < ARM_JOINTS; j++) {
+        const struct servo_joint *joint = &a->servo.joint[j];
+        const double coast = joint->q_rad + a->servo_params.lag_s[j] * joint->w_radps;
+        a->jog.now.q[j] = fmin(fmax(coast, -a->arm.q_max_rad[j]), a->arm.q_max_rad[j]);
+        a->jog.now.qd[j] = 0.0;
+    }
+}
+
+/* Set points on the way; of joints that go to their targets on their own, the joints. */
+static void find_set_points(struct arm6 *a)
+{
+    if (a->drive == ARM6_EFFORT || (a->drive == ARM6_MOVE && a->alone)) {
+        arm6_take_over(a);
+    }
+}
+
+/* The target stands still at once, the joint after it with its lag, as a real controller drops
+ * a move for the next one. */
+static void stop_set_points(struct arm6 *a)
+{
+    if (a->drive == ARM6_EFFORT || (a->drive == ARM6_MOVE && a->alone)) {
+        arm6_hold_here(a);
+    }
+    memset(a->jog.now.qd, 0, sizeof a->jog.now.qd);
+    memset(a->jog.twist, 0, sizeof a->jog.twist);
+    a->drive = ARM6_HOLD;
+}
+
+void arm6_halt_task(struct arm6 *a, const char *detail)
+{
+    if (a->working) {
+        const enum arm6_drive drive = a->drive;
+        arm6_end_task(a, REPLY_HALTED, a->now_us, detail);
+        a->drive = drive;
+    }
+}
+
+static void halt_waiting(struct arm6 *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        (void)add_answer(a, a->queue[i].id, REPLY_HALTED, a->now_us, a->now_us,
+                         "stopped: it had not begun");
+    }
+    a->count = 0;
+    a->working = false;
+}
+
+/* --- refusals ---------------------------------------------------------------------------- */
+
+/* The word, where, and a sentence. */
+static void describe_fault(const struct arm_fault *fault, const char *bad,
+                           char detail[ROBOT_DETAIL_MAX])
+{
+    static const char *const reaches[ARM_REACH_COUNT] = {
+        [ARM_REACHED] = "",
+        [ARM_TOO_FAR] = "too far from the base",
+        [ARM_TOO_NEAR] = "too near to the shoulder",
+        [ARM_TOO_NEAR_BASE_AXIS] = "too near to the base's axis",
+        [ARM_JOINT_LIMIT] = "joints would leave their ranges",
+        [ARM_SINGULAR] = "at a singular pose"};
+    static const char *const sentences[ARM_REFUSAL_COUNT] = {
+        [ARM_ACCEPTED] = "",
+        [ARM_BAD_VALUE] = "finite numbers and speeds above 0 were expected",
+        [ARM_BEYOND_LIMIT] = "a joint would leave its range",
+        [ARM_OUT_OF_REACH] = "out of reach",
+        [ARM_AT_SINGULARITY] = "a joint would have to jump, or to race",
+        [ARM_TOO_FAST] = "a joint would exceed its speed limit",
+        [ARM_COLLISION] = ""};
+    char place[32] = "";
+    char parts[64] = "";
+    const char *why = bad ? bad : sentences[fault->refusal];
+    if (isfinite(fault->at)) {
+        (void)snprintf(place, sizeof place, "at %.3f of the path: ", fault->at);
+    }
+    if (fault->refusal == ARM_OUT_OF_REACH) {
+        why = reaches[fault->reach];
+    } else if (fault->refusal == ARM_COLLISION) {
+        (void)snprintf(parts, sizeof parts, "%s too near to %s", fault->part, fault->other);
+        why = parts;
+    }
+    (void)snprintf(detail, ROBOT_DETAIL_MAX, "%s: %s%s", arm_refusal_names[fault->refusal],
+                   place, why);
+}
+
+static void note_refusal(struct arm6 *a, enum arm6_reason reason, double at)
+{
+    a->last.phase = ARM6_REFUSED;
+    a->last.reason = reason;
+    a->last.at = at;
+}
+
+static void refuse_first(struct arm6 *a, const struct arm_fault *fault, const char *bad,
+                         int64_t start_us)
+{
+    char detail[ROBOT_DETAIL_MAX];
+    describe_fault(fault, bad, detail);
+    (void)add_answer(a, a->queue[0].id, REPLY_ERROR, start_us, start_us, detail);
+    if (moves_arm(a->queue[0].op)) {
+        note_refusal(a, (enum arm6_reason)fault->refusal, fault->at);
+    }
+    drop_first(a);
+}
+
+void arm6_end_jam(struct arm6 *a)
+{
+    char detail[ROBOT_DETAIL_MAX];
+    describe_fault(&a->jam, NULL, detail);
+    const struct arm_fault jam = a->jam;
+    arm6_end_task(a, REPLY_ERROR, a->now_us, detail);
+    a->last.phase = ARM6_STOPPED;
+    a->last.reason = (enum arm6_reason)jam.refusal;
+}
+
+/* --- plans ------------------------------------------------------------------------------- */
+
+struct arm_bounds arm6_bounds(const struct arm6 *a)
+{
+    struct arm_bounds bounds = arm_bounds_none;
+    if (a->values[ARM6_CLEARANCE_M] >= 0.0) {
+        bounds.clearance_m = a->values[ARM6_CLEARANCE_M];
+        bounds.floor_m = a->values[ARM6_FLOOR_M];
+    }
+    bounds.keep_speed = a->values[ARM6_ON_LIMIT] > 0.0;
+    return bounds;
+}
+
+static struct arm_rates read_rates(const struct arm6 *a, const struct arm6_task *task)
+{
+    const struct arm_rates usual = arm_rates_default;
+    const struct event_arm *told = &task->told;
+    const bool joints = task->op == ARM6_MOVEJ;
+    const double v = a->values[ARM6_SPEED_RATIO] *
+                     a->values[joints ? ARM6_JOINT_SPEED_RATIO : ARM6_LINE_SPEED_RATIO];
+    const double acc =
+        a->values[ARM6_ACCELERATION_RATIO] *
+        a->values[joints ? ARM6_JOINT_ACCELERATION_RATIO : ARM6_LINE_ACCELERATION_RATIO];
+    return (struct arm_rates){
+        .v_radps = v * read_number(told, EVENT_ARM_V_RADPS, told->v_radps, usual.v_radps),
+        .a_radps2 = acc * read_number(told, EVENT_ARM_A_RADPS2, told->a_radps2, usual.a_radps2),
+        .v_mps = v * read_number(told, EVENT_ARM_V_MPS, told->v_mps, usual.v_mps),
+        .a_mps2 = acc * read_number(told, EVENT_ARM_A_MPS2, told->a_mps2, usual.a_mps2),
+        .time_s = read_number(told, EVENT_ARM_TIME_S, told->time_s, 0.0) / v};
+}
+
+/* What is missing of a move, in words; NULL: nothing. */
+static const char *find_missing(const struct arm6_task *task)
+{
+    const struct event_arm *t = &task->told;
+    const bool joints = is_told(t, EVENT_ARM_Q);
+    const bool pose = is_told(t, EVENT_ARM_POSE);
+    if (task->op == ARM6_MOVEC) {
+        return pose && t->pose_count == 6 && (t->via_count == 3 || t->via_count == 6) && !joints
+                   ? NULL
+                   : "\"via\" with 3 numbers and \"pose\" with 6 were expected";
+    }
+    if (joints && pose) {
+        return "\"q_rad\" or \"pose\" was expected, not both";
+    }
+    return (joints && t->q_count == ARM_JOINTS) || (pose && t->pose_count == 6)
+               ? NULL
+               : "\"q_rad\" or \"pose\" with 6 numbers was expected";
+}
+
+static struct arm_fault plan_joint_move(struct arm6 *a, const struct event_arm *t,
+                                        const struct arm_rates *rates,
+                                        const struct arm_bounds *bounds)
+{
+    if (is_told(t, EVENT_ARM_Q)) {
+        return arm_plan_joints(&a->arm, a->jog.now.q, t->q_rad, rates, bounds, &a->move);
+    }
+    const struct rigid to = rigid_from_pose(t->pose);
+    struct arm_solution there;
+    const enum arm_reach reach = arm_inverse_near(&a->arm, &to, a->jog.now.q, &there);
+    if (reach != ARM_REACHED) {
+        return (struct arm_fault){.refusal = reach == ARM_JOINT_LIMIT ? ARM_BEYOND_LIMIT
+                                                                      : ARM_OUT_OF_REACH,
+                                  .at = 1.0,
+                                  .reach = reach};
+    }
+    return arm_plan_joints(&a->arm, a->jog.now.q, there.q, rates, bounds, &a->move);
+}
+
+static struct arm_fault plan_move(struct arm6 *a, const struct arm6_task *task)
+{
+    const struct event_arm *t = &task->told;
+    const struct arm_rates rates = read_rates(a, task);
+    const struct arm_bounds bounds = arm6_bounds(a);
+    for (size_t i = 0; i < EVENT_AXES_MAX; i++) {
+        if (!isfinite(t->q_rad[i]) || !isfinite(t->pose[i]) || !isfinite(t->via[i])) {
+            return (struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN};
+        }
+    }
+    if (task->op == ARM6_MOVEJ) {
+        return plan_joint_move(a, t, &rates, &bounds);
+    }
+    const struct rigid to =
+        is_told(t, EVENT_ARM_Q) ? arm_forward(&a->arm, t->q_rad) : rigid_from_pose(t->pose);
+    if (task->op == ARM6_MOVEL) {
+        return arm_plan_line(&a->arm, a->jog.now.q, &to, &rates, &bounds, &a->move);
+    }
+    const double turns = read_number(t, EVENT_ARM_TURNS, t->turns, 0.0);
+    return arm_plan_arc(&a->arm, a->jog.now.q, t->via, &to, turns, &rates, &bounds, &a->move);
+}
+
+/* --- beginnings -------------------------------------------------------------------------- */
+
+static void begin_work(struct arm6 *a, enum arm6_drive drive)
+{
+    a->drive = drive;
+    a->working = true;
+    a->path_error_m = 0.0;
+}
+
+/* False: refused, and gone. */
+static bool begin_move(struct arm6 *a, int64_t start_us)
+{
+    const struct arm6_task *task = &a->queue[0];
+    const char *bad = find_missing(task);
+    struct arm_fault fault = {.refusal = ARM_BAD_VALUE, .at = (double)NAN};
+    if (!bad) {
+        fault = plan_move(a, task);
+    }
+    if (fault.refusal != ARM_ACCEPTED) {
+        refuse_first(a, &fault, bad, start_us);
+        return false;
+    }
+    a->last.stretch = a->move.stretch;
+    memcpy(a->q_r, a->move.to_q, sizeof a->q_r);
+    a->alone = a->move.path == ARM_JOINT_PATH &&
+               a->servo_params.controller != ARM_CONTROLLER_PROFILE &&
+               !(a->values[ARM6_DYNAMICS] > 0.0);
+    begin_work(a, ARM6_MOVE);
+    return true;
+}
+
+/* Of the tool as it moves already, by another jog. */
+static void tell_twist(struct arm6 *a)
+{
+    const struct arm_slope slope = arm_jacobian(&a->arm, a->jog.now.q);
+    arm_twist(&slope, a->jog.now.qd, a->jog.twist);
+}
+
+static bool begin_jog(struct arm6 *a, int64_t start_us)
+{
+    const struct arm6_task *task = &a->queue[0];
+    const struct event_arm *t = &task->told;
+    const bool joints = task->op == ARM6_SPEEDJ;
+    const double *speeds = joints ? t->qd_radps : t->twist;
+    const double a_radps2 = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, JOG_A_RADPS2);
+    const double a_mps2 = read_number(t, EVENT_ARM_A_MPS2, t->a_mps2, JOG_A_MPS2);
+    bool fine = (joints ? t->qd_count : t->twist_count) == ARM_JOINTS && t->time_s > 0.0 &&
+                t->time_s <= JOG_MAX_S && a_radps2 > 0.0 && a_radps2 <= JOG_RATE_MAX &&
+                a_mps2 > 0.0 && a_mps2 <= JOG_RATE_MAX;
+    for (size_t i = 0; i < ARM_JOINTS; i++) {
+        fine = fine && fabs(speeds[i]) <= JOG_RATE_MAX;
+    }
+    if (!fine) {
+        refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN},
+                     joints ? "\"qd_radps\" with 6 numbers, \"time_s\" of 0 to 5 s, "
+                              "accelerations of 0 to 1000 were expected"
+                            : "\"twist\" with 6 numbers, \"time_s\" of 0 to 5 s, "
+                              "accelerations of 0 to 1000 were expected",
+                     start_us);
+        return false;
+    }
+    a->jam = (struct arm_fault){.refusal = ARM_ACCEPTED};
+    tell_twist(a);
+    begin_work(a, ARM6_JOG);
+    return true;
+}
+
+/* No stop is refused for its acceleration. */
+static void begin_brake(struct arm6 *a, const struct event_arm *t)
+{
+    const double asked = read_number(t, EVENT_ARM_A_RADPS2, t->a_radps2, STOP_A_RADPS2);
+    a->brake_radps2 = asked > 0.0 && asked <= JOG_RATE_MAX ? asked : STOP_A_RADPS2;
+    a->jam = (struct arm_fault){.refusal = ARM_ACCEPTED};
+    begin_work(a, ARM6_BRAKE);
+}
+
+/* Done at once, or refused. */
+static void set_mode(struct arm6 *a, int64_t start_us)
+{
+    const struct event_arm *t = &a->queue[0].told;
+    if (t->told == 0) {
+        refuse_first(a, &(struct arm_fault){.refusal = ARM_BAD_VALUE, .at = (double)NAN},
+                     "\"cartesian\", \"dynamics\" or \"external\" was expected", start_us);
+        return;
+    }
+    if (is_told(t, EVENT_ARM_DYNAMICS)) {
+        a->values[ARM6_DYNAMICS] = t->dynamics;
+    }
+    if (is_told(t, EVENT_ARM_CARTESIAN)) {
+        a->cartesian = t->cartesian > 0;
+    }
+    if (is_told(t, EVENT_ARM_EXTERNAL)) {
+        a->external = t->external > 0;
+        a->stream_us = a->keep_us = INT64_MIN / 2;
+    }
+    a->path_error_m = 0.0;
+    arm6_end_task(a, REPLY_DONE, start_us, "");
+}
+
+static void note_beginning(struct arm6 *a, const struct arm6_task *task)
+{
+    if (moves_arm(task->op)) {
+        a->commands++;
+        a->protective_stop = false;
+        a->last = (struct arm6_last){
+            .op = task->op, .phase = ARM6_MOVING, .at = (double)NAN, .stretch = 1.0};
+        (void)snprintf(a->last.id, sizeof a->last.id, "%s", task->id);
+    }
+}
+
+/* The task at the head; false: it is over already. */
+static bool begin_first(struct arm6 *a, int64_t start_us)
+{
+    const struct arm6_task *task = &a->queue[0];
+    a->start_us = start_us;
+    a->run_us = start_us + lab_us(task->delay_s);
+    note_beginning(a, task);
+    if (task->op == ARM6_MODE) {
+        set_mode(a, start_us);
+        return false;
+    }
+    if (task->op == ARM6_STOPJ || task->op == ARM6_HALT) {
+        begin_brake(a, &task->told);
+        return true;
+    }
+    if (a->external) {
+        (void)add_answer(a, task->id, REPLY_ERROR, start_us, start_us,
+                         "busy: another controller drives it");
+        note_refusal(a, ARM6_BUSY, (double)NAN);
+        drop_first(a);
+        return false;
+    }
+    if (a->drive == ARM6_EFFORT) {
+        stop_set_points(a);
+    }
+    return jogs_arm(task->op) ? begin_jog(a, start_us) : begin_move(a, start_us);
+}
+
+void arm6_begin_next(struct arm6 *a, int64_t start_us)
+{
+    while (a->count > 0 && !a->working && !begin_first(a, start_us)) {
+    }
+    if (!a->working && a->drive == ARM6_JOG) { /* one that was to go on from it was refused */
+        stop_set_points(a);
+    }
+}
+
+/* --- commands ---------------------------------------------------------------------------- */
+
+/* The one in work makes room: a jog for another without a stop, whatever else standing. */
+static void drop_work(struct arm6 *a, enum arm6_op next)
+{
+    const bool goes_on = jogs_arm(next) && a->drive == ARM6_JOG;
+    arm6_halt_task(a, "stopped: another command took its place");
+    halt_waiting(a);
+    if (!goes_on) {
+        stop_set_points(a);
+    }
+}
+
+/* A stop overtakes: the one in work ends, and the stop is the next. */
+static void put_first(struct arm6 *a, const struct arm6_task *task)
+{
+    find_set_points(a);
+    arm6_halt_task(a, task->op == ARM6_HALT ? "stopped by halt" : "stopped by stopj");
+    if (task->op == ARM6_HALT) {
+        halt_waiting(a);
+    }
+    a->external = false;
+    memmove(&a->queue[1], &a->queue[0], a->count * sizeof a->queue[0]);
+    a->queue[0] = *task;
+    a->count++;
+}
+
+/* Nothing takes the place of a stop. */
+static bool makes_room(const struct arm6 *a, enum arm6_op op)
+{
+    const bool jog_for_jog = jogs_arm(op) && a->count == 1 && a->drive == ARM6_JOG;
+    return a->working && moves_arm(op) && moves_arm(a->queue[0].op) &&
+           (a->values[ARM6_WHEN_BUSY] > 0.0 || jog_for_jog);
+}
+
+bool arm6_take_command(void *memory, const struct event_command *command)
+{
+    struct arm6 *a = memory;
+    const double sd_s = a->values[ARM6_NOISE_S];
+    const double noise_s = sd_s > 0.0 ? sd_s * random_normal(&a->random) : 0.0;
+    struct arm6_task task = {.op = (enum arm6_op)names_value(&arm6_op_names, command->op),
+                             .told = command->arm};
+    const double more_s = a->values[task.op == ARM6_MOVEJ ? ARM6_JOINT_T0_S : ARM6_LINE_T0_S];
+    task.delay_s = fmax(a->values[ARM6_T0_S] + more_s + noise_s, 0.0);
+    (void)snprintf(task.id, sizeof task.id, "%s", command->id);
+    const bool stops = task.op == ARM6_HALT || task.op == ARM6_STOPJ;
+    /* Each that waits needs room for its answer. */
+    if (a->answer_count + a->count + 1 >= ARM6_ANSWERS_MAX ||
+        (a->count >= ARM6_QUEUE_MAX && !stops)) {
+        return false;
+    }
+    if (task.op == ARM6_OP_COUNT) {
+        (void)add_answer(a, task.id, REPLY_IGNORED, a->now_us, a->now_us,
+                         "movej, movel, movec, speedj, speedl, stopj, halt or mode was "
+                         "expected");
+        return true;
+    }
+    if (!moves_arm(task.op) || jogs_arm(task.op)) {
+        task.delay_s = 0.0;
+    }
+    if (stops) {
+        put_first(a, &task);
+    } else {
+        if (makes_room(a, task.op)) {
+            drop_work(a, task.op);
+        }
+        a->queue[a->count++] = task;
+    }
+    arm6_begin_next(a, a->now_us);
+    return true;
+}

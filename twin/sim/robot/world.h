@@ -1,0 +1,90 @@
+/* twin/sim/robot/world.h - the flat world that simulated robots move in: obstacles, bounds, what a
+ * lidar sees of them, and what a body of some radius bumps into.
+ *
+ * Circles and polygons are solid; a wall is a line of no thickness. An obstacle may be there
+ * during a span of time only (somebody walks by), and it may be missing on the map that plans
+ * are made with. All zero is an empty world without bounds. Plain data without pointers, so
+ * that it can be copied; one world is shared by many robots. docs/model/missions.md section 1.
+ * Pure: no I/O, no clock, no randomness; every query is O(vertices).
+ */
+#ifndef TWIN_SIM_ROBOT_WORLD_H
+#define TWIN_SIM_ROBOT_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text/names.h"
+#include "base/errors/status.h"
+
+enum { WORLD_OBSTACLES_MAX = 128, WORLD_POINTS_MAX = 512, WORLD_NAME_MAX = 32 };
+
+enum world_shape {
+    WORLD_CIRCLE,  /* one point and a radius */
+    WORLD_POLYGON, /* three points or more, closed, solid; either sense of rotation */
+    WORLD_WALL     /* two points or more, open */
+};
+
+struct world_point {
+    double x_m, y_m;
+};
+
+struct world_obstacle {
+    char name[WORLD_NAME_MAX];
+    enum world_shape shape;
+    bool unmapped;  /* there, but not on the map: plans do not know it */
+    uint16_t first; /* its points are points[first .. first + count) of the world */
+    uint16_t count;
+    double radius_m;  /* of a circle */
+    double appears_s; /* in the world's time */
+    double leaves_s;  /* > appears_s; from then on it is gone; 0: it stays for ever */
+};
+
+struct world_bounds { /* all within; zero size: none */
+    double x_min_m, y_min_m, x_max_m, y_max_m;
+};
+
+struct world {
+    struct world_bounds bounds;
+    double t_s;       /* now, for obstacles that come and go */
+    bool mapped_only; /* the map instead of the world: mapped obstacles, whatever the time */
+    size_t obstacle_count;
+    size_t point_count;
+    struct world_obstacle obstacles[WORLD_OBSTACLES_MAX];
+    struct world_point points[WORLD_POINTS_MAX];
+};
+
+/* Add an obstacle: name, shape, unmapped, radius and times of *what count, its points are given
+ * here.
+ *
+ * Returns STATUS_E_RANGE when a number is not finite, a circle has no radius or more than one
+ * point, a polygon fewer than three or a wall fewer than two, or it leaves before it appears;
+ * STATUS_E_FULL when the world has no room. *w is unchanged then. */
+MUST_USE enum status world_add(struct world *w, const struct world_obstacle *what,
+                               const struct world_point *points, size_t count);
+
+/* Is obstacle i there now (or on the map, see mapped_only)? */
+bool world_is_present(const struct world *w, size_t i);
+
+/* Distance from (x, y) along heading to the first thing in the way, bounds included, 0 within a
+ * solid or outside the bounds; range_max_m when nothing is nearer, or when a number is not
+ * finite. Exact: noise is the robot's. */
+double world_range(const struct world *w, double x_m, double y_m, double heading_rad,
+                   double range_max_m);
+
+/* Does a disc of this radius at (x, y) touch an obstacle or reach beyond the bounds? A position
+ * that is not finite is blocked. */
+bool world_blocked(const struct world *w, double x_m, double y_m, double radius_m);
+
+/* The same for the disc moved straight from one point to the other. */
+bool world_blocked_way(const struct world *w, const struct world_point *from,
+                       const struct world_point *to, double radius_m);
+
+/* Distance from (x, y) to the nearest obstacle or bound; 0 in a solid or out of bounds;
+ * INFINITY in an empty world. */
+double world_clearance(const struct world *w, double x_m, double y_m);
+
+extern const struct names world_shape_names;
+const char *world_shape_name(enum world_shape value); /* "circle" … */
+
+#endif

@@ -1,0 +1,422 @@
+/* Who waits for ever, and why: behind a robot that failed (blocked), or in a circle (deadlock).
+ *
+ * Looked for only when a wait began or something ended for good. `ordered` and `at_once`, whose
+ * rules are kept by every Lock, have no circle of waits for resources alone: there each wait
+ * leads to a later resource, or to an earlier claim, so that without meetings and failures
+ * nothing is to be looked for. Else: graph reduction, which is right for several units. Who
+ * could be served if all others came to their end is taken out, until nobody is; those left
+ * wait for ever. */
+#include <string.h>
+
+#include "twin/team/step/team_parts.h"
+
+struct knot {
+    struct team_set stuck; /* hold something and failed */
+    struct team_set dead;  /* wait for ever */
+    struct team_set blocked;
+};
+
+/* Whom a waiting robot waits for: where no unit is left for it, owners and those before it. */
+static void find_owners(const struct team_work *w, uint16_t robot, struct team_set *robots)
+{
+    const struct team_request *q = &w->members[robot].request;
+    for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(bits);
+        const struct team_place *x = &w->places[q->wants[k]];
+        const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
+        const uint16_t own = (uint16_t)(robot * TEAM_WANT_MAX + k);
+        uint32_t taken = x->held;
+        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            taken += !team_is_passed(w, c / TEAM_WANT_MAX);
+        }
+        if (taken < capacity) {
+            continue;
+        }
+        for (uint16_t c = w->claims[own].before; c != TEAM_NO_CLAIM; c = w->claims[c].before) {
+            if (!team_is_passed(w, c / TEAM_WANT_MAX)) {
+                team_set_add(robots, c / TEAM_WANT_MAX);
+            }
+        }
+        for (uint32_t h = x->first_hold; h < x->first_hold + capacity; h++) {
+            if (w->holds[h].robot != TEAM_NONE) {
+                team_set_add(robots, w->holds[h].robot);
+            }
+        }
+    }
+    team_set_remove(robots, robot);
+}
+
+static void find_behind(const struct team_work *w, uint16_t robot, struct team_set *robots)
+{
+    if (team_set_has(&w->team->waiting, robot)) {
+        find_owners(w, robot, robots);
+    } else if (team_set_has(&w->team->meeting, robot)) {
+        team_coming(w, robot, robots);
+    }
+}
+
+static bool reaches_itself(const struct team_work *w, uint16_t robot)
+{
+    uint16_t stack[TEAM_ROBOTS_MAX];
+    struct team_set seen;
+    team_set_clear(&seen);
+    size_t depth = 0;
+    stack[depth++] = robot;
+    while (depth > 0) {
+        struct team_set behind;
+        team_set_clear(&behind);
+        find_behind(w, stack[--depth], &behind);
+        TEAM_EACH(i, &behind)
+        {
+            if (i == robot) {
+                return true;
+            }
+            if (!team_set_has(&seen, i)) {
+                team_set_add(&seen, i);
+                stack[depth++] = i;
+            }
+        }
+    }
+    return false;
+}
+
+static bool any_reaches_itself(const struct team_work *w)
+{
+    TEAM_EACH(robot, &w->team->new_waits)
+    {
+        if (reaches_itself(w, robot)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct team_meeting *meeting_of(const struct team_work *w, uint16_t robot)
+{
+    return &w->meetings[team_step_of(w, robot)->meeting];
+}
+
+/* How many the meeting of this robot lacks if only those come that are not in `without`. */
+static uint32_t count_missing(const struct team_work *w, uint16_t robot,
+                              const struct team_set *without)
+{
+    struct team_set coming;
+    team_set_clear(&coming);
+    team_coming(w, robot, &coming);
+    uint32_t there = meeting_of(w, robot)->count;
+    TEAM_EACH(i, &coming)
+    {
+        there += !team_set_has(without, i);
+    }
+    const uint32_t wanted = team_step_of(w, robot)->robots;
+    return there < wanted ? wanted - there : 0;
+}
+
+static bool can_be_served(const struct team_work *w, const struct knot *knot, uint16_t robot)
+{
+    if (team_set_has(&w->team->meeting, robot)) {
+        return count_missing(w, robot, &knot->dead) == 0;
+    }
+    const struct team_request *q = &w->members[robot].request;
+    if (team_is_passed(w, robot)) {
+        return false;
+    }
+    for (unsigned bits = team_queued(w, q); bits != 0; bits &= bits - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(bits);
+        const struct team_place *x = &w->places[q->wants[k]];
+        const uint32_t capacity = w->p->resources[q->wants[k]].capacity;
+        uint32_t lost = 0;
+        for (uint32_t h = 0; h < capacity; h++) {
+            const uint16_t owner = w->holds[x->first_hold + h].robot;
+            lost += owner != TEAM_NONE &&
+                    (team_set_has(&knot->dead, owner) || team_set_has(&knot->stuck, owner));
+        }
+        uint16_t c = w->claims[robot * TEAM_WANT_MAX + k].before;
+        for (; c != TEAM_NO_CLAIM && lost < capacity; c = w->claims[c].before) {
+            lost += team_set_has(&knot->dead, c / TEAM_WANT_MAX) &&
+                    !team_is_passed(w, c / TEAM_WANT_MAX); /* a unit is kept for it */
+        }
+        if (lost >= capacity) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void reduce_waits(const struct team_work *w, struct knot *knot)
+{
+    knot->dead = w->team->waiting;
+    TEAM_EACH(i, &w->team->meeting)
+    {
+        team_set_add(&knot->dead, i);
+    }
+    bool moved = true;
+    while (moved) {
+        moved = false;
+        TEAM_EACH(i, &knot->dead)
+        {
+            if (can_be_served(w, knot, i)) {
+                team_set_remove(&knot->dead, i);
+                moved = true;
+            }
+        }
+    }
+}
+
+/* Of the dead, those whose wait leads to a robot that failed, or to a meeting to which too few
+ * can come. */
+static void find_blocked(const struct team_work *w, struct knot *knot)
+{
+    struct team_set nobody;
+    team_set_clear(&nobody);
+    team_set_clear(&knot->blocked);
+    TEAM_EACH(i, &knot->dead)
+    {
+        if (team_set_has(&w->team->meeting, i) &&
+            (count_missing(w, i, &nobody) > 0 || team_awaits_silent(w, i))) {
+            team_set_add(&knot->blocked, i);
+        }
+    }
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        TEAM_EACH(i, &knot->dead)
+        {
+            struct team_set behind;
+            team_set_clear(&behind);
+            if (team_set_has(&knot->blocked, i)) {
+                continue;
+            }
+            find_behind(w, i, &behind);
+            TEAM_EACH(k, &behind)
+            {
+                if (team_set_has(&knot->stuck, k) || team_set_has(&knot->blocked, k)) {
+                    team_set_add(&knot->blocked, i);
+                    grew = true;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+static void tell_blocked(const struct team_work *w, uint16_t robot)
+{
+    uint16_t lacks[TEAM_WANT_MAX], robots[TEAM_SET_MAX];
+    struct team_set behind;
+    team_set_clear(&behind);
+    struct team_effect e = team_alarm_of(w, TEAM_ALARM_BLOCKED, robot);
+    if (team_set_has(&w->team->meeting, robot)) {
+        e.meeting = team_step_of(w, robot)->meeting;
+        e.count = team_step_of(w, robot)->robots - meeting_of(w, robot)->count;
+    } else {
+        team_blockers(w, robot, &behind);
+        e.resources = lacks;
+        e.resource_count = team_lacks(w, robot, lacks);
+        e.robots = robots;
+        e.robot_count = team_set_list(&behind, robots);
+    }
+    w->members[robot].told_blocked = true;
+    team_emit(w, &e);
+}
+
+/* ---- the circle ---------------------------------------------------------------------------
+ */
+
+/* The shortest circle through this robot, in `core`; its length, 0: none. */
+static size_t find_circle(const struct team_work *w, const struct team_set *core,
+                          uint16_t robot, uint16_t *circle)
+{
+    uint16_t queue[TEAM_ROBOTS_MAX], from[TEAM_ROBOTS_MAX];
+    struct team_set seen;
+    team_set_clear(&seen);
+    size_t first = 0;
+    size_t last = 0;
+    queue[last++] = robot;
+    team_set_add(&seen, robot);
+    while (first < last) {
+        const uint16_t at = queue[first++];
+        struct team_set behind;
+        team_set_clear(&behind);
+        find_behind(w, at, &behind);
+        if (team_set_has(&behind, robot)) {
+            size_t length = 1;
+            for (uint16_t i = at; i != robot; i = from[i]) {
+                length++;
+            }
+            size_t k = length;
+            for (uint16_t i = at; k > 0; i = from[i]) {
+                circle[--k] = i;
+            }
+            return length;
+        }
+        TEAM_EACH(i, &behind)
+        {
+            if (team_set_has(core, i) && !team_set_has(&seen, i)) {
+                team_set_add(&seen, i);
+                from[i] = at;
+                queue[last++] = i;
+            }
+        }
+    }
+    return 0;
+}
+
+/* What they hold and want stands in one list; a circle of very many is cut there. */
+enum { LIST_MAX = 4 * TEAM_RESOURCES_MAX };
+
+static size_t list_held(const struct team_work *w, uint16_t robot, uint16_t *list, size_t room)
+{
+    const size_t count = team_held(w->team, robot, list, room);
+    return count < room ? count : room;
+}
+
+static void tell_deadlock(const struct team_work *w, const uint16_t *circle, size_t length)
+{
+    struct team_wait waits[TEAM_ROBOTS_MAX];
+    uint16_t list[LIST_MAX];
+    size_t used = 0;
+    for (size_t k = 0; k < length; k++) {
+        const uint16_t robot = circle[k];
+        struct team_wait *wait = &waits[k];
+        *wait = (struct team_wait){.robot = robot, .meeting = TEAM_NONE, .held = &list[used]};
+        wait->held_count = list_held(w, robot, &list[used], LIST_MAX - used);
+        used += wait->held_count;
+        wait->wants = &list[used];
+        if (team_set_has(&w->team->meeting, robot)) {
+            wait->meeting = team_step_of(w, robot)->meeting;
+        } else if (LIST_MAX - used >= TEAM_WANT_MAX) {
+            wait->want_count = team_lacks(w, robot, &list[used]);
+            used += wait->want_count;
+        }
+    }
+    struct team_effect e = team_alarm_of(w, TEAM_ALARM_DEADLOCK, TEAM_NONE);
+    e.cycle = waits;
+    e.cycle_count = length;
+    team_emit(w, &e);
+}
+
+static uint16_t count_circle(const struct team_work *w, const struct team_set *core,
+                             uint32_t circle)
+{
+    uint16_t count = 0;
+    TEAM_EACH(i, core)
+    {
+        count = (uint16_t)(count + (w->members[i].circle == circle));
+    }
+    return count;
+}
+
+/* Those of circles that were told and still stand, every one of their robots. */
+static void find_told(const struct team_work *w, const struct team_set *core,
+                      struct team_set *told)
+{
+    team_set_clear(told);
+    for (uint16_t i = 0; i < w->p->robot_count; i++) {
+        struct team_member *m = &w->members[i];
+        if (m->circle != 0 && count_circle(w, core, m->circle) == m->circle_length) {
+            team_set_add(told, i);
+        }
+    }
+    for (uint16_t i = 0; i < w->p->robot_count; i++) {
+        w->members[i].circle = team_set_has(told, i) ? w->members[i].circle : 0;
+    }
+}
+
+/* And those who wait, over others or not, for one of these. */
+static void spread_told(const struct team_work *w, const struct team_set *core,
+                        struct team_set *told)
+{
+    bool grew = true;
+    while (grew) {
+        grew = false;
+        TEAM_EACH(i, core)
+        {
+            struct team_set behind;
+            team_set_clear(&behind);
+            if (team_set_has(told, i)) {
+                continue;
+            }
+            find_behind(w, i, &behind);
+            TEAM_EACH(k, &behind)
+            {
+                if (team_set_has(told, k)) {
+                    team_set_add(told, i);
+                    grew = true;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/* The shortest circle of those that were not told, that of the first robot among equals. */
+static bool tell_next_circle(const struct team_work *w, const struct team_set *core,
+                             struct team_set *told)
+{
+    uint16_t circle[TEAM_ROBOTS_MAX], best[TEAM_ROBOTS_MAX];
+    size_t best_length = 0;
+    spread_told(w, core, told);
+    TEAM_EACH(i, core)
+    {
+        const size_t length = team_set_has(told, i) ? 0 : find_circle(w, core, i, circle);
+        if (length > 0 && (best_length == 0 || length < best_length)) {
+            best_length = length;
+            memcpy(best, circle, length * sizeof *best);
+        }
+    }
+    w->team->circles += best_length > 0;
+    for (size_t k = 0; k < best_length; k++) {
+        w->members[best[k]].circle = w->team->circles;
+        w->members[best[k]].circle_length = (uint16_t)best_length;
+        team_set_add(told, best[k]);
+    }
+    if (best_length > 0) {
+        tell_deadlock(w, best, best_length);
+    }
+    return best_length > 0;
+}
+
+static void tell_knot(const struct team_work *w, struct knot *knot)
+{
+    struct team_set told;
+    reduce_waits(w, knot);
+    find_blocked(w, knot);
+    TEAM_EACH(i, &knot->blocked)
+    {
+        if (!w->members[i].told_blocked) {
+            tell_blocked(w, i);
+        }
+        team_set_remove(&knot->dead, i);
+    }
+    find_told(w, &knot->dead, &told);
+    while (tell_next_circle(w, &knot->dead, &told)) {
+    }
+}
+
+static void find_stuck(const struct team_work *w, struct team_set *stuck)
+{
+    team_set_clear(stuck);
+    TEAM_EACH(i, &w->team->broken)
+    {
+        if (w->p->may_fail && w->members[i].held_count > 0) {
+            team_set_add(stuck, i);
+        }
+    }
+}
+
+void team_find_deadlocks(const struct team_work *w)
+{
+    struct team *team = w->team;
+    const bool waits = team_set_any(&team->waiting) || team_set_any(&team->meeting);
+    if (waits && (team->check || team_set_any(&team->new_waits))) {
+        struct knot knot;
+        find_stuck(w, &knot.stuck);
+        if (team->check || team_set_any(&knot.stuck) || team_set_any(&team->meeting) ||
+            (w->p->locking == TEAM_FREE && any_reaches_itself(w))) {
+            tell_knot(w, &knot);
+        }
+    }
+    team->check = false;
+    team_set_clear(&team->new_waits);
+}

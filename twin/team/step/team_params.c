@@ -1,0 +1,46 @@
+#include "twin/team/step/team_params.h"
+
+ENUM_NAMES(team_locking, TEAM_LOCKING_COUNT, TEAM_LOCKINGS(NAMES_TEXT));
+ENUM_NAMES(team_policy, TEAM_POLICY_COUNT, TEAM_POLICIES(NAMES_TEXT));
+ENUM_NAMES(team_resource_kind, TEAM_RESOURCE_KIND_COUNT, TEAM_RESOURCE_KINDS(NAMES_TEXT));
+ENUM_NAMES(team_step_kind, TEAM_STEP_KIND_COUNT, TEAM_STEP_KINDS(NAMES_TEXT));
+
+const char *team_name(const struct team_params *p, uint16_t name)
+{
+    return name < p->name_count ? p->names[name] : "";
+}
+
+static bool is_meant(uint16_t given, uint16_t asked)
+{
+    return given == TEAM_NONE || given == asked;
+}
+
+const struct team_position *team_position(const struct team_params *p, uint16_t robot,
+                                          uint16_t name)
+{
+    const struct team_position *found = NULL;
+    for (size_t i = 0; i < p->position_count; i++) {
+        const struct team_position *one = &p->positions[i];
+        if (one->name == name && (one->robot == robot || (one->robot == TEAM_NONE && !found))) {
+            found = one;
+        }
+    }
+    return found;
+}
+
+const struct team_nominal *team_nominal(const struct team_params *p, uint16_t robot,
+                                        uint16_t task, uint16_t arg)
+{
+    const struct team_nominal *best = NULL;
+    int best_rank = -1;
+    for (size_t i = 0; i < p->nominal_count; i++) {
+        const struct team_nominal *one = &p->nominals[i];
+        const int rank = 2 * (one->robot != TEAM_NONE) + (one->arg != TEAM_NONE);
+        if (one->task == task && is_meant(one->robot, robot) && is_meant(one->arg, arg) &&
+            rank > best_rank) {
+            best = one;
+            best_rank = rank;
+        }
+    }
+    return best;
+}

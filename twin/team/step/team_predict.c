@@ -1,0 +1,443 @@
+#include "twin/team/step/team_predict.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <gsl/gsl_eigen.h>
+
+/* How long one kind of activity of one robot takes. */
+struct activity_law {
+    enum team_law_kind kind; /* MEASURED, NOMINAL or NONE */
+    bool like;               /* MEASURED: it counts before the fit */
+    uint32_t freedom;        /* of the deviation; 0: it is known */
+    size_t n;                /* laps behind the mean; 0: it is known */
+    double mean_s, sd_s;
+};
+
+/* How long a robot's moves take. */
+struct move_law {
+    bool known, whole; /* whole: of any move; else ask what the fit determines */
+    uint32_t freedom;
+    double root[TRAVEL_P][TRAVEL_P]; /* root root' is the covariance of beta */
+    double noise_s, extra_s;
+    enum travel_motion motion;
+    struct robust_ls_fit ls;
+};
+
+struct team_prediction {
+    const struct team_params *params;
+    size_t kind_count;
+    struct activity_law *law;        /* [robots x kinds] */
+    struct move_law *moves;          /* [robots] */
+    struct team_pose *start;         /* [robots] */
+    double *speed;                   /* [robots] */
+    struct team_activity *activity;  /* [kinds] robot TEAM_NONE */
+    const struct team_position **to; /* [robots x kinds] NULL: no move */
+    uint16_t *kind_of;               /* [steps] */
+};
+
+/* What was drawn for a run. */
+struct drawn_lap {
+    double mean_s, sd_s;
+};
+
+struct drawn_robot {
+    struct random_source random;
+    struct team_pose pose;
+    double beta[TRAVEL_P], noise_s;
+};
+
+struct team_draw {
+    const struct team_prediction *tp;
+    bool expect; /* no noise */
+    struct team_activity unknown;
+    enum team_law_kind last;
+    struct drawn_robot *robot; /* [robots] */
+    struct drawn_lap *lap;     /* [robots x kinds] */
+};
+
+/* ---- memory ---- */
+
+static size_t round_up(size_t bytes)
+{
+    const size_t unit = _Alignof(max_align_t);
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* The next piece of a block; block NULL: count only. */
+static void *cut_piece(char *block, size_t *used, size_t bytes)
+{
+    void *const piece = block ? block + *used : NULL;
+    *used += round_up(bytes);
+    return piece;
+}
+
+static bool is_activity(const struct team_step *s)
+{
+    return s->kind == TEAM_STEP_TASK || s->kind == TEAM_STEP_TOOL ||
+           s->kind == TEAM_STEP_TOGETHER;
+}
+
+/* At most as many kinds of activities as steps. */
+static size_t count_steps(const struct team_params *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->step_count; i++) {
+        n += is_activity(&p->steps[i]);
+    }
+    return n;
+}
+
+static size_t lay_out(const struct team_params *p, char *block, struct team_prediction *tp)
+{
+    const size_t kinds = count_steps(p);
+    const size_t robots = p->robot_count;
+    size_t used = round_up(sizeof *tp);
+    tp->law = cut_piece(block, &used, robots * kinds * sizeof *tp->law);
+    tp->moves = cut_piece(block, &used, robots * sizeof *tp->moves);
+    tp->start = cut_piece(block, &used, robots * sizeof *tp->start);
+    tp->speed = cut_piece(block, &used, robots * sizeof *tp->speed);
+    tp->activity = cut_piece(block, &used, kinds * sizeof *tp->activity);
+    tp->to = cut_piece(block, &used, robots * kinds * sizeof *tp->to);
+    tp->kind_of = cut_piece(block, &used, p->step_count * sizeof *tp->kind_of);
+    return used;
+}
+
+size_t team_prediction_bytes(const struct team_params *p)
+{
+    struct team_prediction none;
+    return lay_out(p, NULL, &none);
+}
+
+/* ---- what is known ---- */
+
+static uint16_t find_kind(struct team_prediction *tp, const struct team_step *step)
+{
+    for (size_t k = 0; k < tp->kind_count; k++) {
+        if (tp->activity[k].task == step->task && tp->activity[k].arg == step->arg) {
+            return (uint16_t)k;
+        }
+    }
+    tp->activity[tp->kind_count] = (struct team_activity){TEAM_NONE, step->task, step->arg};
+    return (uint16_t)tp->kind_count++;
+}
+
+static struct activity_law *law_of(const struct team_prediction *tp, size_t robot, size_t kind)
+{
+    return &tp->law[robot * tp->kind_count + kind];
+}
+
+struct team_prediction *team_prediction_init(void *memory, const struct team_params *p)
+{
+    struct team_prediction *tp = memory;
+    *tp = (struct team_prediction){.params = p};
+    const size_t bytes = lay_out(p, memory, tp);
+    memset((char *)memory + sizeof *tp, 0, bytes - sizeof *tp);
+    for (size_t i = 0; i < p->step_count; i++) {
+        tp->kind_of[i] = is_activity(&p->steps[i]) ? find_kind(tp, &p->steps[i]) : TEAM_NONE;
+    }
+    for (size_t r = 0; r < p->robot_count; r++) {
+        tp->start[r] = (struct team_pose){(double)NAN, (double)NAN, (double)NAN};
+        tp->speed[r] = 1.0;
+        for (size_t k = 0; k < tp->kind_count; k++) {
+            const struct team_activity a = tp->activity[k];
+            const struct team_nominal *n = team_nominal(p, (uint16_t)r, a.task, a.arg);
+            tp->to[r * tp->kind_count + k] =
+                p->tasks[a.task].to_position ? team_position(p, (uint16_t)r, a.arg) : NULL;
+            *law_of(tp, r, k) = n ? (struct activity_law){.kind = TEAM_LAW_NOMINAL,
+                                                          .mean_s = lab_s(n->mean_us),
+                                                          .sd_s = lab_s(n->sd_us)}
+                                  : (struct activity_law){.kind = TEAM_LAW_NONE};
+        }
+    }
+    return tp;
+}
+
+const struct team_params *team_prediction_params(const struct team_prediction *tp)
+{
+    return tp->params;
+}
+
+size_t team_activity_count(const struct team_prediction *tp)
+{
+    return tp->kind_count;
+}
+
+struct team_activity team_activity(const struct team_prediction *tp, size_t kind)
+{
+    return tp->activity[kind];
+}
+
+size_t team_activity_kind(const struct team_prediction *tp, const struct team_step *step)
+{
+    return tp->kind_of[step - tp->params->steps];
+}
+
+/* A root of the covariance, which may have a rank below its size. */
+static enum status find_root(const struct robust_ls_fit *ls, double root[TRAVEL_P][TRAVEL_P])
+{
+    enum { P = TRAVEL_P };
+    double square[P * P];
+    double value[P];
+    double vector[P * P];
+    for (size_t i = 0; i < P * P; i++) {
+        square[i] = ls->covariance[i / P][i % P];
+        if (!isfinite(square[i])) {
+            return STATUS_E_MATH;
+        }
+    }
+    gsl_matrix_view c = gsl_matrix_view_array(square, P, P);
+    gsl_vector_view v = gsl_vector_view_array(value, P);
+    gsl_matrix_view q = gsl_matrix_view_array(vector, P, P);
+    gsl_eigen_symmv_workspace *work = gsl_eigen_symmv_alloc(P);
+    if (!work) {
+        return STATUS_E_NOMEM;
+    }
+    const int failed = gsl_eigen_symmv(&c.matrix, &v.vector, &q.matrix, work);
+    gsl_eigen_symmv_free(work);
+    for (size_t i = 0; i < P * P; i++) {
+        root[i / P][i % P] = vector[i] * sqrt(fmax(value[i % P], 0.0));
+    }
+    return failed ? STATUS_E_MATH : STATUS_OK;
+}
+
+/* 0: nothing is to be drawn of the errors. */
+static uint32_t count_freedom(size_t freedom)
+{
+    return freedom < TEAM_LAW_FREEDOM_KNOWN ? (uint32_t)freedom : 0;
+}
+
+enum status team_predict_moves(struct team_prediction *tp, uint16_t robot,
+                               const struct travel_fit *fit, struct team_extra extra)
+{
+    struct move_law law = {.known = true, .motion = fit->motion, .extra_s = extra.mean_s};
+    if (fit->n == 0 || fit->freedom < TEAM_LAW_FREEDOM_MIN) {
+        return STATUS_E_EMPTY;
+    }
+    const enum status status = find_root(&fit->ls, law.root);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t terms = 0;
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        terms += travel_motion_has(fit->motion, j);
+    }
+    law.ls = fit->ls;
+    law.whole = fit->ls.rank == terms;
+    law.freedom = count_freedom(fit->freedom);
+    /* Of all moves: replies that came late, and that a robust fit has left aside, are noise. */
+    const double all_s = fit->rmse_s * sqrt((double)fit->n / (double)(fit->n - fit->ls.rank));
+    law.noise_s = hypot(fmax(fit->residual_s_sd, all_s), extra.sd_s);
+    tp->moves[robot] = law;
+    return STATUS_OK;
+}
+
+enum status team_predict_measured(struct team_prediction *tp,
+                                  const struct team_activity *activity, size_t n, double mean_s,
+                                  double sd_s, bool like)
+{
+    if (n <= TEAM_LAW_FREEDOM_MIN) {
+        return STATUS_E_EMPTY;
+    }
+    if (!(mean_s >= 0.0) || !(sd_s >= 0.0) || !isfinite(mean_s) || !isfinite(sd_s)) {
+        return STATUS_E_RANGE;
+    }
+    for (size_t k = 0; k < tp->kind_count; k++) {
+        if (tp->activity[k].task == activity->task && tp->activity[k].arg == activity->arg) {
+            *law_of(tp, activity->robot, k) =
+                (struct activity_law){.kind = TEAM_LAW_MEASURED,
+                                      .like = like,
+                                      .freedom = count_freedom(n - 1),
+                                      .n = n,
+                                      .mean_s = mean_s,
+                                      .sd_s = sd_s};
+            return STATUS_OK;
+        }
+    }
+    return STATUS_E_RANGE;
+}
+
+void team_predict_pose(struct team_prediction *tp, uint16_t robot, const struct team_pose *at)
+{
+    tp->start[robot] = *at;
+}
+
+void team_predict_speed(struct team_prediction *tp, uint16_t robot, double ratio)
+{
+    assert(ratio > 0.0);
+    tp->speed[robot] = ratio;
+}
+
+/* ---- draws ---- */
+
+static size_t measure_draw(size_t robots, size_t kinds)
+{
+    return round_up(sizeof(struct team_draw)) + round_up(robots * sizeof(struct drawn_robot)) +
+           round_up(robots * kinds * sizeof(struct drawn_lap));
+}
+
+size_t team_draw_bytes(const struct team_prediction *tp)
+{
+    return measure_draw(tp->params->robot_count, tp->kind_count);
+}
+
+size_t team_draw_bytes_most(const struct team_params *p)
+{
+    return measure_draw(p->robot_count, count_steps(p));
+}
+
+struct team_draw *team_draw_init(void *memory, const struct team_prediction *tp)
+{
+    struct team_draw *d = memory;
+    size_t used = round_up(sizeof *d);
+    *d = (struct team_draw){.tp = tp};
+    d->robot = cut_piece(memory, &used, tp->params->robot_count * sizeof *d->robot);
+    d->lap =
+        cut_piece(memory, &used, tp->params->robot_count * tp->kind_count * sizeof *d->lap);
+    return d;
+}
+
+/* Both of a law's deviations, of its parameters and of the noise, are so much the estimate's.
+ */
+static double draw_scale(struct random_source *random, uint32_t freedom)
+{
+    return freedom == 0 ? 1.0 : sqrt((double)freedom / random_chi_square(random, freedom));
+}
+
+static void draw_moves(struct drawn_robot *robot, const struct move_law *law)
+{
+    const double scale = draw_scale(&robot->random, law->freedom);
+    double z[TRAVEL_P];
+    for (size_t k = 0; k < TRAVEL_P; k++) {
+        z[k] = scale * random_normal(&robot->random);
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        robot->beta[j] = law->ls.beta[j];
+        for (size_t k = 0; k < TRAVEL_P; k++) {
+            robot->beta[j] += law->root[j][k] * z[k];
+        }
+    }
+    robot->noise_s = scale * law->noise_s;
+}
+
+static struct drawn_lap draw_mean(struct random_source *random, const struct activity_law *law)
+{
+    if (law->n == 0) {
+        return (struct drawn_lap){law->mean_s, law->sd_s};
+    }
+    const double sd_s = draw_scale(random, law->freedom) * law->sd_s;
+    const double error_s = sd_s / sqrt((double)law->n);
+    return (struct drawn_lap){law->mean_s + error_s * random_normal(random), sd_s};
+}
+
+void team_draw_begin(struct team_draw *d, uint64_t seed, uint64_t run)
+{
+    const struct team_prediction *tp = d->tp;
+    d->expect = false;
+    for (size_t r = 0; r < tp->params->robot_count; r++) {
+        struct drawn_robot *robot = &d->robot[r];
+        robot->random = random_stream(seed, run * TEAM_ROBOTS_MAX + r);
+        robot->pose = tp->start[r];
+        if (tp->moves[r].known) {
+            draw_moves(robot, &tp->moves[r]);
+        }
+        for (size_t k = 0; k < tp->kind_count; k++) {
+            d->lap[r * tp->kind_count + k] = draw_mean(&robot->random, law_of(tp, r, k));
+        }
+    }
+}
+
+void team_draw_expect(struct team_draw *d)
+{
+    const struct team_prediction *tp = d->tp;
+    d->expect = true;
+    for (size_t r = 0; r < tp->params->robot_count; r++) {
+        struct drawn_robot *robot = &d->robot[r];
+        *robot = (struct drawn_robot){.pose = tp->start[r]};
+        memcpy(robot->beta, tp->moves[r].ls.beta, sizeof robot->beta);
+        for (size_t k = 0; k < tp->kind_count; k++) {
+            d->lap[r * tp->kind_count + k] =
+                (struct drawn_lap){.mean_s = law_of(tp, r, k)->mean_s};
+        }
+    }
+}
+
+/* Of the legs together, without noise; NAN: the moves fitted do not tell. */
+static double expect_legs(const struct team_draw *d, size_t r, const struct team_leg *legs,
+                          size_t count)
+{
+    const struct move_law *law = &d->tp->moves[r];
+    double lap_s = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double row[TRAVEL_P];
+        if (isnan(legs[i].rotation_rad) || isnan(legs[i].displacement_m)) {
+            return (double)NAN;
+        }
+        travel_motion_row(law->motion, legs[i].rotation_rad, legs[i].displacement_m, row);
+        if (!law->whole && !robust_ls_estimable(&law->ls, row)) {
+            return (double)NAN;
+        }
+        row[TRAVEL_INV_W] /= d->tp->speed[r];
+        row[TRAVEL_INV_V] /= d->tp->speed[r];
+        lap_s += law->extra_s;
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            lap_s += row[j] * d->robot[r].beta[j];
+        }
+    }
+    return lap_s;
+}
+
+static void set_lap(struct team_draw *d, struct drawn_robot *robot, struct drawn_lap law,
+                    struct team_lap *lap)
+{
+    const double noise_s = d->expect ? 0.0 : law.sd_s * random_normal(&robot->random);
+    *lap =
+        (struct team_lap){.answers = true, .lap_us = lab_us(fmax(law.mean_s + noise_s, 0.0))};
+}
+
+bool team_draw_lap(void *context, const struct team_effect *start, struct team_lap *lap)
+{
+    struct team_draw *d = context;
+    const struct team_prediction *tp = d->tp;
+    const size_t r = start->robot;
+    const size_t k = team_activity_kind(tp, start->step);
+    struct drawn_robot *robot = &d->robot[r];
+    struct drawn_lap law = d->lap[r * tp->kind_count + k];
+    struct team_leg legs[TEAM_LEGS_MAX];
+    const bool moves = tp->params->tasks[start->step->task].to_position;
+    const struct team_position *to = tp->to[r * tp->kind_count + k];
+    const size_t leg_count = to ? team_legs(&robot->pose, to, legs) : 0;
+    const bool like = law_of(tp, r, k)->kind == TEAM_LAW_MEASURED && law_of(tp, r, k)->like;
+    d->last = law_of(tp, r, k)->kind;
+    if (!like && tp->moves[r].known && to) {
+        const double lap_s = expect_legs(d, r, legs, leg_count);
+        if (!isnan(lap_s)) {
+            d->last = TEAM_LAW_FITTED;
+            law = (struct drawn_lap){lap_s, robot->noise_s * sqrt((double)leg_count)};
+        }
+    }
+    if (moves && d->last != TEAM_LAW_FITTED) {
+        law.mean_s /= tp->speed[r];
+        law.sd_s /= tp->speed[r];
+    }
+    if (d->last == TEAM_LAW_NONE) {
+        d->unknown = (struct team_activity){start->robot, start->step->task, start->step->arg};
+        return false;
+    }
+    set_lap(d, robot, law, lap);
+    return true;
+}
+
+struct team_activity team_draw_unknown(const struct team_draw *d)
+{
+    return d->unknown;
+}
+
+enum team_law_kind team_draw_law(const struct team_draw *d)
+{
+    return d->last;
+}
+
+ENUM_NAMES(team_law_kind, TEAM_LAW_COUNT, TEAM_LAWS(NAMES_TEXT));

@@ -1,0 +1,114 @@
+/* twin/team/step/team_set.h - a set of robots or resources of a team, gone through in the order of
+ * the file.
+ *
+ * Adding, removing, asking and emptying cost a few instructions; going through it costs what is
+ * in it. All zero is the empty set; one without initial value is to be cleared first. Pure.
+ */
+#ifndef TWIN_TEAM_STEP_TEAM_SET_H
+#define TWIN_TEAM_STEP_TEAM_SET_H
+
+#include "twin/team/step/team_params.h"
+
+enum {
+    TEAM_SET_MAX = TEAM_ROBOTS_MAX > TEAM_RESOURCES_MAX ? TEAM_ROBOTS_MAX : TEAM_RESOURCES_MAX,
+    TEAM_SET_WORDS = TEAM_SET_MAX / 64
+};
+_Static_assert(TEAM_SET_MAX % 64 == 0 && TEAM_SET_WORDS <= 64, "one word says which are used");
+
+struct team_set {
+    uint64_t used; /* bit k: word[k] is not 0; else it has no meaning */
+    uint64_t word[TEAM_SET_WORDS];
+};
+
+static inline void team_set_clear(struct team_set *set)
+{
+    set->used = 0;
+}
+
+static inline bool team_set_uses(const struct team_set *set, size_t k)
+{
+    return (set->used >> k & 1) != 0;
+}
+
+static inline void team_set_add(struct team_set *set, size_t i)
+{
+    const uint64_t bit = UINT64_C(1) << (i % 64);
+    const size_t k = i / 64;
+    const uint64_t used = -(set->used >> k & 1); /* no branch: it would be guessed wrong */
+    set->word[k] = (set->word[k] & used) | bit;
+    set->used |= UINT64_C(1) << k;
+}
+
+static inline void team_set_remove(struct team_set *set, size_t i)
+{
+    const size_t k = i / 64;
+    if (team_set_uses(set, k)) {
+        set->word[k] &= ~(UINT64_C(1) << (i % 64));
+        set->used &= ~((uint64_t)(set->word[k] == 0) << k);
+    }
+}
+
+static inline void team_set_put(struct team_set *set, size_t i, bool in)
+{
+    if (in) {
+        team_set_add(set, i);
+    } else {
+        team_set_remove(set, i);
+    }
+}
+
+static inline bool team_set_has(const struct team_set *set, size_t i)
+{
+    return team_set_uses(set, i / 64) && (set->word[i / 64] >> (i % 64) & 1) != 0;
+}
+
+static inline bool team_set_any(const struct team_set *set)
+{
+    return set->used != 0;
+}
+
+/* The first element from i on; TEAM_NONE: none. */
+static inline uint16_t team_set_next(const struct team_set *set, size_t i)
+{
+    const size_t k = i / 64;
+    if (k >= TEAM_SET_WORDS) {
+        return TEAM_NONE;
+    }
+    const uint64_t rest = team_set_uses(set, k) ? set->word[k] & (~UINT64_C(0) << (i % 64)) : 0;
+    if (rest != 0) {
+        return (uint16_t)(64 * k + (size_t)__builtin_ctzll(rest));
+    }
+    const uint64_t more = k == 63 ? 0 : set->used & (~UINT64_C(0) << (k + 1));
+    if (more == 0) {
+        return TEAM_NONE;
+    }
+    const size_t at = (size_t)__builtin_ctzll(more);
+    return (uint16_t)(64 * at + (size_t)__builtin_ctzll(set->word[at]));
+}
+
+/* What is in the set, in order; those added behind i are met, too. */
+#define TEAM_EACH(i, set)                                                                      \
+    for (uint16_t i = team_set_next((set), 0); i != TEAM_NONE;                                 \
+         i = team_set_next((set), (size_t)i + 1))
+
+static inline size_t team_set_count(const struct team_set *set)
+{
+    size_t count = 0;
+    for (uint64_t used = set->used; used != 0; used &= used - 1) {
+        count += (size_t)__builtin_popcountll(set->word[__builtin_ctzll(used)]);
+    }
+    return count;
+}
+
+/* Its elements to out[TEAM_SET_MAX]; their number. */
+static inline size_t team_set_list(const struct team_set *set, uint16_t *out)
+{
+    size_t count = 0;
+    TEAM_EACH(i, set)
+    {
+        out[count++] = i;
+    }
+    return count;
+}
+
+#endif

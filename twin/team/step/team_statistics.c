@@ -1,0 +1,375 @@
+#include "twin/team/step/team_statistics.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+/* A robot in the run at hand. */
+struct robot_now {
+    int64_t busy_since_us, waiting_since_us, joined_since_us; /* LAB_TIME_NONE: not so */
+    int64_t queued_us;                                        /* in the queue it stands in */
+    size_t behind_count;                                      /* of behind */
+};
+
+struct resource_now {
+    int64_t longest_us;
+    uint32_t held;
+};
+
+struct team_statistics {
+    const struct team_prediction *tp;
+    uint64_t ends[TEAM_RUN_END_COUNT], alarms[TEAM_ALARM_COUNT];
+    int64_t makespans_us;
+    struct team_robot_sums *robot;       /* [robots] */
+    struct team_resource_sums *resource; /* [resources] */
+    struct team_activity_sums *activity; /* [robots x kinds] */
+    int64_t *behind_us;                  /* [robots x robots] */
+    size_t sum_bytes;                    /* of all that is summed: from robot on */
+    /* The run at hand. */
+    bool alarmed[TEAM_ALARM_COUNT];
+    struct robot_now *now;     /* [robots] */
+    uint16_t *behind;          /* [robots x robots] whom each stands behind */
+    struct resource_now *held; /* [resources] */
+};
+
+/* ---- memory ---- */
+
+static size_t round_up(size_t bytes)
+{
+    const size_t unit = _Alignof(max_align_t);
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void *cut_piece(char *block, size_t *used, size_t bytes)
+{
+    void *const piece = block ? block + *used : NULL;
+    *used += round_up(bytes);
+    return piece;
+}
+
+static size_t lay_out(const struct team_prediction *tp, char *block, struct team_statistics *s)
+{
+    const struct team_params *p = team_prediction_params(tp);
+    const size_t robots = p->robot_count;
+    size_t used = round_up(sizeof *s);
+    s->robot = cut_piece(block, &used, robots * sizeof *s->robot);
+    s->resource = cut_piece(block, &used, p->resource_count * sizeof *s->resource);
+    s->activity =
+        cut_piece(block, &used, robots * team_activity_count(tp) * sizeof *s->activity);
+    s->behind_us = cut_piece(block, &used, robots * robots * sizeof *s->behind_us);
+    s->sum_bytes = used - round_up(sizeof *s);
+    s->now = cut_piece(block, &used, robots * sizeof *s->now);
+    s->held = cut_piece(block, &used, p->resource_count * sizeof *s->held);
+    s->behind = cut_piece(block, &used, robots * robots * sizeof *s->behind);
+    return used;
+}
+
+size_t team_statistics_bytes(const struct team_prediction *tp)
+{
+    struct team_statistics none;
+    return lay_out(tp, NULL, &none);
+}
+
+struct team_statistics *team_statistics_init(void *memory, const struct team_prediction *tp)
+{
+    struct team_statistics *s = memory;
+    *s = (struct team_statistics){.tp = tp};
+    const size_t bytes = lay_out(tp, memory, s);
+    memset((char *)memory + round_up(sizeof *s), 0, bytes - round_up(sizeof *s));
+    return s;
+}
+
+/* ---- the run at hand ---- */
+
+static size_t robot_count(const struct team_statistics *s)
+{
+    return team_prediction_params(s->tp)->robot_count;
+}
+
+void team_statistics_begin(struct team_statistics *s)
+{
+    const struct team_params *p = team_prediction_params(s->tp);
+    memset(s->alarmed, 0, sizeof s->alarmed);
+    memset(s->held, 0, p->resource_count * sizeof *s->held);
+    for (size_t r = 0; r < p->robot_count; r++) {
+        s->now[r] = (struct robot_now){.busy_since_us = LAB_TIME_NONE,
+                                       .waiting_since_us = LAB_TIME_NONE,
+                                       .joined_since_us = LAB_TIME_NONE};
+    }
+}
+
+/* It stands behind them no more, or behind others. */
+static void leave_queue(struct team_statistics *s, size_t r, int64_t t_us)
+{
+    for (size_t i = 0; i < s->now[r].behind_count; i++) {
+        const size_t other = s->behind[r * robot_count(s) + i];
+        s->behind_us[r * robot_count(s) + other] += t_us - s->now[r].queued_us;
+    }
+    s->now[r].behind_count = 0;
+}
+
+static void end_interval(int64_t *since_us, int64_t t_us, int64_t *sum_us)
+{
+    if (*since_us != LAB_TIME_NONE) {
+        *sum_us += t_us > *since_us ? t_us - *since_us : 0;
+        *since_us = LAB_TIME_NONE;
+    }
+}
+
+/* Whatever it did or waited for ends. */
+static void end_all(struct team_statistics *s, size_t r, int64_t t_us)
+{
+    leave_queue(s, r, t_us);
+    end_interval(&s->now[r].busy_since_us, t_us, &s->robot[r].busy_us);
+    end_interval(&s->now[r].waiting_since_us, t_us, &s->robot[r].waiting_us);
+    end_interval(&s->now[r].joined_since_us, t_us, &s->robot[r].waiting_us);
+}
+
+static void take_wait(struct team_statistics *s, const struct team_effect *e)
+{
+    struct robot_now *now = &s->now[e->robot];
+    leave_queue(s, e->robot, e->t_us);
+    if (now->waiting_since_us == LAB_TIME_NONE) {
+        now->waiting_since_us = e->t_us;
+    }
+    now->queued_us = e->t_us;
+    now->behind_count = e->robot_count;
+    memcpy(s->behind + e->robot * robot_count(s), e->robots,
+           e->robot_count * sizeof *e->robots);
+}
+
+static void take_done(struct team_statistics *s, const struct team_effect *e)
+{
+    struct robot_now *now = &s->now[e->robot];
+    if (e->timed) {
+        end_interval(&now->busy_since_us, e->t_us, &s->robot[e->robot].busy_us);
+        if (e->step && e->step->kind == TEAM_STEP_TOGETHER) {
+            now->joined_since_us = e->t_us;
+        }
+    } else if (e->step && e->step->kind == TEAM_STEP_LOCK) {
+        leave_queue(s, e->robot, e->t_us);
+        end_interval(&now->waiting_since_us, e->t_us, &s->robot[e->robot].waiting_us);
+    }
+}
+
+/* Some of those who are together waited, those who did not wait came last. */
+static void take_waits(struct team_statistics *s, const struct team_effect *e,
+                       const int64_t *waits_us)
+{
+    for (size_t i = 0; i < e->robot_count; i++) {
+        const size_t r = e->robots[i];
+        s->robot[r].waiting_us += waits_us ? waits_us[i] : 0;
+        for (size_t j = 0; j < e->robot_count && waits_us; j++) {
+            s->behind_us[r * robot_count(s) + e->robots[j]] +=
+                waits_us[j] == 0 ? waits_us[i] : 0;
+        }
+    }
+}
+
+static void take_together(struct team_statistics *s, const struct team_effect *e)
+{
+    for (size_t i = 0; i < e->robot_count; i++) {
+        const size_t r = e->robots[i];
+        const int64_t since_us = s->now[r].joined_since_us;
+        for (size_t j = 0; j < e->robot_count; j++) {
+            const int64_t other_us = s->now[e->robots[j]].joined_since_us;
+            s->behind_us[r * robot_count(s) + e->robots[j]] +=
+                since_us != LAB_TIME_NONE && other_us == e->t_us ? e->t_us - since_us : 0;
+        }
+    }
+    for (size_t i = 0; i < e->robot_count; i++) {
+        struct robot_now *now = &s->now[e->robots[i]];
+        end_interval(&now->joined_since_us, e->t_us, &s->robot[e->robots[i]].waiting_us);
+    }
+}
+
+static void take_grant(struct team_statistics *s, const struct team_effect *e)
+{
+    struct team_resource_sums *sums = &s->resource[e->resource];
+    struct resource_now *now = &s->held[e->resource];
+    sums->held_us -= e->t_us;
+    now->held++;
+    sums->grants++;
+    sums->waits += e->waited_us > 0;
+    sums->waited_us += e->waited_us;
+    now->longest_us = e->waited_us > now->longest_us ? e->waited_us : now->longest_us;
+}
+
+void team_statistics_take(struct team_statistics *s, const struct team_effect *e)
+{
+    if (e->kind == TEAM_START) {
+        s->now[e->robot].busy_since_us = e->t_us;
+        s->robot[e->robot].activities++;
+    } else if (e->kind == TEAM_DONE) {
+        take_done(s, e);
+    } else if (e->kind == TEAM_WAIT) {
+        take_wait(s, e);
+    } else if (e->kind == TEAM_GRANT) {
+        take_grant(s, e);
+    } else if (e->kind == TEAM_FREED) {
+        s->resource[e->resource].held_us += e->t_us;
+        s->held[e->resource].held--;
+    } else if (e->kind == TEAM_MEET) {
+        take_waits(s, e, e->waits_us);
+    } else if (e->kind == TEAM_TOGETHER) {
+        take_together(s, e);
+    } else if (e->kind == TEAM_ERROR || e->kind == TEAM_HALT || e->kind == TEAM_FINISH) {
+        end_all(s, e->robot, e->t_us);
+    } else if (e->kind == TEAM_ALARM) {
+        s->alarmed[e->alarm] = true;
+    }
+}
+
+void team_statistics_lap(struct team_statistics *s, const struct team_effect *start,
+                         const struct team_lap *lap, enum team_law_kind law)
+{
+    const size_t kind = team_activity_kind(s->tp, start->step);
+    struct team_activity_sums *sums =
+        &s->activity[start->robot * team_activity_count(s->tp) + kind];
+    const uint64_t lap_ms = ((uint64_t)lap->lap_us + 500) / 1000;
+    sums->n++;
+    sums->sum_ms += lap_ms;
+    sums->square_ms2 += lap_ms * lap_ms;
+    sums->law[law]++;
+}
+
+void team_statistics_end(struct team_statistics *s, const struct team_run *run,
+                         const struct team *team)
+{
+    const struct team_params *p = team_prediction_params(s->tp);
+    const int64_t end_us = run->makespan_us;
+    s->ends[run->end]++;
+    s->makespans_us += end_us;
+    for (size_t a = 0; a < TEAM_ALARM_COUNT; a++) {
+        s->alarms[a] += s->alarmed[a];
+    }
+    for (size_t r = 0; r < p->robot_count; r++) {
+        struct team_robot_view view;
+        team_robot(team, (uint16_t)r, &view);
+        if (view.phase == TEAM_PHASE_MEETING && view.since_us < end_us) {
+            s->robot[r].waiting_us += end_us - view.since_us;
+        }
+        end_all(s, r, end_us);
+    }
+    for (size_t i = 0; i < p->resource_count; i++) {
+        struct team_resource_sums *sums = &s->resource[i];
+        const int64_t longest_us = s->held[i].longest_us;
+        sums->held_us += s->held[i].held * end_us;
+        sums->longest_sum_us += longest_us;
+        sums->longest_us = longest_us > sums->longest_us ? longest_us : sums->longest_us;
+    }
+}
+
+/* All that is summed are whole numbers of eight bytes, but for the longest wait. */
+void team_statistics_add(struct team_statistics *s, const struct team_statistics *other)
+{
+    const size_t resources = team_prediction_params(s->tp)->resource_count;
+    uint64_t *const to = (uint64_t *)(void *)s->robot;
+    const uint64_t *const from = (const uint64_t *)(const void *)other->robot;
+    for (size_t i = 0; i < resources; i++) {
+        const int64_t longest_us = other->resource[i].longest_us;
+        struct team_resource_sums *sums = &s->resource[i];
+        /* The sum below adds it again. */
+        sums->longest_us =
+            (longest_us > sums->longest_us ? longest_us : sums->longest_us) - longest_us;
+    }
+    for (size_t i = 0; i < s->sum_bytes / sizeof *to; i++) {
+        to[i] += from[i];
+    }
+    for (size_t i = 0; i < TEAM_RUN_END_COUNT; i++) {
+        s->ends[i] += other->ends[i];
+    }
+    for (size_t i = 0; i < TEAM_ALARM_COUNT; i++) {
+        s->alarms[i] += other->alarms[i];
+    }
+    s->makespans_us += other->makespans_us;
+}
+
+/* ---- reading ---- */
+
+uint64_t team_statistics_ends(const struct team_statistics *s, enum team_run_end end)
+{
+    return s->ends[end];
+}
+
+uint64_t team_statistics_alarms(const struct team_statistics *s, enum team_alarm alarm)
+{
+    return s->alarms[alarm];
+}
+
+int64_t team_statistics_makespans_us(const struct team_statistics *s)
+{
+    return s->makespans_us;
+}
+
+const struct team_robot_sums *team_statistics_robot(const struct team_statistics *s,
+                                                    size_t robot)
+{
+    return &s->robot[robot];
+}
+
+const struct team_resource_sums *team_statistics_resource(const struct team_statistics *s,
+                                                          size_t resource)
+{
+    return &s->resource[resource];
+}
+
+const struct team_activity_sums *team_statistics_activity(const struct team_statistics *s,
+                                                          size_t robot, size_t kind)
+{
+    return &s->activity[robot * team_activity_count(s->tp) + kind];
+}
+
+int64_t team_statistics_behind_us(const struct team_statistics *s, size_t robot, size_t other)
+{
+    return s->behind_us[robot * robot_count(s) + other];
+}
+
+/* ---- distributions ---- */
+
+static struct team_figure find_quantile(const double *sorted, size_t n, double p)
+{
+    const double spread = sqrt((double)n * p * (1.0 - p));
+    const double at = p * (double)(n - 1);
+    const double low = fmax(at - spread, 0.0);
+    const double high = fmin(at + spread, (double)(n - 1));
+    const double unit = n > 1 ? 1.0 / (double)(n - 1) : 0.0;
+    const double a = gsl_stats_quantile_from_sorted_data(sorted, 1, n, low * unit);
+    const double b = gsl_stats_quantile_from_sorted_data(sorted, 1, n, high * unit);
+    /* Where the values end, one side of the two stands for both. */
+    const double width = high > low ? (b - a) * 2.0 * spread / (high - low) : 0.0;
+    return (struct team_figure){gsl_stats_quantile_from_sorted_data(sorted, 1, n, p),
+                                n > 1 ? width / 2.0 : (double)NAN};
+}
+
+void team_distribution_find(double *values, size_t n, struct team_distribution *out)
+{
+    const struct team_figure none = {(double)NAN, (double)NAN};
+    *out = (struct team_distribution){n, none, none, none, none, none};
+    if (n == 0) {
+        return;
+    }
+    gsl_sort(values, 1, n);
+    const double mean = gsl_stats_mean(values, 1, n);
+    out->mean.value = mean;
+    out->p05 = find_quantile(values, n, 0.05);
+    out->p50 = find_quantile(values, n, 0.50);
+    out->p95 = find_quantile(values, n, 0.95);
+    if (n < 2) {
+        return;
+    }
+    double m2 = 0.0;
+    double m4 = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double d2 = (values[i] - mean) * (values[i] - mean);
+        m2 += d2 / (double)n;
+        m4 += d2 * d2 / (double)n;
+    }
+    const double sd = sqrt(m2 * (double)n / (double)(n - 1));
+    out->mean.error = sd / sqrt((double)n);
+    out->sd = (struct team_figure){
+        sd, sd > 0.0 ? sqrt(fmax(m4 - m2 * m2, 0.0) / (double)n) / (2.0 * sd) : 0.0};
+}

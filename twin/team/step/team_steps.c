@@ -1,0 +1,280 @@
+/* The steps of a robot's sequence that take no time, up to one that does. */
+#include <assert.h>
+
+#include "twin/team/step/team_parts.h"
+
+void team_signal(const struct team_work *w, uint16_t robot, enum team_robot_signal signal)
+{
+    struct team *team = w->team;
+    struct team_member *m = &w->members[robot];
+    const enum team_phase old = (enum team_phase)m->phase;
+    const enum team_phase phase = (enum team_phase)team_turn(team_robot_next[old][signal]);
+    team->phase_count[old]--;
+    team->phase_count[phase]++;
+    m->phase = (uint8_t)phase;
+    m->since_us = w->t_us;
+    if (old == TEAM_PHASE_WAITING || phase == TEAM_PHASE_WAITING) {
+        team_set_put(&team->waiting, robot, phase == TEAM_PHASE_WAITING);
+    }
+    if (old == TEAM_PHASE_MEETING || phase == TEAM_PHASE_MEETING) {
+        team_set_put(&team->meeting, robot, phase == TEAM_PHASE_MEETING);
+    }
+    if (old == TEAM_PHASE_PARKED || phase == TEAM_PHASE_PARKED) {
+        team_note_idle(w, robot);
+    }
+    const bool ends =
+        phase == TEAM_PHASE_ERROR || (phase == TEAM_PHASE_FINISHED && m->held_count > 0);
+    if (ends || old == TEAM_PHASE_ERROR || old == TEAM_PHASE_FINISHED) {
+        team_set_broken(w, robot, ends || m->silent);
+    }
+    if (phase == TEAM_PHASE_BEGIN) {
+        team_set_add(&team->todo, robot);
+    }
+}
+
+void team_next_step(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    m->step++;
+    m->again = false;
+    if (m->task != TASK_PASSIVE) {
+        TEAM_TURN(team_task_next, m->task, TASK_ON_DONE);
+        TEAM_TURN(team_task_next, m->task, TASK_ON_NOTHING);
+    }
+    if (m->phase != TEAM_PHASE_BEGIN) {
+        team_signal(w, robot, ROBOT_GOES_ON);
+    }
+}
+
+void team_begin_sequence(const struct team_work *w, uint16_t robot, uint16_t sequence,
+                         uint32_t cycles)
+{
+    struct team_member *m = &w->members[robot];
+    m->sequence = sequence;
+    m->step = w->p->sequences[sequence].first;
+    m->end = m->step + w->p->sequences[sequence].count;
+    m->cycles = cycles;
+    m->loop_depth = 0;
+    m->again = false;
+    team_forget_all_taken(w, robot);
+    team_signal(w, robot, ROBOT_BEGINS);
+}
+
+static void finish_sequence(const struct team_work *w, uint16_t robot)
+{
+    const bool job = w->p->robots[robot].sequence == TEAM_NONE;
+    struct team_member *m = &w->members[robot];
+    uint16_t held[TEAM_RESOURCES_MAX];
+    team_forget_all_taken(w, robot);
+    team_signal(w, robot, job ? ROBOT_PARKS : ROBOT_FINISHES);
+    team_emit_plain(w, TEAM_FINISH, robot);
+    w->team->check |= team_set_any(&w->team->meeting);
+    if (m->held_count > 0) {
+        struct team_effect e = team_alarm_of(w, TEAM_ALARM_FINISHED_HOLDING, robot);
+        e.resources = held;
+        e.resource_count = team_held(w->team, robot, held, TEAM_RESOURCES_MAX);
+        w->team->check = true;
+        team_emit(w, &e);
+    }
+    m->cycles = 0;
+    if (job) {
+        m->sequence = TEAM_NONE;
+        m->step = m->end = 0;
+    }
+}
+
+/* The end of the sequence was reached: once more, or finished. */
+static void end_cycle(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    m->cycles--;
+    m->step = w->p->sequences[m->sequence].first;
+    m->loop_depth = 0;
+    if (m->cycles == 0) {
+        finish_sequence(w, robot);
+    }
+}
+
+bool team_can_handle(const struct team_work *w, uint16_t robot, uint16_t part)
+{
+    const struct team_robot_params *r = &w->p->robots[robot];
+    const uint16_t tool = w->members[robot].tool;
+    bool can = r->handles_all || (tool != TEAM_NONE && tool == part);
+    for (uint32_t k = 0; !can && k < r->handled_count; k++) {
+        can = w->p->lists[r->first_handled + k] == part;
+    }
+    return can;
+}
+
+/* ---- the kinds of steps -------------------------------------------------------------------
+ */
+
+static const struct team_buffer *find_buffer(const struct team_work *w, uint16_t name,
+                                             size_t *at)
+{
+    for (*at = 0; *at < w->p->buffer_count; (*at)++) {
+        if (w->p->buffers[*at].name == name) {
+            return &w->p->buffers[*at];
+        }
+    }
+    return NULL;
+}
+
+/* The first part of the buffer that the robot can handle, taken out of it; TEAM_NONE: none. */
+static uint16_t take_part(const struct team_work *w, uint16_t robot, uint16_t name)
+{
+    size_t at;
+    const struct team_buffer *b = find_buffer(w, name, &at);
+    uint8_t *taken = (uint8_t *)w->team + w->team->gone_at;
+    uint32_t *gone = (uint32_t *)(void *)((char *)w->team + w->team->buffers_at);
+    if (!b) {
+        return TEAM_NONE;
+    }
+    for (uint32_t k = gone[at]; k < b->part_count; k++) {
+        const uint16_t part = w->p->lists[b->first_part + k];
+        if (!taken[b->first_part + k] && team_can_handle(w, robot, part)) {
+            taken[b->first_part + k] = 1;
+            while (gone[at] < b->part_count && taken[b->first_part + gone[at]]) {
+                gone[at]++;
+            }
+            return part;
+        }
+    }
+    return TEAM_NONE;
+}
+
+static void do_take(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    const uint16_t part = take_part(w, robot, step->arg);
+    if (part != TEAM_NONE) {
+        w->members[robot].part = part;
+        team_emit_done(w, robot, NULL, 0);
+        team_next_step(w, robot);
+        return;
+    }
+    TEAM_TURN(team_task_next, w->members[robot].task, TASK_ON_NONE);
+    struct team_effect e = team_effect_of(w, TEAM_NOTHING, robot);
+    e.step = step;
+    team_emit(w, &e);
+    if (step->retry_us > 0) {
+        team_signal(w, robot, ROBOT_FINDS_NONE);
+        team_set_timer(w, team_slot_of_robot(w, robot), TEAM_DUE_RETRY,
+                       w->t_us + step->retry_us);
+    } else {
+        finish_sequence(w, robot);
+    }
+}
+
+static void do_done(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    (void)step;
+    team_emit_done(w, robot, NULL, 0);
+    team_next_step(w, robot);
+}
+
+static void do_task(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    (void)step;
+    team_start_activity(w, robot);
+}
+
+static void do_lock(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    team_ask(w, robot, &w->p->lists[step->first_resource], step->resource_count, false);
+}
+
+static void do_unlock(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    (void)step;
+    team_signal(w, robot, ROBOT_ASKS); /* until this round's UnLocks */
+    team_set_add(&w->team->unlocking, robot);
+}
+
+static void do_meet(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    (void)step;
+    team_arrive(w, robot);
+}
+
+/* Loops in work stand on a stack, the innermost on top; a jump out of one ends it. */
+static void jump_to(const struct team_work *w, struct team_member *m, uint32_t to)
+{
+    while (m->loop_depth > 0) {
+        const struct team_loop *top = &m->loops[m->loop_depth - 1];
+        if (w->p->steps[top->step].to <= to && to <= top->step) {
+            break;
+        }
+        m->loop_depth--;
+    }
+    m->step = to;
+}
+
+static void do_goto(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    jump_to(w, &w->members[robot], step->to);
+}
+
+static void do_unless(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    struct team_member *m = &w->members[robot];
+    jump_to(w, m, m->part == step->arg ? m->step + 1 : step->to);
+}
+
+static void do_loop(const struct team_work *w, uint16_t robot, const struct team_step *step)
+{
+    struct team_member *m = &w->members[robot];
+    if (m->loop_depth == 0 || m->loops[m->loop_depth - 1].step != m->step) {
+        assert(m->loop_depth < TEAM_LOOPS_MAX);
+        m->loops[m->loop_depth++] = (struct team_loop){m->step, 0};
+    }
+    struct team_loop *loop = &m->loops[m->loop_depth - 1];
+    loop->rounds++;
+    if (loop->rounds < step->times) {
+        m->step = step->to;
+    } else {
+        m->loop_depth--;
+        m->step++;
+    }
+}
+
+/* Jumps are no tasks. */
+static void begin_task(struct team_member *m, enum team_step_kind kind)
+{
+    if (kind != TEAM_STEP_GOTO && kind != TEAM_STEP_UNLESS && kind != TEAM_STEP_LOOP) {
+        TEAM_TURN(team_task_next, m->task, TASK_ON_BEG);
+        TEAM_TURN(team_task_next, m->task, TASK_ON_NOTHING);
+    }
+}
+
+typedef void team_do(const struct team_work *w, uint16_t robot, const struct team_step *step);
+static team_do *const step_does[] = {
+    [TEAM_STEP_TAKE] = do_take,     [TEAM_STEP_TASK] = do_task,
+    [TEAM_STEP_TOOL] = do_task,     [TEAM_STEP_LOCK] = do_lock,
+    [TEAM_STEP_UNLOCK] = do_unlock, [TEAM_STEP_MEET] = do_meet,
+    [TEAM_STEP_TOGETHER] = do_meet, [TEAM_STEP_GOTO] = do_goto,
+    [TEAM_STEP_UNLESS] = do_unless, [TEAM_STEP_LOOP] = do_loop,
+    [TEAM_STEP_DONE] = do_done,
+};
+_Static_assert(COUNT(step_does) == TEAM_STEP_KIND_COUNT, "every kind of step does something");
+
+void team_run_robot(const struct team_work *w, uint16_t robot)
+{
+    struct team_member *m = &w->members[robot];
+    size_t left = TEAM_ROUNDS_MAX + w->p->step_count; /* no way without a loop is longer */
+    while (m->phase == TEAM_PHASE_BEGIN && left > 0) {
+        const struct team_step *step = team_step_if_any(w, robot);
+        if (step && m->taken_count > 0 && !team_has_all(w, robot, step)) {
+            break;
+        }
+        if (step) {
+            begin_task(m, step->kind);
+            step_does[step->kind](w, robot, step);
+        } else {
+            end_cycle(w, robot);
+        }
+        left--;
+    }
+    if (m->phase == TEAM_PHASE_BEGIN) {
+        team_set_add(&w->team->turning, robot);
+    }
+}

@@ -1,0 +1,17 @@
+/* web/resource/handlers.h - every handler, by the table of routes; web/openapi.yaml says what
+ * each answers. */
+#ifndef WEB_RESOURCE_HANDLERS_H
+#define WEB_RESOURCE_HANDLERS_H
+
+#include "web/http/handler.h"
+
+/* Declared once for each of its routes, which C allows. */
+#define ROUTE(method, path, body_max, token, parameters, handler) web_handler handler;
+#include "web/resource/routes.def"
+#undef ROUTE
+
+/* The team of the path, its place in the view; view->team_count, after a problem document,
+ * where there is none. */
+size_t web_find_team(const struct web_request *request, struct web_response *response);
+
+#endif

@@ -1,0 +1,251 @@
+#include "web/resource/jobs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "web/http/routes.h"
+#include "web/resource/handlers.h"
+
+static void write_error(struct json_writer *json, const struct err *err)
+{
+    if (!err) {
+        json_write_null(json, "error");
+        return;
+    }
+    json_write_object(json, "error");
+    json_write_text(json, "code", fault_name(err->fault));
+    json_write_text(json, "where", err->where);
+    if (err->line > 0) {
+        json_write_int(json, "line", (int64_t)err->line);
+    }
+    if (err->column > 0) {
+        json_write_int(json, "column", (int64_t)err->column);
+    }
+    json_write_text(json, "text", err->text);
+    json_write_close(json);
+}
+
+/* All but the result; the object stays open. */
+static void open_job(struct json_writer *json, const struct web_job *job)
+{
+    char id[24];
+    (void)snprintf(id, sizeof id, "%" PRIu64, job->id);
+    json_write_object(json, NULL);
+    json_write_text(json, "id", id);
+    json_write_text(json, "kind", job->kind);
+    json_write_text(json, "model", job->model);
+    json_write_text(json, "pair", job->pair[0] ? job->pair : NULL);
+    json_write_text(json, "state", job->state);
+    json_write_bool(json, "cancelling", job->cancelling);
+    json_write_real(json, "progress", job->progress);
+    json_write_text(json, "stage", job->stage[0] ? job->stage : NULL);
+    json_write_seconds(json, "queued_t", job->queued_us);
+    json_write_seconds(json, "began_t", job->began_us);
+    json_write_seconds(json, "ended_t", job->ended_us);
+    write_error(json, job->err);
+}
+
+static void show_in_list(void *context, const struct web_job *job)
+{
+    struct json_writer *json = context;
+    open_job(json, job);
+    json_write_close(json);
+}
+
+void get_jobs(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct json_writer *json = web_json(response);
+    json_write_object(json, NULL);
+    json_write_array(json, "jobs");
+    source->list_jobs(source->jobs, show_in_list, json);
+    json_write_close(json);
+    json_write_close(json);
+}
+
+/* A result is one document and a line break. */
+static void show_whole(void *context, const struct web_job *job)
+{
+    struct web_response *response = context;
+    struct json_writer *json = web_json(response);
+    size_t bytes = job->result ? job->result_bytes : 0;
+    while (bytes > 0 && job->result[bytes - 1] == '\n') {
+        bytes--;
+    }
+    open_job(json, job);
+    json_write_raw(json, "result", job->result, bytes);
+    json_write_close(json);
+}
+
+static bool write_job(const struct web_request *request, struct web_response *response,
+                      uint64_t job)
+{
+    const struct web_source *source = request->context->source;
+    return source->read_job(source->jobs, job, show_whole, response) == STATUS_OK;
+}
+
+bool jobs_answer_new(const struct web_request *request, struct web_response *response,
+                     uint64_t job, const char *path)
+{
+    if (!write_job(request, response, job)) {
+        return false;
+    }
+    response->status = 202;
+    (void)snprintf(response->location, sizeof response->location, "%s/%" PRIu64, path, job);
+    return true;
+}
+
+static void refuse_unknown(const struct web_request *request, struct web_response *response)
+{
+    web_problem(request, response, PROBLEM_NO_SUCH_JOB, NULL,
+                "there is no such job (any more); /api/v1/identify lists them");
+}
+
+void get_job(const struct web_request *request, struct web_response *response)
+{
+    response->tagged = true;
+    if (!write_job(request, response, request->job)) {
+        refuse_unknown(request, response);
+    }
+}
+
+/* A running job ends at its next step only. */
+static void show_cancelled(void *context, const struct web_job *job)
+{
+    struct web_response *response = context;
+    show_whole(response, job);
+    response->status = job->cancelling ? 202 : 200;
+}
+
+void delete_job(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    const enum status st = source->cancel_job(source->jobs, request->job);
+    if (st == STATUS_E_STALE) {
+        web_problem(request, response, PROBLEM_JOB_ENDED, NULL,
+                    "it has ended already, there is nothing to cancel");
+    } else if (st != STATUS_OK || source->read_job(source->jobs, request->job, show_cancelled,
+                                                   response) != STATUS_OK) {
+        refuse_unknown(request, response);
+    }
+}
+
+/* ---- uploaded recordings, and files with teams ---- */
+
+/* A job takes seconds. */
+enum { RETRY_S = 5 };
+
+/* curl and browsers add "; charset=…". */
+static bool is_media_type(const char *content_type, const char *wanted)
+{
+    const size_t n = strlen(wanted);
+    return strncasecmp(content_type, wanted, n) == 0 && strchr(" \t;", content_type[n]);
+}
+
+static bool is_about(const struct web_request *request, const char *what)
+{
+    return strcmp(route_last_word(request->route), what) == 0;
+}
+
+static struct web_replay replay_of(const struct web_request *request)
+{
+    const struct query *query = &request->query;
+    return (struct web_replay){.name = query->name[0] ? query->name : "upload",
+                               .pair = query->pair,
+                               .refit = query->refit};
+}
+
+static bool refuse_recording(const struct web_request *request, struct web_response *response)
+{
+    return web_problem_later(
+        request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S, NULL,
+        "as many recordings as may be are here already (http.uploads_max); try "
+        "again when a job has ended");
+}
+
+static bool is_media_type_known(const struct web_request *request, const char *content_type)
+{
+    static const char *const recordings[] = {"text/csv", "application/x-ndjson"};
+    static const char *const teams[] = {"application/yaml", "text/yaml"}; /* RFC 9512 */
+    const char *const *known = is_about(request, "simulate") ? teams : recordings;
+    return !content_type || is_media_type(content_type, known[0]) ||
+           is_media_type(content_type, known[1]);
+}
+
+static enum status check_upload(const struct web_request *request, struct err *err)
+{
+    const struct web_source *source = request->context->source;
+    const struct web_replay replay = replay_of(request);
+    return is_about(request, "replay") ? source->check_replay(source->jobs, &replay, err)
+           : is_about(request, "simulate")
+               ? source->check_simulate(source->jobs, request->query_text, err)
+               : source->check_identify(source->jobs, request->query_text, err);
+}
+
+bool upload_admit(struct web_request *request, const char *content_type,
+                  struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    if (!is_media_type_known(request, content_type)) {
+        return web_problem(
+            request, response, PROBLEM_MEDIA_TYPE_UNKNOWN, NULL,
+            is_about(request, "simulate")
+                ? "a team is needed, with 'Content-Type: application/yaml'"
+                : "a table is needed, with 'Content-Type: text/csv', or a journal, with "
+                  "'application/x-ndjson'");
+    }
+    if (check_upload(request, &err) != STATUS_OK) {
+        return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    }
+    request->upload->claimed = source->claim_upload(source->jobs);
+    return request->upload->claimed || refuse_recording(request, response);
+}
+
+/* Hand the recording over; it is the job's on STATUS_OK. */
+static enum status start_job(const struct web_request *request, uint64_t *job, struct err *err)
+{
+    const struct web_source *source = request->context->source;
+    const struct body *body = &request->upload->body;
+    const struct web_replay replay = replay_of(request);
+    if (is_about(request, "replay")) {
+        return source->replay(source->jobs, &replay, body->text, body->bytes, job, err);
+    }
+    return (is_about(request, "simulate") ? source->simulate : source->identify)(
+        source->jobs, request->query_text, body->text, body->bytes, job, err);
+}
+
+void post_recording(const struct web_request *request, struct web_response *response)
+{
+    const struct body *body = &request->upload->body;
+    struct err err = {0};
+    uint64_t job = 0;
+    if (!body->failed && body->bytes == 0) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    is_about(request, "simulate")
+                        ? "a file with a team was expected, the body is empty"
+                        : "a table with a header line or a journal was expected, the body is "
+                          "empty");
+        return;
+    }
+    const enum status st = body->failed
+                               ? err_no_memory(&err, "body", "no memory for this recording now")
+                               : start_job(request, &job, &err);
+    if (st == STATUS_E_ARG) {
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    } else if (st == STATUS_E_FULL) {
+        (void)refuse_recording(request, response);
+    } else if (st != STATUS_OK) {
+        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S, &err, status_name(st));
+    } else {
+        *request->upload = (struct web_upload){.claimed = false};
+        /* Jobs of teams stand where all jobs do. */
+        const char *path =
+            is_about(request, "simulate") ? "/api/v1/identify" : request->route->path;
+        if (!jobs_answer_new(request, response, job, path)) {
+            web_problem(request, response, PROBLEM_INTERNAL, NULL, "the job is gone already");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+#include <math.h>
+#include <stddef.h>
+
+#include "base/numbers/lab_time.h"
+#include "twin/pair/clock_map.h"
+#include "twin/report/following_report.h"
+#include "web/http/metrics.h"
+#include "web/resource/handlers.h"
+#include "web/stream/stream.h"
+
+/* Series of their own are given to so many pairs; beyond, a lab has sums only. A scrape of
+ * 10 000 pairs would otherwise be 30 MB. */
+enum { PAIRS_MAX = 500 };
+
+/* One pair of the page, for the functions that give one sample each. */
+struct sight {
+    const struct view *view;
+    size_t count; /* pairs with series of their own */
+};
+
+/* In the order of what read_pair() gives. */
+static const struct {
+    const char *name, *help;
+    enum metric_type type;
+} PAIR_METRICS[] = {
+    {"tandem_outstanding_commands", "Commands open now.", METRIC_GAUGE},
+    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", METRIC_GAUGE},
+    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
+     METRIC_GAUGE},
+    {"tandem_values_left_out_total",
+     "Values of replies that were not compared: there is no room.", METRIC_COUNTER},
+};
+
+static double read_pair(const struct view *view, size_t i, size_t metric)
+{
+    const struct pair *pair = view->pairs[i];
+    const double values[] = {
+        (double)pair->outstanding,
+        pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us),
+        view->params[i].mode == PAIR_LINK ? pair->link_lag_cycles : nan(""),
+        (double)pair->counts.values_left_out,
+    };
+    _Static_assert(COUNT(values) == COUNT(PAIR_METRICS), "a value for each");
+    return values[metric];
+}
+
+/* In the order of what read_side() gives. */
+static const struct {
+    const char *name, *help;
+    enum metric_type type;
+} SIDE_METRICS[] = {
+    {"tandem_robot_online", "1 when the robot's connection topic says online.", METRIC_GAUGE},
+    {"tandem_robot_silence_seconds", "Time since the robot's last message.", METRIC_GAUGE},
+    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", METRIC_GAUGE},
+    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.", METRIC_GAUGE},
+    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.",
+     METRIC_GAUGE},
+    {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps.",
+     METRIC_GAUGE},
+    {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps.",
+     METRIC_GAUGE},
+    {"tandem_telemetry_samples_total", "Telemetry samples received.", METRIC_COUNTER},
+    {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
+     METRIC_COUNTER},
+    {"tandem_moves_total", "Moves the calibration could use.", METRIC_COUNTER},
+    {"tandem_moves_excluded_total", "Moves left out: timeouts, errors and the like.",
+     METRIC_COUNTER},
+};
+
+/* 1/w and 1/v of the filter, once it has seen moves; a slowness that is not positive is no
+ * speed. */
+static double read_speed(const struct pair_side *side, enum travel_term term)
+{
+    const double slowness = side->kalman.beta[term];
+    return side->kalman.n > 0 && slowness > 0.0 ? 1.0 / slowness : nan("");
+}
+
+static double read_side(const struct pair_side *side, int64_t t_us, size_t metric)
+{
+    const struct clock_map *map = &side->clock;
+    const double values[] = {
+        side->known ? (double)side->online : nan(""),
+        side->seen ? lab_s(t_us - side->seen_us) : nan(""),
+        map->state == CLOCK_MAP_NONE
+            ? nan("")
+            : (map->offset_us + map->drift * (double)(t_us - map->at_us)) * 1e-6,
+        clock_map_sd_us(map, t_us) * 1e-6,
+        map->state == CLOCK_MAP_LOCKED ? map->drift : nan(""),
+        read_speed(side, TRAVEL_INV_W),
+        read_speed(side, TRAVEL_INV_V),
+        (double)side->telemetry,
+        (double)side->seq_missing,
+        (double)side->moves,
+        (double)side->moves_excluded,
+    };
+    _Static_assert(COUNT(values) == COUNT(SIDE_METRICS), "a value for each");
+    return values[metric];
+}
+
+/* A sample of the family of pair i, with one label more; NULL: none. */
+static void write_sample(struct metrics *m, const struct sight *s, size_t i, const char *label,
+                         const char *text, double value)
+{
+    const struct metric_label labels[] = {{"pair", s->view->params[i].id}, {label, text}};
+    metrics_sample(m, labels, label ? 2 : 1, value);
+}
+
+static void write_pair_metrics(struct metrics *m, const struct sight *s)
+{
+    for (size_t k = 0; k < COUNT(PAIR_METRICS); k++) {
+        metrics_family(m, PAIR_METRICS[k].name, PAIR_METRICS[k].type, PAIR_METRICS[k].help);
+        for (size_t i = 0; i < s->count; i++) {
+            write_sample(m, s, i, NULL, NULL, read_pair(s->view, i, k));
+        }
+    }
+    for (size_t k = 0; k < COUNT(SIDE_METRICS); k++) {
+        metrics_family(m, SIDE_METRICS[k].name, SIDE_METRICS[k].type, SIDE_METRICS[k].help);
+        for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
+            const enum side side = (enum side)(i % SIDE_COUNT);
+            write_sample(
+                m, s, i / SIDE_COUNT, "side", side_name(side),
+                read_side(&s->view->pairs[i / SIDE_COUNT]->side[side], s->view->t_us, k));
+        }
+    }
+}
+
+static void write_states(struct metrics *m, const struct sight *s, size_t i)
+{
+    for (size_t k = 0; k < FOLLOWING_STATE_COUNT; k++) {
+        write_sample(m, s, i, "state", efsm_state_name(&following_table, (uint8_t)k),
+                     s->view->following[i]->f.machine.state == k ? 1.0 : 0.0);
+    }
+}
+
+static void write_rmse(struct metrics *m, const struct sight *s, size_t i,
+                       const struct fidelity_report *report)
+{
+    for (size_t k = 0; k < report->states; k++) {
+        char name[32];
+        following_state_name(pair_following_model(s->view->following[i]), k, name);
+        write_sample(m, s, i, "state", name, report->rmse[k]);
+    }
+}
+
+/* Of the pairs that follow. */
+static void write_following(struct metrics *m, const struct sight *s)
+{
+    enum { STATE, EFFORTS, RMSE, WITHIN, FAMILIES };
+    static const char *const names[FAMILIES] = {
+        "tandem_following_state", "tandem_following_efforts_total", "tandem_fidelity_rmse",
+        "tandem_fidelity_within_ratio"};
+    static const char *const helps[FAMILIES] = {
+        "1 for the state that the following of the pair is in.",
+        "Efforts for the virtual robot, those that came too late included.",
+        "Root mean square of virtual minus real over the window, in the state's unit.",
+        "Share of the window's samples that met the target."};
+    for (int k = 0; k < FAMILIES; k++) {
+        metrics_family(m, names[k], k == EFFORTS ? METRIC_COUNTER : METRIC_GAUGE, helps[k]);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct pair_following *x = s->view->following[i];
+            struct fidelity_report report;
+            if (!x) {
+                continue;
+            }
+            fidelity_report_read(x, &s->view->params[i], &report);
+            if (k == STATE) {
+                write_states(m, s, i);
+            } else if (k == RMSE) {
+                write_rmse(m, s, i, &report);
+            } else {
+                write_sample(m, s, i, NULL, NULL,
+                             k == EFFORTS ? (double)x->sent : report.within_ratio);
+            }
+        }
+    }
+}
+
+/* What is counted by name, of each pair and of the whole lab: of every pair, also those without
+ * series of their own. */
+static const struct counted {
+    const char *name, *help, *lab_name, *lab_help, *by;
+    const struct names *names;
+    size_t place; /* of a uint64_t for each name in struct pair */
+} COUNTED[] = {
+    {"tandem_entries_total", "Commands closed, by verdict.", "tandem_lab_entries_total",
+     "Commands closed in the whole lab, by verdict.", "verdict", &verdict_names,
+     offsetof(struct pair, counts.verdict)},
+    {"tandem_consistency_total",
+     "Commands closed, by whether the two replies said the same; unknown: not both were there.",
+     "tandem_lab_consistency_total",
+     "Commands closed in the whole lab, by whether the two replies said the same.",
+     "consistent", &consistency_names, offsetof(struct pair, counts.consistency)},
+    {"tandem_alarms_total", "Odd things, by type; those the rate limit left out included.",
+     "tandem_lab_alarms_total", "Odd things in the whole lab, by type.", "type",
+     &alarm_type_names, offsetof(struct pair, counts.alarm)},
+};
+
+static const uint64_t *read_counts(const struct view *view, size_t i, const struct counted *c)
+{
+    return (const uint64_t *)(const void *)((const char *)view->pairs[i] + c->place);
+}
+
+static void write_counted(struct metrics *m, const struct sight *s)
+{
+    for (const struct counted *c = COUNTED; c < COUNTED + COUNT(COUNTED); c++) {
+        uint64_t sum[VERDICT_COUNT + ALARM_TYPE_COUNT] = {0};
+        for (size_t i = 0; i < s->view->pair_count; i++) {
+            for (size_t k = 0; k < c->names->count; k++) {
+                sum[k] += read_counts(s->view, i, c)[k];
+            }
+        }
+        metrics_family(m, c->lab_name, METRIC_COUNTER, c->lab_help);
+        metrics_by_name(m, NULL, c->by, c->names, sum);
+    }
+    for (const struct counted *c = COUNTED; c < COUNTED + COUNT(COUNTED); c++) {
+        metrics_family(m, c->name, METRIC_COUNTER, c->help);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct metric_label label = {"pair", s->view->params[i].id};
+            metrics_by_name(m, &label, c->by, c->names, read_counts(s->view, i, c));
+        }
+    }
+}
+
+static uint64_t sum_left_out(const struct view *view)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < view->pair_count; i++) {
+        sum += view->pairs[i]->counts.values_left_out;
+    }
+    return sum;
+}
+
+static void write_lab(struct metrics *m, const struct sight *s)
+{
+    const struct view *view = s->view;
+    struct health_part parts[HEALTH_PART_COUNT];
+    health_parts(&view->health, parts);
+    metrics_family(m, "tandem_ready", METRIC_GAUGE, "1 for each part that is as it should be.");
+    for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
+        const struct metric_label label = {"part", parts[i].name};
+        metrics_sample(m, &label, 1, parts[i].ok ? 1.0 : 0.0);
+    }
+    metrics_gauge(m, "tandem_pairs", "Pairs of the lab.", (double)view->pair_count);
+    metrics_gauge(m, "tandem_pairs_without_series",
+                  "Pairs beyond the bound of this page: in the sums only.",
+                  (double)(view->pair_count - s->count));
+    metrics_gauge(m, "tandem_start_time_seconds", "Lab time of the daemon's start.",
+                  lab_s(view->started_us));
+    metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in, by kind.");
+    metrics_by_name(m, NULL, "kind", &event_kind_names, view->counts.events);
+    const struct metric_counter rows[] = {
+        {"tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
+         view->counts.unknown_pair},
+        {"tandem_redelivered_total", "Messages that were delivered again.",
+         view->counts.redelivered},
+        {"tandem_ambiguous_total",
+         "Messages of which nothing tells whether they were here before.",
+         view->counts.ambiguous},
+        {"tandem_lab_values_left_out_total",
+         "Values of replies in the whole lab that were not compared: there is no room.",
+         sum_left_out(view)},
+        {"tandem_forgotten_early_total",
+         "Messages and ids that were forgotten before broker.remember_s.",
+         view->counts.forgotten_early},
+        {"tandem_retained_total",
+         "Commands and replies the broker had kept: old ones, passed over.",
+         view->counts.retained},
+        {"tandem_out_of_order_total", "Events whose time lay before the one before.",
+         view->counts.out_of_order},
+        {"tandem_starts_total", "Runs of the daemon in this journal.", view->counts.starts},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+}
+
+static void write_server(struct metrics *m, struct web_context *context)
+{
+    static const char *const classes[WEB_STATUS_CLASS_COUNT] = {"0xx", "1xx", "2xx",
+                                                                "3xx", "4xx", "5xx"};
+    metrics_family(m, "tandem_http_requests_total", METRIC_COUNTER,
+                   "HTTP requests answered, by class of the status.");
+    for (size_t i = 2; i < WEB_STATUS_CLASS_COUNT; i++) {
+        const struct metric_label label = {"status", classes[i]};
+        metrics_count(m, &label, 1, atomic_load(&context->answered[i]));
+    }
+    metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
+                   "HTTP requests refused for who asked, by reason.");
+    for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
+        const struct metric_label label = {"reason", names_text(&web_refusal_names, (size_t)k)};
+        metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
+    }
+    metrics_counter(m, "tandem_http_hung_up_total",
+                    "Connections hung up on: no whole request in time, or room was wanted.",
+                    atomic_load(&context->hung_up));
+    metrics_gauge(m, "tandem_http_connections_max",
+                  "Connections that there is room for, listeners apart.",
+                  (double)context->room.connections);
+    metrics_gauge(m, "tandem_http_listeners_max",
+                  "Listeners to /api/v1/events that there is room for.",
+                  (double)context->room.listeners);
+    metrics_gauge(m, "tandem_http_open_requests",
+                  "Requests begun and not yet ended, this one and listeners included.",
+                  (double)atomic_load(&context->open_requests));
+}
+
+static void write_streams(struct metrics *m, struct web_context *context)
+{
+    struct event_hub_counts hub;
+    if (!context->streams) {
+        return;
+    }
+    event_hub_read_counts(context->source->events, &hub);
+    const struct streams_counts *s = streams_counts(context->streams);
+    metrics_gauge(m, "tandem_stream_listeners", "Listeners to /api/v1/events now.",
+                  (double)s->clients);
+    const struct metric_counter rows[] = {
+        {"tandem_stream_opened_total", "Listeners that came.", s->opened},
+        {"tandem_stream_refused_total", "Listeners turned away: too many.", s->refused},
+        {"tandem_stream_missed_total",
+         "Events that listeners have not heard: they were too slow.", s->missed},
+        {"tandem_stream_cut_total",
+         "Listeners cut off in the middle of an event: they were far too slow.", s->cut},
+        {"tandem_stream_too_long_total", "Events too long for the stream.", hub.too_long},
+    };
+    metrics_counters(m, rows, COUNT(rows));
+    metrics_family(m, "tandem_stream_events_total", METRIC_COUNTER,
+                   "Events published to the stream, by type.");
+    metrics_by_name(m, NULL, "type", &event_type_names, hub.published);
+}
+
+void get_metrics(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    const struct web_source *source = request->context->source;
+    const struct sight sight = {view,
+                                view->pair_count < PAIRS_MAX ? view->pair_count : PAIRS_MAX};
+    struct metrics m = {.out = &response->body};
+    response->media_type = "text/plain; version=0.0.4; charset=utf-8";
+    write_lab(&m, &sight);
+    write_counted(&m, &sight);
+    write_pair_metrics(&m, &sight);
+    if (view->following) {
+        write_following(&m, &sight);
+    }
+    write_server(&m, request->context);
+    write_streams(&m, request->context);
+    if (source->metrics) {
+        source->metrics(source->context, &m);
+    }
+}

@@ -1,0 +1,121 @@
+#include <string.h>
+
+#include "logger/message/record_json.h"
+#include "web/http/csv.h"
+#include "web/http/history.h"
+#include "web/http/routes.h"
+#include "web/resource/handlers.h"
+
+_Static_assert((int)STORE_CURSOR_MAX == (int)QUERY_CURSOR_MAX, "a cursor is the store's");
+_Static_assert((int)QUERY_LIMIT_MAX <= (int)STORE_PAGE_MAX, "a page is one query");
+
+/* The lists of records, by the last word of their path: where each is kept, and its columns in
+ * CSV. */
+static const struct list {
+    enum store_kind kind;
+    const struct record_table *records;
+} LISTS[] = {{STORE_ENTRIES, &record_entries},
+             {STORE_ALARMS, &record_alarms},
+             {STORE_LOG, &record_log},
+             {STORE_CHANGES, &record_changes},
+             {STORE_FITS, &record_fits}};
+
+/* The page being written. */
+struct page {
+    const struct web_request *request;
+    const struct list *list;
+    struct web_response *response;
+    struct json_writer *json; /* NULL: as CSV */
+};
+
+static const struct list *list_of(const struct web_request *request)
+{
+    const struct list *list = LISTS;
+    while (strcmp(list->records->name, route_last_word(request->route)) != 0) {
+        list++;
+    }
+    return list;
+}
+
+/* Whose records: the pair's, or the lab's own. */
+static const char *owner_of(const struct web_request *request)
+{
+    return route_names_pair(request->route) ? request->id : "$lab";
+}
+
+static bool take_row(void *context, const struct store_row *row)
+{
+    struct page *page = context;
+    if (page->json) {
+        json_write_raw(page->json, NULL, row->json, row->json_bytes);
+    } else {
+        csv_row(&page->response->body, page->list->records->columns,
+                page->list->records->column_count, row->json, row->json_bytes);
+    }
+    return true;
+}
+
+/* Fills the page and says where the next one begins. False after a problem document. */
+static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
+{
+    const struct web_request *request = page->request;
+    const struct query *q = &request->query;
+    const bool inconsistent = q->verdict == ENTRY_FILTER_INCONSISTENT;
+    const struct store_query wanted = {
+        .kind = page->list->kind,
+        .pair = owner_of(request),
+        .type = q->verdict >= 0 && !inconsistent ? verdict_name((enum verdict)q->verdict)
+                : q->type >= 0                   ? alarm_type_name((enum alarm_type)q->type)
+                                                 : NULL,
+        .inconsistent = inconsistent,
+        .team = q->team[0] ? q->team : NULL,
+        .job = q->job[0] ? q->job : NULL,
+        .since_us = q->since_us,
+        .until_us = q->until_us,
+        .newest_first = !q->oldest,
+        .cursor = q->cursor,
+        .limit = (int)q->limit};
+    struct history *history = request->context->history;
+    struct store_reader *reader = NULL;
+    struct err err = {0};
+    enum status status = history_take(history, &reader, &err);
+    if (status == STATUS_OK) {
+        status = store_query(reader, &wanted, take_row, page, next, &err);
+        status = history_give(history, reader, status);
+    }
+    if (status != STATUS_OK && strcmp(err.where, "cursor") == 0) {
+        web_problem(request, page->response, PROBLEM_BAD_PARAMETER, "cursor",
+                    "cursor: not one that this list handed out for this selection");
+    } else if (status != STATUS_OK) {
+        web_problem_later(request, page->response, PROBLEM_NO_STORE, 1, &err, "");
+    }
+    return status == STATUS_OK;
+}
+
+void get_records(const struct web_request *request, struct web_response *response)
+{
+    struct page page = {.request = request, .list = list_of(request), .response = response};
+    const struct record_table *records = page.list->records;
+    char next[STORE_CURSOR_MAX] = "";
+    if (history_recall(request, response)) {
+        return;
+    }
+    if (request->csv) {
+        response->media_type = CSV_MEDIA_TYPE;
+        csv_header(&response->body, records->columns, records->column_count);
+    } else {
+        page.json = web_json(response);
+        json_write_object(page.json, NULL);
+        json_write_text(page.json, "pair", owner_of(request));
+        json_write_array(page.json, records->name);
+    }
+    if (!read_rows(&page, next)) {
+        return;
+    }
+    if (page.json) {
+        json_write_close(page.json);
+        json_write_text(page.json, "next_cursor", next[0] ? next : NULL);
+        json_write_close(page.json);
+    }
+    web_next_link(request, next, response);
+}

@@ -1,0 +1,60 @@
+#include "twin/report/arm_links_report.h"
+#include "twin/report/following_report.h"
+#include "twin/report/pair_report.h"
+#include "web/resource/handlers.h"
+#include "web/stream/trails.h"
+
+void get_travel_time(const struct web_request *request, struct web_response *response)
+{
+    struct pair_fits fits;
+    request->view->fits(request->view, request->pair, &fits);
+    pair_report_travel_time(web_tagged_json(response), NULL, &fits);
+}
+
+void get_tracked(const struct web_request *request, struct web_response *response)
+{
+    pair_report_tracked(web_tagged_json(response), NULL, request->shown, request->params);
+}
+
+void get_clock(const struct web_request *request, struct web_response *response)
+{
+    pair_report_clock(web_tagged_json(response), NULL, request->shown);
+}
+
+static void write_robot(struct json_writer *json, const struct web_request *request,
+                        enum side side)
+{
+    const struct web_source *source = request->context->source;
+    char text[WEB_MACHINES_MAX];
+    const size_t bytes = source->machines(source->context, request->pair, side, text);
+    json_write_raw(json, side_name(side), text, bytes);
+}
+
+void get_machines(const struct web_request *request, struct web_response *response)
+{
+    struct json_writer *json = web_tagged_json(response);
+    json_write_object(json, NULL);
+    pair_report_machines(json, "tandem", request->shown, request->following, request->params);
+    write_robot(json, request, SIDE_REAL);
+    write_robot(json, request, SIDE_VIRTUAL);
+    json_write_close(json);
+}
+
+void get_trajectory(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    size_t bytes = 0;
+    const char *map = source->map(source->context, request->pair, &bytes);
+    struct json_writer *json = web_tagged_json(response);
+    json_write_object(json, NULL);
+    json_write_text(json, "pair", request->params->id);
+    trails_write(request->context->trails, json, request->pair);
+    following_report_frame(json, "aligned", request->following);
+    json_write_raw(json, "map", map, bytes);
+    json_write_close(json);
+}
+
+void get_arm(const struct web_request *request, struct web_response *response)
+{
+    arm_links_report(web_tagged_json(response), NULL, request->shown, request->params);
+}

@@ -1,0 +1,28 @@
+#include "web/http/routes.h"
+
+#include "web/resource/handlers.h"
+
+#define PAGE (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
+#define HISTORY                                                                                \
+    (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
+#define NAMED   QUERY_BIT(QUERY_NAME)
+#define VERDICT QUERY_BIT(QUERY_VERDICT)
+#define TYPE    QUERY_BIT(QUERY_TYPE)
+#define TEAM    (QUERY_BIT(QUERY_TEAM) | QUERY_BIT(QUERY_JOB))
+#define LISTEN                                                                                 \
+    (QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |                             \
+     QUERY_BIT(QUERY_LAST_EVENT_ID))
+#define SERIES                                                                                 \
+    (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
+     QUERY_BIT(QUERY_FIELD))
+#define CHART     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_CHART_FORMAT))
+#define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
+
+const struct web_route web_routes[] = {
+#define ROUTE(method, path, body_max, token, parameters, handler)                              \
+    {ROUTE_##method, path, body_max, ROUTE_##token, parameters, handler},
+#include "web/resource/routes.def"
+#undef ROUTE
+};
+
+const size_t web_route_count = COUNT(web_routes);

@@ -1,0 +1,297 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "twin/report/crew_report.h"
+#include "twin/report/team_report.h"
+#include "web/http/routes.h"
+#include "web/resource/handlers.h"
+
+enum { WISH_MAX = 1024 };
+
+/* ---- who is meant ---- */
+
+size_t web_find_team(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    size_t i = 0;
+    while (i < view->team_count && strcmp(view->teams[i].name, request->id) != 0) {
+        i++;
+    }
+    if (i == view->team_count) {
+        web_problem(request, response, PROBLEM_NO_SUCH_TEAM, NULL,
+                    "the lab has no team of this id; /api/v1/teams lists them");
+    }
+    return i;
+}
+
+/* "R1" of "/api/v1/teams/cell/robots/R1/reset": what stands before the last word. */
+static void read_member(const struct web_request *request, char name[TEAM_NAME_MAX])
+{
+    const char *end = strrchr(request->path, '/');
+    const char *begin = end;
+    while (begin > request->path && begin[-1] != '/') {
+        begin--;
+    }
+    name[0] = '\0';
+    (void)percent_decode(begin, (size_t)(end - begin), name, TEAM_NAME_MAX);
+}
+
+static bool has_robot(const struct team_params *p, const char *name)
+{
+    for (size_t i = 0; i < p->robot_count; i++) {
+        if (strcmp(p->robots[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_resource(const struct team_params *p, const char *name)
+{
+    for (size_t i = 0; i < p->resource_count; i++) {
+        if (strcmp(p->resources[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- reading ---- */
+
+void get_teams(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    struct json_writer *w = web_tagged_json(response);
+    json_write_object(w, NULL);
+    json_write_array(w, "teams");
+    for (size_t i = 0; i < view->team_count; i++) {
+        json_write_object(w, NULL);
+        crew_report_summary(w, view->crews[i], &view->teams[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+void get_team(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    const size_t i = web_find_team(request, response);
+    if (i < view->team_count) {
+        crew_report(web_json(response), NULL, view->crews[i], &view->teams[i], view->t_us);
+    }
+}
+
+/* What `report` writes of the team of the path. */
+static void get_part(const struct web_request *request, struct web_response *response,
+                     void (*report)(struct json_writer *w, const struct crew *crew,
+                                    const struct team_params *p))
+{
+    const struct view *view = request->view;
+    const size_t i = web_find_team(request, response);
+    if (i < view->team_count) {
+        struct json_writer *w = web_json(response);
+        json_write_object(w, NULL);
+        json_write_text(w, "team", view->teams[i].name);
+        json_write_seconds(w, "t", view->t_us);
+        report(w, view->crews[i], &view->teams[i]);
+        json_write_close(w);
+    }
+}
+
+static void report_resources(struct json_writer *w, const struct crew *crew,
+                             const struct team_params *p)
+{
+    team_report_resources(w, p, crew_team(crew, p));
+}
+
+void get_team_resources(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, report_resources);
+}
+
+void get_team_jobs(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, crew_report_jobs);
+}
+
+void get_team_machines(const struct web_request *request, struct web_response *response)
+{
+    get_part(request, response, crew_report_machines);
+}
+
+void get_team_job(const struct web_request *request, struct web_response *response)
+{
+    char id[EVENT_ID_MAX] = "";
+    const struct view *view = request->view;
+    const size_t i = web_find_team(request, response);
+    const char *last = strrchr(request->path, '/') + 1;
+    if (i < view->team_count &&
+        (!percent_decode(last, strlen(last), id, sizeof id) ||
+         !crew_report_job(web_json(response), view->crews[i], &view->teams[i], id))) {
+        web_problem(request, response, PROBLEM_NO_SUCH_JOB, NULL,
+                    "the team knows no job of this id (any more); …/jobs lists those it knows");
+    }
+}
+
+/* ---- asking the team ---- */
+
+static void make_id(const struct web_request *request, char id[EVENT_ID_MAX])
+{
+    struct web_context *context = request->context;
+    const uint64_t n = atomic_fetch_add(&context->next_command, 1) + 1;
+    (void)snprintf(id, EVENT_ID_MAX, "http-%" PRId64 "-%" PRIu64,
+                   context->source->now(context->source->context), n);
+}
+
+/* What the team answered, as soon as it has: a refusal is a problem document. */
+static bool check_answer(const struct web_request *request, struct web_response *response,
+                         size_t team, const char *id)
+{
+    const struct web_source *source = request->context->source;
+    bool fine = true;
+    if (source->catch_up) {
+        source->catch_up(source->context, false);
+    }
+    const struct view *view = source->acquire(source->views);
+    const struct crew_answer *a = crew_find_answer(view->crews[team], &view->teams[team], id);
+    if (a && a->grant == CREW_REJECTED) {
+        fine =
+            web_problem(request, response,
+                        a->stale ? PROBLEM_STALE_FENCE : PROBLEM_TEAM_REFUSES, NULL, a->detail);
+    }
+    source->release(source->views, view);
+    return fine;
+}
+
+/* Hands the wish, which this ends, to the lab. */
+static void ask_team(const struct web_request *request, struct web_response *response,
+                     size_t team, enum team_op op, json_t *wish)
+{
+    char text[WISH_MAX];
+    char made[EVENT_ID_MAX];
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    const char *given = json_string_value(json_object_get(wish, "id"));
+    make_id(request, made);
+    if (!given) {
+        (void)json_object_set_new(wish, "id", json_string(made));
+    }
+    (void)json_object_set_new(wish, "team", json_string(request->id));
+    (void)json_object_set_new(wish, "op", json_string(team_op_name(op)));
+    (void)json_object_set_new(wish, "by", json_string("http"));
+    const size_t bytes = json_dumpb(wish, text, sizeof text, JSON_COMPACT);
+    const char *id = given ? given : made;
+    if (bytes > sizeof text) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL, "it is too long");
+    } else if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
+        web_problem_later(request, response, PROBLEM_NOT_READY, 1, &err, "");
+    } else if (check_answer(request, response, team, id)) {
+        struct json_writer *w = web_json(response);
+        json_write_object(w, NULL);
+        json_write_text(w, "team", request->id);
+        json_write_text(w, "op", team_op_name(op));
+        json_write_text(w, "id", id);
+        json_write_close(w);
+        response->status = 202;
+    }
+    json_decref(wish);
+}
+
+void post_team(const struct web_request *request, struct web_response *response)
+{
+    const size_t team = web_find_team(request, response);
+    if (team < request->view->team_count) {
+        const enum team_op op =
+            (enum team_op)names_value(&team_op_names, route_last_word(request->route));
+        ask_team(request, response, team, op, json_object());
+    }
+}
+
+void post_team_robot(const struct web_request *request, struct web_response *response)
+{
+    char robot[TEAM_NAME_MAX];
+    const size_t team = web_find_team(request, response);
+    if (team == request->view->team_count) {
+        return;
+    }
+    read_member(request, robot);
+    if (has_robot(&request->view->teams[team], robot)) {
+        ask_team(request, response, team,
+                 (enum team_op)names_value(&team_op_names, route_last_word(request->route)),
+                 json_pack("{s:s}", "robot", robot));
+    } else {
+        web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
+                    "the team has no robot of this name");
+    }
+}
+
+void post_team_release(const struct web_request *request, struct web_response *response)
+{
+    char resource[TEAM_NAME_MAX];
+    json_error_t error;
+    json_int_t fence = 0;
+    const char *reason = "";
+    const size_t team = web_find_team(request, response);
+    if (team == request->view->team_count) {
+        return;
+    }
+    read_member(request, resource);
+    json_t *body =
+        json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
+    const bool good = body &&
+                      json_unpack_ex(body, &error, JSON_STRICT, "{s:I, s?:s}", "fence", &fence,
+                                     "reason", &reason) == 0 &&
+                      fence >= 1 && strlen(reason) < sizeof((struct event_team *)0)->reason;
+    if (!has_resource(&request->view->teams[team], resource)) {
+        web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
+                    "the team has no resource of this name");
+    } else if (!good) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    "{\"fence\": that of the grant, \"reason\": why, at most 95 bytes} was "
+                    "expected");
+    } else {
+        ask_team(request, response, team, TEAM_OP_RELEASE,
+                 json_pack("{s:s, s:I, s:s}", "resource", resource, "fence", fence, "reason",
+                           reason));
+    }
+    json_decref(body);
+}
+
+/* Shorter than the lab's own bound, so that it need not refuse them. */
+static bool is_short(const char *text, size_t size)
+{
+    return !text || (text[0] && strlen(text) < size);
+}
+
+void post_team_job(const struct web_request *request, struct web_response *response)
+{
+    json_error_t error;
+    const char *id = NULL;
+    const char *part = NULL;
+    const char *sequence = NULL;
+    const char *home = NULL;
+    const size_t team = web_find_team(request, response);
+    if (team == request->view->team_count) {
+        return;
+    }
+    json_t *body =
+        json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
+    if (body &&
+        json_unpack_ex(body, &error, JSON_STRICT, "{s?:s, s:s, s:s, s?:s}", "id", &id, "part",
+                       &part, "seq", &sequence, "home", &home) == 0 &&
+        is_short(id, EVENT_ID_MAX) && is_short(part, EVENT_TEAM_NAME_MAX) &&
+        is_short(sequence, EVENT_TEAM_NAME_MAX) && is_short(home, EVENT_TEAM_NAME_MAX)) {
+        ask_team(request, response, team, TEAM_OP_JOB,
+                 json_pack("{s:s*, s:s, s:s, s:s*}", "id", id, "part", part, "seq", sequence,
+                           "home", home));
+    } else {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    "{\"part\": name, \"seq\": name, \"id\": and \"home\": where wanted} was "
+                    "expected");
+    }
+    json_decref(body);
+}
