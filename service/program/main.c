@@ -8,6 +8,7 @@
 
 #include "base/text/edit_distance.h"
 #include "base/errors/status.h"
+#include "identification/model/model_check.h"
 #include "service/tool/commands.h"
 
 static const struct command {
@@ -80,6 +81,11 @@ int main(int argc, char **argv)
         static char page[] = "--help";
         argv[1] = argv[2];
         argv[2] = page;
+    }
+    char problem[MODEL_PROBLEM_MAX];
+    if (!model_rows_check(problem)) {
+        (void)fprintf(stderr, "tandem: %s\n", problem);
+        return EXIT_FAILED;
     }
     const struct command *command = find_command(argv[1]);
     if (command) {

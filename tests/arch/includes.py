@@ -96,7 +96,7 @@ service/daemon: base/errors logger/message logger/codec twin/dynamics twin/team/
   logger/storage config/options config/model config/labfile web/http web/server service/tool service/mqtt
   service/sim/mission service/replay service/job
 service/sim/demo: base/errors base/numbers logger/message config/labfile service/tool service/mqtt service/team
-service/program: base/text base/errors logger/codec config/model service/tool
+service/program: base/text base/errors logger/codec identification/model config/model service/tool
 """
 # The core does no I/O: of the C library it may use these headers, of other libraries GSL.
 CORE = ("base", "logger/message", "logger/codec", "identification", "twin")

@@ -8,9 +8,9 @@ cd "$SOURCE"
 tar -cf - base config identification logger service twin web docs/http.md tests/golden/messages | tar -xf - -C "$bad"
 sed -i "s/is a word of the language, take another name/is reserved/; s/FAULT_TOO_MANY/FAULT_NONE/" \
     "$bad/base/expression/expression.c"
-sed -i 's/"too_deep"/"deep"/' "$bad/base/fault.def"
+sed -i 's/"too_deep"/"deep"/' "$bad/base/errors/fault.def"
 sed -i 's/X(ALARM_STORE_DOWN,/X(ALARM_IDLE, "idle_alarm", ALARM_TYPE_STORAGE) &/' "$bad/logger/message/record.h"
-echo 'FAULT(FAULT_IDLE, "idle", "Nobody uses it.")' >>"$bad/base/fault.def"
+echo 'FAULT(FAULT_IDLE, "idle", "Nobody uses it.")' >>"$bad/base/errors/fault.def"
 out=$(python3 "$SOURCE/tests/arch/messages.py" "$bad" 2>&1 || true)
 for want in 'faults.txt: + reserved_name: '"'%s'"' is reserved' 'faults.txt: - reserved_name: '"'%s'"' is a word of' \
     'err_set() without a code: FAULT_NONE' 'faults.txt: + deep: nested too deep' 'idle is used nowhere' 'idle_alarm is used nowhere' \

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "config/model/model_file.h"
+#include "identification/model/model_check.h"
 #include "identification/model/models.h"
 
 enum { STATES = 200 };
@@ -250,6 +251,39 @@ static void test_rows(void)
     }
 }
 
+static void fill_pendulum_rows(const struct model *model, const double *pose, const double *nu,
+                               const double *nu_dot, double *phi)
+{
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        phi[i] = nu_dot[0] + nu[0] + pose[0];
+    }
+}
+
+/* A row that would end a fit by a signal is refused before. */
+static void test_row_check(void)
+{
+    char problem[MODEL_PROBLEM_MAX] = "";
+    CHECK(problem, model_rows_check(problem));
+    struct model model = first_order_model;
+    struct model_row row = *model_row_find("first_order");
+    row.model = &model;
+    CHECK("a copy", model_row_check(&row, problem));
+    model.rows = fill_pendulum_rows;
+    CHECK("pose", !model_row_check(&row, problem) && strstr(problem, ".needs_pose"));
+    model.needs_pose = true;
+    CHECK("needs pose", model_row_check(&row, problem));
+    model.slope = NULL;
+    CHECK("slope", !model_row_check(&row, problem) && strstr(problem, "first_order: slope"));
+    model = first_order_model;
+    model.resist = NULL;
+    CHECK("resist", !model_row_check(&row, problem));
+    model = first_order_model;
+    model.parameter_count = MODEL_PARAMETERS_MAX + 1;
+    CHECK("count", !model_row_check(&row, problem));
+    row.model = NULL;
+    CHECK("no model", !model_row_check(&row, problem));
+}
+
 static void test_variants(void)
 {
     for (size_t i = 0; i < joint_row.variant_count; i++) {
@@ -296,6 +330,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("models", NULL, NULL);
     CU_add_test(suite, "table", test_table);
     CU_add_test(suite, "rows", test_rows);
+    CU_add_test(suite, "row check", test_row_check);
     CU_add_test(suite, "variants", test_variants);
     return check_run();
 }

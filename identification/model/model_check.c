@@ -1,0 +1,115 @@
+#include "identification/model/model_check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "identification/model/models.h"
+
+static const char *find_missing(const struct model *m)
+{
+    const struct {
+        bool there;
+        const char *name;
+    } needed[] = {
+        {m->axes != NULL, "axes"},
+        {m->parameters != NULL, "parameters"},
+        {m->derived != NULL || m->derived_count == 0, "derived"},
+        {m->rows != NULL, "rows"},
+        {m->forward != NULL, "forward"},
+        {m->inverse != NULL, "inverse"},
+        {m->resist != NULL || m->forward != model_forward, "resist"},
+        {m->slope != NULL, "slope"},
+        {m->kinematics != NULL, "kinematics"},
+        {(m->glide == NULL) == (m->push == NULL), "glide and push, both or none"},
+    };
+    for (size_t i = 0; i < COUNT(needed); i++) {
+        if (!needed[i].there) {
+            return needed[i].name;
+        }
+    }
+    return NULL;
+}
+
+static bool is_finite(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether all that a model computes at this pose is a number. kinematics always has a pose. */
+static bool computes_numbers(const struct model *m, double pose_value)
+{
+    double pose[MODEL_AXES_MAX], theta[MODEL_PARAMETERS_MAX], nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX] = {0.0}, square[MODEL_AXES_MAX * MODEL_AXES_MAX] = {0.0};
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        pose[i] = pose_value;
+        nu[i] = 0.25;
+    }
+    for (size_t i = 0; i < MODEL_PARAMETERS_MAX; i++) {
+        theta[i] = 1.0 + 0.125 * (double)i;
+    }
+    m->rows(m, pose, nu, nu, phi);
+    bool finite = is_finite(phi, m->axis_count * m->parameter_count);
+    m->inverse(m, theta, pose, nu, nu, tau);
+    finite = finite && is_finite(tau, m->axis_count);
+    m->slope(m, theta, pose, nu, nu, square);
+    finite = finite && is_finite(square, m->axis_count * m->axis_count);
+    m->forward(m, theta, pose, nu, nu, tau);
+    return finite && is_finite(tau, m->axis_count);
+}
+
+/* A model that does not need the pose gets a null pointer for it in a fit. Here it gets numbers
+ * and then no numbers: the difference shows that it reads them. */
+static bool reads_pose(const struct model *m)
+{
+    return computes_numbers(m, 0.5) && !computes_numbers(m, (double)NAN);
+}
+
+static const char *find_problem(const struct model *m, const char **what)
+{
+    if (m->axis_count == 0 || m->axis_count > MODEL_AXES_MAX || m->parameter_count == 0 ||
+        m->parameter_count > MODEL_PARAMETERS_MAX || m->derived_count > MODEL_DERIVED_MAX) {
+        *what = "axis_count, parameter_count or derived_count";
+        return "is out of range (identification/data/linear_model.h)";
+    }
+    if ((*what = find_missing(m))) {
+        return "is missing";
+    }
+    if (!m->needs_pose && reads_pose(m)) {
+        *what = "the pose";
+        return "is read: set .needs_pose = true";
+    }
+    return NULL;
+}
+
+bool model_row_check(const struct model_row *row, char problem[MODEL_PROBLEM_MAX])
+{
+    const char *what = "model";
+    const char *wrong = NULL;
+    if ((row->data == MODEL_OF_MOTION) != (row->model != NULL)) {
+        wrong = "is for rows with MODEL_OF_MOTION, and for no others";
+    } else if (row->model) {
+        wrong = find_problem(row->model, &what);
+    }
+    if (wrong) {
+        (void)snprintf(problem, MODEL_PROBLEM_MAX, "model %s: %s %s",
+                       row->name ? row->name : "without a name", what, wrong);
+    }
+    return wrong == NULL;
+}
+
+bool model_rows_check(char problem[MODEL_PROBLEM_MAX])
+{
+    const struct model_row *row = NULL;
+    for (size_t i = 0; (row = model_row_at(i)); i++) {
+        if (!model_row_check(row, problem)) {
+            return false;
+        }
+    }
+    return true;
+}
