@@ -23,12 +23,6 @@ const char *lab_name(const struct lab_params *p, uint32_t index)
                                                    : NULL;
 }
 
-const struct codec *lab_codec_of(const struct pair_params *p)
-{
-    const struct codec *codec = codec_find(p->codec);
-    return codec ? codec : codecs[0];
-}
-
 const struct codec *lab_codec(const struct lab *lab, size_t index)
 {
     return lab_codec_of(lab_pair_params(lab, index));

@@ -74,11 +74,21 @@ static inline size_t align_bytes(size_t bytes)
 size_t lab_topics_bytes(const struct lab_params *p);
 char *lab_place_topics(struct lab *lab, void *at);
 
-/* The pairs know where their open commands stand: after their memory was set, or loaded. */
+/* lab_init.c: the pairs know where their open commands stand: after their memory was set, or loaded. */
 void lab_set_places(struct lab *lab);
 
-/* The heap anew, from the deadlines of all. */
+/* lab_access.c: what has a deadline, pairs and teams; the heap anew, from the deadlines of all;
+ * and after the deadline of this pair, or of this team, changed. */
+static inline size_t lab_deadline_count(const struct lab_params *p)
+{
+    return p->pair_count + p->team_count;
+}
 void lab_order_deadlines(struct lab *lab);
+void lab_reorder_deadline(struct lab *lab, uint32_t index);
+
+/* Where in the table a pair is looked for first; and the pair, looked for from there. */
+size_t lab_first_place(const struct lab *lab, const char *id);
+long lab_find_from(const struct lab *lab, const char *id, size_t k);
 
 /* For how long a lab remembers what was delivered. */
 int64_t lab_remember_us(const struct lab_params *p);

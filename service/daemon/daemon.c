@@ -727,7 +727,7 @@ static bool finish_daemon(struct daemon *d)
     (void)pthread_cond_destroy(&d->thread.changed);
     (void)pthread_mutex_destroy(&d->lock);
     saver_close(d);
-    free(d->keeper.notes);
+    free(d->fit_notes.note);
     findings_free(d);
     free(d->thread.scratch);
     free(d);

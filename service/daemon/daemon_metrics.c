@@ -242,7 +242,7 @@ static void write_telemetry(struct daemon *d, struct metrics *m)
 static void write_keeper(struct daemon *d, struct metrics *m)
 {
     (void)pthread_mutex_lock(&d->lock);
-    const struct keeper_counts c = d->keeper.counts;
+    const uint64_t fits_dropped = d->fit_notes.dropped;
     const struct saver_counts saved = d->saver.counts;
     (void)pthread_mutex_unlock(&d->lock);
     struct views_counts v;
@@ -257,7 +257,7 @@ static void write_keeper(struct daemon *d, struct metrics *m)
         {"tandem_calibrations_total", "Calibrations published.", f.published},
         {"tandem_calibrations_dropped_total", "Calibrations not published.", f.dropped},
         {"tandem_history_dropped_total", "Fits that are not in the history of a pair.",
-         c.history_dropped},
+         fits_dropped},
         {"tandem_views_total", "Snapshots for readers.", v.published},
         {"tandem_views_pairs_copied_total", "Pairs copied for them.", v.copied},
         {"tandem_views_failed_total", "Snapshots for which there was no memory.", v.failed},

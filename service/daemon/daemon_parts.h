@@ -43,6 +43,9 @@ struct gateway {
     struct mqtt_client *telemetry; /* the other one; NULL: it comes with all the rest */
     struct codec_set codecs;
     char *room; /* [MESSAGE_PAYLOAD_MAX] for what codecs send; NULL: none does */
+    /* What a codec sends while it decodes (struct codec_ear): set by outbox_open(). */
+    void (*answer)(void *context, const char *pair, const char *topic, const char *payload,
+                   size_t bytes);
     _Atomic uint64_t oversized;               /* payloads beyond MESSAGE_PAYLOAD_MAX: cut */
     _Atomic uint64_t ignored;                 /* topics too long, or the daemon's own */
     struct robot_state (*robots)[SIDE_COUNT]; /* [pair_count] under the daemon's lock */
@@ -78,6 +81,44 @@ MUST_USE enum status gateway_send_whole(struct daemon *daemon, const char *topic
  * thread, as machines() of struct web_source. */
 size_t gateway_read_robot(void *daemon, size_t pair, enum side side,
                           char out[WEB_MACHINES_MAX]);
+
+/* ---- lab_alarms.c: alarms of the lab itself, on their way to the lab thread ----
+ *
+ * They are stored and published as those of pairs; their pair is "$lab". What the daemon's disk
+ * does is no event of the lab: a replay knows nothing of it.
+ */
+enum { LAB_ALARMS_MAX = 8 };
+
+struct lab_alarms { /* under the daemon's lock; more than fit are in the log only */
+    struct alarm alarm[LAB_ALARMS_MAX];
+    size_t count;
+};
+
+/* Any thread. */
+void lab_alarm_raise(struct daemon *daemon, enum alarm_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* The oldest one that waits; false: none does. */
+bool lab_alarm_next(struct daemon *daemon, struct alarm *alarm);
+
+/* ---- fit_notes.c: travel times of pairs for their history ----
+ *
+ * The lab thread notes a pair when its moves are to be fitted; the keeper fits and stores them.
+ */
+struct fit_note {
+    _Atomic bool waits;   /* the two below are the keeper's: */
+    struct effect effect; /* the fits of these moves */
+    struct pair *window;  /* a copy of the pair, which holds them */
+};
+
+struct fit_notes {
+    struct fit_note *note; /* [pair_count] */
+    uint64_t dropped;      /* under the daemon's lock: the one before was not through */
+};
+
+/* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
+void fit_notes_add(struct daemon *daemon, const struct effect *effect);
+/* Keeper: fit and store what waits. */
+void fit_notes_store(struct daemon *daemon);
 
 /* ---- outbox.c: carries out what the lab wants done, to the store, to the broker ----
  *
@@ -118,13 +159,9 @@ struct outbox_counts {
  * the lines' sync with it (65 536), or it had no room for them (outbox.c: 16 384). */
 enum { OUTBOX_NUMBER_GAP = 100000 };
 enum { OUTBOX_GRANTS = 16 }; /* of one instant that are timed */
-enum { OUTBOX_ALARMS = 8 };  /* of the lab, that wait for the lab thread */
 
 struct outbox {
     bool live;
-    /* Of the daemon itself, no pair's. Under the daemon's lock; more are in the log only. */
-    struct alarm alarms[OUTBOX_ALARMS];
-    size_t alarm_count;
     uint64_t alarms_told;        /* number of the last one */
     bool retells;                /* what is read back and not in the store is published, too */
     struct store_reader *reader; /* what was stored before this start; NULL: nothing */
@@ -135,21 +172,13 @@ struct outbox {
     uint32_t grant_pair[OUTBOX_GRANTS]; /* … and whose led to no message yet */
 };
 
+/* Before gateway_start(). */
 void outbox_open(struct daemon *daemon);
 
 /* What lab_step() is given: context is the daemon. */
 void outbox_emit(void *context, const struct effect *effect);
 
-/* What a codec of the lab sends (codec_ear); context is the daemon. */
-void outbox_send(void *context, const char *pair, const char *topic, const char *payload,
-                 size_t bytes);
-
-/* Any thread: an alarm of the lab itself, to be stored and published as those of pairs; its
- * pair is "$lab". What the daemon's disk does is no event of the lab: a replay knows nothing of
- * it. */
-void outbox_alarm(struct daemon *daemon, enum alarm_code code, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-/* Lab thread: tell those that wait. */
+/* Lab thread: store and publish the alarms of the lab that wait. */
 void outbox_tell_alarms(struct daemon *daemon);
 
 /* The journal's tail and the start of this run are in: from now on everything is carried out.
@@ -163,20 +192,9 @@ void outbox_go_live(struct daemon *daemon, bool stopped);
  */
 enum { KEEPER_STATUS_MAX = 800 };
 
-struct keeper_counts {
-    uint64_t history_dropped; /* fits left out of the history: the last ones were not through */
-};
-
 /* What may stand on disks of their own. */
 enum { KEEPER_DISKS = 3 };
 extern const char *const keeper_disks[KEEPER_DISKS];
-
-/* Fits of a pair that are for its history. */
-struct keeper_note {
-    _Atomic bool noted;  /* the two below are the keeper's: */
-    struct effect note;  /* the fits of these moves */
-    struct pair *window; /* a copy of the pair, which holds them */
-};
 
 /* A connection to the broker, as last told. */
 struct keeper_link {
@@ -186,7 +204,6 @@ struct keeper_link {
 struct keeper {
     pthread_t thread;
     bool runs;
-    struct keeper_note *notes;      /* [pair_count] */
     uint64_t teams_told[TEAMS_MAX]; /* version of each team's state that was published */
 
     /* Under the daemon's lock. */
@@ -195,7 +212,6 @@ struct keeper {
     bool stop;
     int64_t stop_us; /* monotonic: give up the last checkpoint then */
     struct view_health health;
-    struct keeper_counts counts;
 
     _Atomic bool save_now;  /* the lab thread is to offer a checkpoint at once */
     _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
@@ -234,9 +250,6 @@ bool keeper_stop(struct daemon *daemon, int timeout_ms);
  * rounds, and only while these come: a thread that hangs, either of the two, ends the feeding.
  */
 void keeper_beat(struct daemon *daemon);
-
-/* Lab thread: have the travel times of this EFFECT_HISTORY fitted and stored. */
-void keeper_note_fits(struct daemon *daemon, const struct effect *effect);
 
 /* ---- saver.c: checkpoints, on their way from the lab to the disk ----
  *
@@ -501,6 +514,8 @@ struct daemon {
     struct web *web;
     pthread_mutex_t lock; /* for what parts tell each other; held for moments */
     struct gateway gateway;
+    struct lab_alarms lab_alarms;
+    struct fit_notes fit_notes;
     struct keeper keeper;
     struct saver saver;
     struct findings findings;

@@ -362,7 +362,7 @@ enum status gateway_start(struct daemon *d, struct err *err)
         free(s);
         return err_no_memory(err, "broker", "no memory");
     }
-    *ear = (struct codec_ear){.send = outbox_send,
+    *ear = (struct codec_ear){.send = d->gateway.answer,
                               .send_context = d,
                               .room = d->gateway.room,
                               .room_bytes = MESSAGE_PAYLOAD_MAX};

@@ -62,7 +62,7 @@ static void tell_taken_away(struct daemon *d, const struct journal_stats *s)
             LOG_JOURNAL_REMOVED, NULL,
             "%s: the directory, or the file being written, was removed; a new file is begun",
             d->file->journal.dir);
-        outbox_alarm(d, ALARM_JOURNAL_REMOVED,
+        lab_alarm_raise(d, ALARM_JOURNAL_REMOVED,
                      "the journal was removed under the running daemon: a new file is begun");
         atomic_store(&d->keeper.save_now, true);
     }
@@ -94,7 +94,7 @@ void keeper_check_synced(struct daemon *d, struct view_health *health)
     if (late && !d->thread.unsynced) {
         log_write(LOG_JOURNAL_UNSYNCED, NULL, "for %.1f s; journal.fsync_s is %g",
                   lab_s(age_us), lab_s(d->file->journal.fsync_us));
-        outbox_alarm(d, ALARM_JOURNAL_DOWN, "the journal %s", health->journal_text);
+        lab_alarm_raise(d, ALARM_JOURNAL_DOWN, "the journal %s", health->journal_text);
     }
     d->thread.unsynced = late;
 }
@@ -112,7 +112,7 @@ static void watch_journal(struct daemon *d)
                down ? s.error : d->keeper.space_text);
     if (down && !d->keeper.journal_down) {
         log_write(LOG_JOURNAL_DOWN, NULL, "%s", s.error);
-        outbox_alarm(d, ALARM_JOURNAL_DOWN, "%s", s.error);
+        lab_alarm_raise(d, ALARM_JOURNAL_DOWN, "%s", s.error);
     } else if (!down && d->keeper.journal_down) {
         struct inbox_counts c;
         inbox_read_counts(d->inbox, &c);
@@ -167,7 +167,7 @@ static void watch_space(struct daemon *d)
             (double)free_bytes / 1e6, least, d->file->journal.min_free_mb);
         if (!was_low) {
             log_write(LOG_SPACE_LOW, NULL, "%s", k->space_text);
-            outbox_alarm(d, ALARM_SPACE_LOW, "%s", k->space_text);
+            lab_alarm_raise(d, ALARM_SPACE_LOW, "%s", k->space_text);
         }
     } else if (k->space_text[0]) {
         k->space_text[0] = '\0';
@@ -195,7 +195,7 @@ static void watch_clock(struct daemon *d)
     }
     if (sleep_us >= STEP_US) {
         log_write(LOG_SUSPENDED, NULL, "for %.3f s", lab_s(sleep_us));
-        outbox_alarm(d, ALARM_MACHINE_SUSPENDED, "the machine was suspended for %.3f s",
+        lab_alarm_raise(d, ALARM_MACHINE_SUSPENDED, "the machine was suspended for %.3f s",
                      lab_s(sleep_us));
         k->slept_us = slept_us;
         k->clock_us = mono_us + CLOCK_US;
@@ -203,7 +203,7 @@ static void watch_clock(struct daemon *d)
     if (llabs(step_us) >= STEP_US) {
         log_write(LOG_CLOCK_STEPPED, NULL, "by %+.3f s; it is %+.3f s from lab time",
                   lab_s(step_us), lab_s(ahead_us));
-        outbox_alarm(d, ALARM_CLOCK_STEPPED,
+        lab_alarm_raise(d, ALARM_CLOCK_STEPPED,
                      "the machine's wall clock was set by %+.3f s; it is %+.3f s from lab time "
                      "until the next start",
                      lab_s(step_us), lab_s(ahead_us));
@@ -230,17 +230,17 @@ static void tell_store(struct daemon *d, const struct store_queue_stats *s)
     if (s->reopened != seen->reopened) {
         log_write(LOG_STORE_REMOVED, NULL, "%s was removed or replaced: opened anew",
                   d->file->store.file);
-        outbox_alarm(d, ALARM_STORE_REMOVED,
+        lab_alarm_raise(d, ALARM_STORE_REMOVED,
                      "the store was removed or replaced under the running daemon");
     }
     if (s->behind && s->lacks != seen->lacks) {
         log_write(LOG_STORE_LACKS, NULL, "%s: %s; the journal makes up what is missing",
                   d->file->store.file, s->lack.text);
-        outbox_alarm(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
+        lab_alarm_raise(d, ALARM_STORE_LACKS, "the store lacks records: %s", s->lack.text);
     }
     if (s->failing && !seen->failing) {
         log_write(LOG_STORE_DOWN, NULL, "%s: %s", s->last_error.where, s->last_error.text);
-        outbox_alarm(d, ALARM_STORE_DOWN, "the store cannot be written: %s",
+        lab_alarm_raise(d, ALARM_STORE_DOWN, "the store cannot be written: %s",
                      s->last_error.text);
     } else if (!s->failing && seen->failing) {
         log_write(LOG_STORE_UP, NULL, "%llu records committed so far",
@@ -399,53 +399,6 @@ void keeper_beat(struct daemon *d)
     }
 }
 
-/* ---- fits for the history ---- */
-
-void keeper_note_fits(struct daemon *d, const struct effect *effect)
-{
-    struct keeper_note *f = &d->keeper.notes[effect->pair];
-    const struct pair *pair = lab_pair(d->lab, effect->pair);
-    const struct pair_params *p = &d->params.pairs[effect->pair];
-    struct pair *window = atomic_load(&f->noted) ? NULL : malloc(pair_copy_bytes(pair, p));
-    if (!window) {
-        (void)pthread_mutex_lock(&d->lock);
-        d->keeper.counts.history_dropped++;
-        (void)pthread_mutex_unlock(&d->lock);
-        return;
-    }
-    pair_copy(window, pair, p);
-    f->window = window;
-    f->note = *effect;
-    atomic_store(&f->noted, true);
-}
-
-static void store_fits(struct daemon *d, const struct effect *effect,
-                       const struct pair_fits *fits)
-{
-    struct large_row r;
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (row_of_travel_fit(&r, effect, s, fits, d->params.pairs[effect->pair].id)) {
-            /* A row that was dropped is another lack of the store, and shows as such. */
-            const enum status status = store_queue_push(d->queue, &r.row);
-            (void)status;
-        }
-    }
-}
-
-static void store_noted(struct daemon *d)
-{
-    struct pair_fits fits;
-    for (size_t pair = 0; pair < d->params.pair_count; pair++) {
-        struct keeper_note *f = &d->keeper.notes[pair];
-        if (atomic_load(&f->noted)) {
-            views_fits(d->views, pair, f->window, &fits);
-            store_fits(d, &f->note, &fits);
-            free(f->window);
-            atomic_store(&f->noted, false);
-        }
-    }
-}
-
 /* ---- teams ---- */
 
 /* How teams stand, retained: what changed meanwhile, the newest only. */
@@ -507,7 +460,7 @@ static void *run_keeper(void *context)
     for (;;) {
         bool checkpoint = false;
         const bool stop = wait_round(d, &checkpoint);
-        store_noted(d);
+        fit_notes_store(d);
         if (checkpoint) {
             saver_count_rows(d);
         }
@@ -538,8 +491,8 @@ static void *run_keeper(void *context)
 enum status keeper_start(struct daemon *d)
 {
     struct keeper *k = &d->keeper;
-    k->notes = calloc(d->params.pair_count, sizeof *k->notes);
-    if (!k->notes) {
+    d->fit_notes.note = calloc(d->params.pair_count, sizeof *d->fit_notes.note);
+    if (!d->fit_notes.note) {
         return STATUS_E_NOMEM;
     }
     k->health.journal = true;

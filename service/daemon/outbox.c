@@ -21,37 +21,6 @@ enum {
     UNSTORED_SYNC = 16384     /* records that no commit covers, from one sync to the next */
 };
 
-static bool note_time(void *context, const struct store_row *row)
-{
-    int64_t *t_us = context;
-    *t_us = row->t_us;
-    return false;
-}
-
-/* A store that cannot be read is taken for empty: it takes every row once anyway. */
-void outbox_open(struct daemon *d)
-{
-    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
-        d->outbox.newest_us[kind] = LAB_TIME_NONE;
-    }
-    if (store_reader_open(d->file->store.file, &d->outbox.reader, NULL) != STATUS_OK) {
-        d->outbox.reader = NULL;
-        return;
-    }
-    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
-        const struct store_query query = {.kind = (enum store_kind)kind,
-                                          .since_us = INT64_MIN,
-                                          .until_us = INT64_MAX,
-                                          .newest_first = true,
-                                          .limit = 1};
-        char cursor[STORE_CURSOR_MAX];
-        const enum status status = store_query(d->outbox.reader, &query, note_time,
-                                               &d->outbox.newest_us[kind], cursor, NULL);
-        (void)status;
-    }
-    store_reader_hold(d->outbox.reader, true);
-}
-
 /* In the place of a pair's id. */
 static const char LAB_ITSELF[] = "$lab";
 
@@ -140,8 +109,8 @@ static void send_effect(struct daemon *d, const struct effect *effect, enum code
 }
 
 /* What a codec says of its own accord: on the lab thread, while a line is decoded. */
-void outbox_send(void *context, const char *pair, const char *topic, const char *payload,
-                 size_t bytes)
+static void send_answer(void *context, const char *pair, const char *topic,
+                        const char *payload, size_t bytes)
 {
     struct daemon *d = context;
     if (!d->outbox.live) {
@@ -149,6 +118,38 @@ void outbox_send(void *context, const char *pair, const char *topic, const char 
         return;
     }
     publish_whole(d, pair, topic, payload, bytes, GATEWAY_ONCE);
+}
+
+static bool note_time(void *context, const struct store_row *row)
+{
+    int64_t *t_us = context;
+    *t_us = row->t_us;
+    return false;
+}
+
+/* A store that cannot be read is taken for empty: it takes every row once anyway. */
+void outbox_open(struct daemon *d)
+{
+    d->gateway.answer = send_answer;
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        d->outbox.newest_us[kind] = LAB_TIME_NONE;
+    }
+    if (store_reader_open(d->file->store.file, &d->outbox.reader, NULL) != STATUS_OK) {
+        d->outbox.reader = NULL;
+        return;
+    }
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        const struct store_query query = {.kind = (enum store_kind)kind,
+                                          .since_us = INT64_MIN,
+                                          .until_us = INT64_MAX,
+                                          .newest_first = true,
+                                          .limit = 1};
+        char cursor[STORE_CURSOR_MAX];
+        const enum status status = store_query(d->outbox.reader, &query, note_time,
+                                               &d->outbox.newest_us[kind], cursor, NULL);
+        (void)status;
+    }
+    store_reader_hold(d->outbox.reader, true);
 }
 
 /* ---- records ---- */
@@ -321,7 +322,7 @@ static void emit_history(struct daemon *d, const struct effect *effect)
                             pair_id(d, effect->pair));
         keep_row(d, &r.row, "fit");
     } else if (d->outbox.live) {
-        keeper_note_fits(d, effect);
+        fit_notes_add(d, effect);
     } else {
         restore_travel_fits(d, effect);
     }
@@ -358,39 +359,10 @@ static void emit_event(struct daemon *d, const struct effect *effect)
 
 /* ---- alarms of the lab ---- */
 
-void outbox_alarm(struct daemon *d, enum alarm_code code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)pthread_mutex_lock(&d->lock);
-    if (d->outbox.alarm_count < OUTBOX_ALARMS) {
-        struct alarm *alarm = &d->outbox.alarms[d->outbox.alarm_count++];
-        *alarm = (struct alarm){
-            .type = alarm_code_type(code), .code = alarm_code_name(code), .side = SIDE_COUNT};
-        (void)vsnprintf(alarm->detail, sizeof alarm->detail, format, arguments);
-    }
-    (void)pthread_mutex_unlock(&d->lock);
-    va_end(arguments);
-}
-
-static bool take_alarm(struct daemon *d, struct alarm *alarm)
-{
-    struct outbox *o = &d->outbox;
-    (void)pthread_mutex_lock(&d->lock);
-    const bool any = o->alarm_count > 0;
-    if (any) {
-        *alarm = o->alarms[0];
-        o->alarm_count--;
-        memmove(&o->alarms[0], &o->alarms[1], o->alarm_count * sizeof o->alarms[0]);
-    }
-    (void)pthread_mutex_unlock(&d->lock);
-    return any;
-}
-
 void outbox_tell_alarms(struct daemon *d)
 {
     struct alarm alarm;
-    while (take_alarm(d, &alarm)) {
+    while (lab_alarm_next(d, &alarm)) {
         struct record_row r;
         /* No line counts them, so their time is their number: none comes twice, in any run. */
         alarm.t_us = inbox_now_us(d->inbox);

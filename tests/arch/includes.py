@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Do the rooms include each other only downwards, and is no circle among files?
 
-usage: includes.py SOURCE_DIR [--tree]. Prints each include that the table does not allow, each circle of files, each
-room that has no row or no library; exit status 1 then. --tree: the rooms and what they do include.
+usage: includes.py SOURCE_DIR [--tree] [--symbols BUILD_DIR]. Prints each include that the table does not allow, each
+circle of files, each room that has no row or no library; exit status 1 then. --tree: the rooms and what they include.
+--symbols: the same by what object files call and define, whatever they include: a declaration by hand is seen too.
 
 A room is a folder. ROOMS lists them from the ground up: a room may include itself, what stands in its row, and nothing
 that stands below it in the list, so that no circle of rooms can be written down.
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOMS = """
@@ -52,7 +54,7 @@ twin/sim/robot: base/text base/errors base/numbers base/expression logger/messag
 twin/sim/experiment: base/text base/errors base/numbers identification/data identification/model twin/control twin/arm
   twin/following twin/sim/robot
 twin: base/errors base/numbers logger/message logger/codec identification/model twin/efsm twin/following
-  twin/team/step twin/team/live
+  twin/team/step twin/team/live twin/sim/robot
 logger/storage: base/text base/errors base/numbers logger/message
 config/options: base/text base/errors base/numbers logger/message
 config/drawing: base/text base/errors base/numbers base/expression twin/machine
@@ -103,6 +105,20 @@ CORE = ("base", "logger/message", "logger/codec", "identification", "twin")
 CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
              "stdlib.h", "string.h"}
 CORE_LIBRARIES = ("gsl/",)
+# Files of one room that call each other in a circle, each with its reason. No others may.
+KNOTS = {
+    "logger/codec": ("vda5050_order vda5050_send vda5050_state vda5050_zones", "one order of one robot"),
+    "logger/storage": ("store store_buckets store_reader", "one connection and its prepared statements"),
+    "service/machine": ("code_c code_lua code_python code_table machine_code", "a table of languages and its rows"),
+    "service/mqtt": ("mqtt_client mqtt_connection mqtt_sender", "one connection under one lock"),
+    "twin/pair": ("pair pair_close pair_correct pair_fault pair_link pair_parameters", "the state of one pair"),
+    "twin/sim/robot": ("arm6 arm6_tasks diffdrive diffdrive_control diffdrive_main diffdrive_plant diffdrive_user "
+                       "kinematic robot robot_kinds vessel", "a table of kinds and its rows"),
+    "twin/team/live": ("crew crew_command crew_request", "the state of one team at work"),
+    "twin/team/step": ("team team_activity team_deadlock team_events team_grants team_jobs team_meetings team_steps "
+                       "team_taken", "the state of one team"),
+}
+SYMBOL = re.compile(r".*/lib(tandem_\w+)\.a\[(.+)\.c\.o\]: (\S+) (\w)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -193,9 +209,50 @@ def faults(root, rooms, tree):
         yield "circle of files: " + " ".join(circle)
 
 
+def calls_of(build):
+    """{(library, file): {(library, file) that defines what it calls or reads}}, by the symbols of the archives."""
+    owner, wanted = {}, {}
+    archives = sorted(pathlib.Path(build).glob("libtandem_*.a"))
+    assert archives, f"{build}: nothing is built there"
+    listed = subprocess.run(["nm", "-A", "-g", "--format=posix", *archives], capture_output=True, text=True).stdout
+    for row in listed.splitlines():
+        if match := SYMBOL.match(row):
+            library, file, name, kind = match.groups()
+            if kind in "Uvw":
+                wanted.setdefault((library, file), set()).add(name)
+            else:
+                owner[name] = library, file
+    return {file: {owner[n] for n in names if n in owner} - {file} for file, names in wanted.items()}
+
+
+def symbol_faults(build, rooms):
+    named = {"tandem_" + room.replace("/", "_"): room for room in rooms}
+    below = {}
+    for room in rooms:  # from the ground up
+        below[room] = rooms[room].union(*(below[other] for other in rooms[room] if other != room))
+    inside = {}
+    for (library, file), targets in calls_of(build).items():
+        if library not in named:
+            yield f"{library}: an archive of no room, perhaps from an older build"
+            continue
+        for other, target in targets:
+            if library == other:
+                inside.setdefault(named[library], {}).setdefault(file, set()).add(target)
+            elif named.get(other) not in below[named[library]]:
+                yield f"{named[library]}/{file} calls {named.get(other, other)}/{target}, which is not below it"
+    for room in inside:
+        allowed = set(KNOTS.get(room, ("", ""))[0].split())
+        found = circles(inside[room])
+        yield from (f"circle of calls in {room}: {' '.join(c)}" for c in found if not allowed.issuperset(c))
+        if untied := allowed - {file for c in found for file in c}:
+            yield f"{room}: {' '.join(sorted(untied))}: in no circle any more, KNOTS can go"
+
+
 def main():
     rooms, tree = read_table(), {}
     found = list(faults(pathlib.Path(sys.argv[1]), rooms, tree))
+    if "--symbols" in sys.argv[2:]:
+        found += symbol_faults(sys.argv[sys.argv.index("--symbols") + 1], rooms)
     if "--tree" in sys.argv[2:]:
         for room in rooms:
             print(f"{room}: {' '.join(other for other in rooms if other in tree.get(room, ()) and other != room)}")

@@ -22,7 +22,7 @@ OUTPUTS = {
     "alarms": {
         "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
         "functions": (
-            ("pair_alarm", 1, 4), ("outbox_alarm", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
+            ("pair_alarm", 1, 4), ("lab_alarm_raise", 1, 2), ("twin/pair/pair.c:refuse_command", 1, 2),
             ("twin/pair/pair_correct.c:tell_failure", 1, 2),
             ("twin/dynamics/pair_dynamics_drift.c:snprintf", "drift_dynamics or drift_between_fits", 2),
             ("twin/team/live/crew_alarm.c:add_words", "(of a team)", 1),
