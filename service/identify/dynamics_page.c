@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/text/utf8.h"
-#include "service/tool/version.h"
 #include "service/identify/estimate_page.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_dynamics.h"
+#include "service/tool/version.h"
 #include "twin/report/fit_report.h"
 
 /* ---- for people ---- */
@@ -438,27 +438,11 @@ static void write_members(const void *what, struct json_writer *w)
     write_provenance(w, result);
 }
 
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *result,
-                               struct err *err)
-{
-    struct identify_result *found = result;
-    const enum status st = identify_dynamics_fit(row, request, found, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    identify_tell(request, &found->fit.estimate, found->comparison.values.contradicts);
-    return request->plot ? identify_dynamics_plot(found, request->plot, err) : st;
-}
-
-static void release_result(void *result)
-{
-    identify_result_free(result);
-}
-
-const struct identify_way identify_dynamics = {sizeof(struct identify_result),
-                                               identify_dynamics_check,
-                                               find_result,
-                                               write_members,
-                                               print_page,
-                                               release_result};
+const struct identify_way identify_dynamics = {.bytes = sizeof(struct identify_result),
+                                               .check = identify_dynamics_check,
+                                               .read = identify_dynamics_read,
+                                               .fit = identify_dynamics_fit,
+                                               .judge = identify_dynamics_judge,
+                                               .write = write_members,
+                                               .print = print_page,
+                                               .release = identify_result_free};

@@ -87,7 +87,7 @@ static enum status choose_channels(void *context, const struct csv *csv, struct 
 static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
     const struct rows_in *in = context;
-    return identify_go_on(in->request, READING_SHARE, done, total);
+    return identify_go_on(&in->request->caller, READING_SHARE, done, total);
 }
 
 static enum status take_sample(void *context, const double *row, bool new_part, struct err *err)
@@ -232,9 +232,24 @@ static enum status read_journals(struct rows_in *in, const struct csv_source *in
     return st == STATUS_OK ? leave_out(in, &data->journal, in->request->side, fields, err) : st;
 }
 
-static bool is_journal(const struct identify_request *request, const struct csv_source *input)
+static enum status read_tables(struct rows_in *in, const struct csv_source *inputs,
+                               size_t count, struct identify_data *data, struct err *err)
 {
-    return request->journal || request->pair || identify_is_journal(input);
+    in->raw.part_count = count;
+    return identify_read_tables(&in->table, inputs, count, in->raw.part_start, &data->files,
+                                err);
+}
+
+/* What rows come from: whatever it is, behind this there are columns only. */
+enum rows_source { TABLES, JOURNALS };
+static enum status (*const readers[])(struct rows_in *, const struct csv_source *, size_t,
+                                      struct identify_data *, struct err *) = {
+    [TABLES] = read_tables, [JOURNALS] = read_journals};
+
+static enum rows_source source_of(const struct identify_request *request,
+                                  const struct csv_source *input)
+{
+    return request->journal || request->pair || identify_is_journal(input) ? JOURNALS : TABLES;
 }
 
 static void name_channels(struct rows_in *in)
@@ -258,18 +273,14 @@ static enum status read_inputs(struct rows_in *in, const struct csv_source *inpu
 {
     const size_t axes = in->row->model->axis_count;
     name_channels(in);
-    const bool journal = is_journal(in->request, &inputs[0]);
+    const enum rows_source source = source_of(in->request, &inputs[0]);
     for (size_t i = 1; i < count; i++) {
-        if (is_journal(in->request, &inputs[i]) != journal) {
+        if (source_of(in->request, &inputs[i]) != source) {
             return err_set(err, STATUS_E_ARG, FAULT_CONFLICTING_KEYS, inputs[i].path,
                            "tables and journals cannot be read together");
         }
     }
-    in->raw.part_count = count;
-    const enum status st = journal
-                               ? read_journals(in, inputs, count, data, err)
-                               : identify_read_tables(&in->table, inputs, count,
-                                                      in->raw.part_start, &data->files, err);
+    const enum status st = readers[source](in, inputs, count, data, err);
     if (st != STATUS_OK) {
         return st;
     }

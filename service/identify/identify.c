@@ -64,6 +64,24 @@ static enum status refuse_journal(const struct model_row *row, const char *path,
                    row->name, models);
 }
 
+enum status identify_find(const struct identify_way *way, const struct model_row *row,
+                          const struct identify_request *request, void *result, struct err *err)
+{
+    struct identify_head *head = result;
+    *head = (struct identify_head){row, request->caller, identify_doubts(request)};
+    enum status st = way->read(request, result, err);
+    st = st == STATUS_OK ? way->fit(result, err) : st;
+    return st == STATUS_OK ? way->judge(result, err) : st;
+}
+
+void identify_conclude(const struct identify_head *head, struct estimate *estimate,
+                       struct current_beside *beside)
+{
+    current_beside_judge(beside, head->row->name, estimate);
+    estimate_advise_worst(estimate);
+    identify_tell(&head->caller, estimate, beside->comparison.contradicts);
+}
+
 static enum status run_way(const struct identify_way *way, const struct model_row *row,
                            const struct identify_request *request, FILE *out, struct err *err)
 {
@@ -71,7 +89,7 @@ static enum status run_way(const struct identify_way *way, const struct model_ro
     if (!result) {
         return err_no_memory(err, "identify", "no memory");
     }
-    const enum status st = way->find(row, request, result, err);
+    const enum status st = identify_find(way, row, request, result, err);
     if (st == STATUS_OK && request->json) {
         json_file_print(out, way->write, result);
     } else if (st == STATUS_OK) {

@@ -4,6 +4,7 @@
 #ifndef SERVICE_IDENTIFY_IDENTIFY_H
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
+#include "service/identify/current_parameters.h"
 #include "service/identify/identify_request.h"
 #include "identification/model/models.h"
 
@@ -20,19 +21,37 @@ MUST_USE enum status identify_run(const struct model_row *row,
                                   const struct identify_request *request, FILE *out,
                                   struct err *err);
 
-/* What is done with a sort of model. */
+/* What each result begins with: the stages know no request, but what the ones before left. */
+struct identify_head {
+    const struct model_row *row;
+    struct identify_caller caller;
+    bool doubts; /* values are held against what is plausible */
+};
+
+/* What is done with a sort of model, stage by stage: nothing goes back to one before. */
 struct identify_way {
-    size_t bytes; /* of a result, which begins as zeros */
+    size_t bytes; /* of a result: a struct identify_head, and zeros */
     /* Before anything is read; as identify_check(). NULL: nothing is to be checked. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
                          struct err *err);
-    /* Read, fit, judge, and identify_tell(); as identify_run(). */
-    enum status (*find)(const struct model_row *row, const struct identify_request *request,
-                        void *result, struct err *err);
+    /* All that is asked becomes data: recordings, those held out too, and values in use. */
+    enum status (*read)(const struct identify_request *request, void *result, struct err *err);
+    enum status (*fit)(void *result, struct err *err);
+    /* Checks, held-out recordings, values in use: the verdict, and identify_tell(). */
+    enum status (*judge)(void *result, struct err *err);
     void (*write)(const void *result, struct json_writer *w); /* members of the document */
     void (*print)(const void *result, FILE *out);             /* the page */
     void (*release)(void *result); /* what it points to, found or not; NULL: nothing */
 };
+
+/* All stages; *result is to be released whatever comes of it. As identify_run(). */
+MUST_USE enum status identify_find(const struct identify_way *way, const struct model_row *row,
+                                   const struct identify_request *request, void *result,
+                                   struct err *err);
+
+/* The end of a judgement: the values in use beside the estimate, advice, the outcome. */
+void identify_conclude(const struct identify_head *head, struct estimate *estimate,
+                       struct current_beside *beside);
 
 extern const struct identify_way identify_dynamics, identify_travel_time, identify_arm_time,
     identify_odometry, identify_arm_friction, identify_arm_kinematics;

@@ -44,6 +44,8 @@ static const char *const names[CHANNELS][NAMES] = {
 static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 
 struct result {
+    struct identify_head head;
+    struct arm_friction_set set, held_out_set;
     struct arm_friction_fit fit;
     struct arm_friction_card card, held_out_card;
     struct current_beside current[ARM_JOINTS];
@@ -76,23 +78,6 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     st = st == STATUS_OK ? make_set(&rows, set, card, err) : st;
     table_free(&rows.table);
     return st;
-}
-
-static enum status hold_out(const struct identify_request *request, struct result *result,
-                            struct err *err)
-{
-    struct arm_friction_set set;
-    enum status st =
-        load_rows(request, true, &result->held_out_files, &result->held_out_card, &set, err);
-    if (st != STATUS_OK) {
-        identify_blame_held_out(request, err);
-        return st;
-    }
-    st = arm_friction_hold_out(&set, &result->fit);
-    arm_friction_set_free(&set);
-    return st == STATUS_OK ? st
-                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
-                                     status_name(st));
 }
 
 /* What --current can name. */
@@ -139,42 +124,57 @@ static void judge_current(struct result *result, const char *model)
     }
 }
 
-static enum status fit_inputs(const struct identify_request *request, struct result *result,
-                              struct err *err)
-{
-    struct arm_friction_set set;
-    enum status st = load_rows(request, false, &result->files, &result->card, &set, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st = identify_ask_on(request, "fitting", 0.8, err);
-    if (st != STATUS_OK) {
-        arm_friction_set_free(&set);
-        return st;
-    }
-    st = arm_friction_fit_run(&set, &result->card, identify_doubts(request), &result->fit);
-    arm_friction_set_free(&set);
-    if (st != STATUS_OK) {
-        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
-                       status_name(st));
-    }
-    return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
-}
-
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *what,
-                               struct err *err)
+static enum status read_request(const struct identify_request *request, void *what,
+                                struct err *err)
 {
     struct result *result = what;
     const struct current_form known = name_current(&result->fit);
     enum status st = current_beside_read(request->current, &known, result->current, err);
-    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
-    if (st == STATUS_OK) {
-        judge_current(result, row->name);
-        estimate_advise_worst(&result->fit.whole);
-        identify_tell(request, &result->fit.whole, result->compared.contradicts);
+    st = st == STATUS_OK
+             ? load_rows(request, false, &result->files, &result->card, &result->set, err)
+             : st;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = load_rows(request, true, &result->held_out_files, &result->held_out_card,
+                       &result->held_out_set, err);
+        identify_blame_held_out(request, st, err);
     }
     return st;
+}
+
+static enum status fit_data(void *what, struct err *err)
+{
+    struct result *result = what;
+    enum status st = identify_ask_on(&result->head.caller, "fitting", 0.8, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = arm_friction_fit_run(&result->set, &result->card, result->head.doubts, &result->fit);
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                                     status_name(st));
+}
+
+static enum status judge_fit(void *what, struct err *err)
+{
+    struct result *result = what;
+    const enum status st = result->held_out_files.count > 0
+                               ? arm_friction_hold_out(&result->held_out_set, &result->fit)
+                               : STATUS_OK;
+    if (st != STATUS_OK) {
+        return err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
+                       status_name(st));
+    }
+    judge_current(result, result->head.row->name);
+    estimate_advise_worst(&result->fit.whole);
+    identify_tell(&result->head.caller, &result->fit.whole, result->compared.contradicts);
+    return st;
+}
+
+static void release_result(void *what)
+{
+    struct result *result = what;
+    arm_friction_set_free(&result->set);
+    arm_friction_set_free(&result->held_out_set);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -239,6 +239,9 @@ static void print_page(const void *what, FILE *out)
 
 const struct identify_way identify_arm_friction = {.bytes = sizeof(struct result),
                                                    .check = check_request,
-                                                   .find = find_result,
+                                                   .read = read_request,
+                                                   .fit = fit_data,
+                                                   .judge = judge_fit,
                                                    .write = write_members,
-                                                   .print = print_page};
+                                                   .print = print_page,
+                                                   .release = release_result};

@@ -41,7 +41,15 @@ static const char usual_arm[] = "ur5";
  */
 static const double APART_RAD = 0.02;
 
+/* Poses that were read. */
+struct poses {
+    size_t n;
+    struct arm_pair *pairs;
+};
+
 struct result {
+    struct identify_head head;
+    struct poses own, held_out;
     struct arm_geometry arm;
     struct arm_kinematics_fit fit;
     struct rows_card {
@@ -87,60 +95,13 @@ static enum status take_pairs(const struct table *table, struct arm_pair **pairs
 }
 
 static enum status load_pairs(const struct identify_request *request, bool held_out,
-                              struct identify_files *files, struct arm_pair **pairs, size_t *n,
+                              struct identify_files *files, struct poses *poses,
                               struct rows_card *card, struct err *err)
 {
     struct table_rows rows;
     enum status st = table_rows_read(request, &form, held_out, &rows, files, err);
-    st = st == STATUS_OK ? take_pairs(&rows.table, pairs, n, card, err) : st;
+    st = st == STATUS_OK ? take_pairs(&rows.table, &poses->pairs, &poses->n, card, err) : st;
     table_free(&rows.table);
-    return st;
-}
-
-static enum status hold_out(const struct identify_request *request, struct result *result,
-                            struct err *err)
-{
-    struct arm_pair *pairs = NULL;
-    size_t n = 0;
-    enum status st = load_pairs(request, true, &result->held_out_files, &pairs, &n,
-                                &result->held_out_card, err);
-    if (st == STATUS_OK && n == 0) {
-        st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
-                     "no row with all angles and a pose");
-    }
-    if (st == STATUS_OK) {
-        arm_kinematics_hold_out(&result->arm, &(struct arm_pairs){n, pairs}, &result->fit);
-    } else {
-        identify_blame_held_out(request, err);
-    }
-    free(pairs);
-    return st;
-}
-
-static enum status fit_inputs(const struct identify_request *request, struct result *result,
-                              struct err *err)
-{
-    struct arm_pair *pairs = NULL;
-    size_t n = 0;
-    enum status st = load_pairs(request, false, &result->files, &pairs, &n, &result->card, err);
-    st = st == STATUS_OK ? identify_ask_on(request, "fitting", 0.8, err) : st;
-    if (st == STATUS_OK) {
-        st = arm_kinematics_fit_run(&result->arm, &(struct arm_pairs){n, pairs},
-                                    identify_doubts(request), &result->fit);
-        if (st == STATUS_E_EMPTY) {
-            st = err_set(err, st, FAULT_TOO_FEW, "data",
-                         "%zu rows with all angles and a pose, apart from each other by %g "
-                         "rad, %d are needed",
-                         n, APART_RAD, (int)ARM_KINEMATICS_POSES_MIN);
-        } else if (st != STATUS_OK) {
-            st = err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
-                         status_name(st));
-        }
-    }
-    free(pairs);
-    if (st == STATUS_OK && request->validate_count > 0) {
-        st = hold_out(request, result, err);
-    }
     return st;
 }
 
@@ -168,22 +129,66 @@ static enum status check_request(const struct model_row *row,
     return current_parameters_check(request->current, &known, err);
 }
 
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *what,
-                               struct err *err)
+static enum status read_request(const struct identify_request *request, void *what,
+                                struct err *err)
 {
     struct result *result = what;
-    struct estimate *e = &result->fit.estimate;
     const struct current_form known = name_current(&result->fit);
     enum status st = current_beside_read(request->current, &known, &result->current, err);
     (void)arm_geometry_find(request->arm ? request->arm : usual_arm, &result->arm);
-    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
-    if (st == STATUS_OK) {
-        current_beside_judge(&result->current, row->name, e);
-        estimate_advise_worst(e);
-        identify_tell(request, e, result->current.comparison.contradicts);
+    st = st == STATUS_OK
+             ? load_pairs(request, false, &result->files, &result->own, &result->card, err)
+             : st;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = load_pairs(request, true, &result->held_out_files, &result->held_out,
+                        &result->held_out_card, err);
+        if (st == STATUS_OK && result->held_out.n == 0) {
+            st = err_set(err, STATUS_E_EMPTY, FAULT_TOO_FEW, "data",
+                         "no row with all angles and a pose");
+        }
+        identify_blame_held_out(request, st, err);
     }
     return st;
+}
+
+static enum status fit_data(void *what, struct err *err)
+{
+    struct result *result = what;
+    const struct arm_pairs pairs = {result->own.n, result->own.pairs};
+    enum status st = identify_ask_on(&result->head.caller, "fitting", 0.8, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = arm_kinematics_fit_run(&result->arm, &pairs, result->head.doubts, &result->fit);
+    if (st == STATUS_E_EMPTY) {
+        return err_set(err, st, FAULT_TOO_FEW, "data",
+                       "%zu rows with all angles and a pose, apart from each other by %g rad, "
+                       "%d are needed",
+                       pairs.n, APART_RAD, (int)ARM_KINEMATICS_POSES_MIN);
+    }
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                                     status_name(st));
+}
+
+static enum status judge_fit(void *what, struct err *err)
+{
+    struct result *result = what;
+    (void)err;
+    if (result->held_out_files.count > 0) {
+        arm_kinematics_hold_out(&result->arm,
+                                &(struct arm_pairs){result->held_out.n, result->held_out.pairs},
+                                &result->fit);
+    }
+    identify_conclude(&result->head, &result->fit.estimate, &result->current);
+    return STATUS_OK;
+}
+
+static void release_result(void *what)
+{
+    struct result *result = what;
+    free(result->own.pairs);
+    free(result->held_out.pairs);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -254,6 +259,9 @@ static void print_page(const void *what, FILE *out)
 
 const struct identify_way identify_arm_kinematics = {.bytes = sizeof(struct result),
                                                      .check = check_request,
-                                                     .find = find_result,
+                                                     .read = read_request,
+                                                     .fit = fit_data,
+                                                     .judge = judge_fit,
                                                      .write = write_members,
-                                                     .print = print_page};
+                                                     .print = print_page,
+                                                     .release = release_result};

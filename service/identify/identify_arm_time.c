@@ -116,6 +116,8 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
 
 /* Everything there is to tell. */
 struct result {
+    struct identify_head head;
+    struct loader loader;
     struct profile_fit fit;
     size_t skipped;
     bool is_held_out;
@@ -175,7 +177,7 @@ static enum status fit_files(const struct move_list *list, struct profile_fit *w
     const struct identify_request *request = list->request;
     const struct profile_move *moves = list->moves;
     const enum travel_method method = move_list_method(request);
-    enum status st = profile_time_fit(moves, list->count, method, whole);
+    enum status st = profile_time_fit(moves, list->own_count, method, whole);
     for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
          i++) {
         struct profile_fit part;
@@ -186,20 +188,6 @@ static enum status fit_files(const struct move_list *list, struct profile_fit *w
         }
     }
     return move_list_fitted(st, err);
-}
-
-static enum status hold_out(struct move_list *list, struct result *result, struct err *err)
-{
-    enum status st = move_list_read_held_out(list, err);
-    if (st == STATUS_OK) {
-        result->is_held_out = true;
-        st = move_list_fitted(
-            profile_hold_out(&result->fit, list->moves, list->count, &result->held), err);
-    }
-    if (st != STATUS_OK) {
-        identify_blame_held_out(list->request, err);
-    }
-    return st;
 }
 
 /* What --current can name. */
@@ -217,43 +205,66 @@ static enum status check_request(const struct model_row *row,
     return move_list_check(row, request, &known, err);
 }
 
-static enum status load_and_fit(struct loader *loader, struct result *result, struct err *err)
-{
-    struct move_list *list = &loader->list;
-    enum status st = move_list_read(list, err);
-    st = st == STATUS_OK ? fit_files(list, &result->fit, err) : st;
-    if (st == STATUS_OK && identify_doubts(list->request)) {
-        profile_judge_units(&result->fit);
-    }
-    result->skipped = list->skipped;
-    return st == STATUS_OK && list->request->validate_count > 0 ? hold_out(list, result, err)
-                                                                : st;
-}
-
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *what,
-                               struct err *err)
+static enum status read_request(const struct identify_request *request, void *what,
+                                struct err *err)
 {
     struct result *result = what;
-    struct estimate *e = &result->fit.estimate;
-    struct loader loader = {.list = {.request = request,
-                                     .each = sizeof(struct profile_move),
-                                     .take_header = take_header,
-                                     .take_row = take_row}};
+    struct move_list *list = &result->loader.list;
     const struct current_form known = name_current(&result->fit);
+    *list = (struct move_list){.request = request,
+                               .each = sizeof(struct profile_move),
+                               .take_header = take_header,
+                               .take_row = take_row};
     enum status st = current_beside_read(request->current, &known, &result->current, err);
-    st = st == STATUS_OK ? load_and_fit(&loader, result, err) : st;
-    if (st == STATUS_OK) {
-        current_beside_judge(&result->current, row->name, e);
-        estimate_advise_worst(e);
-        identify_tell(request, e, result->current.comparison.contradicts);
+    st = st == STATUS_OK ? move_list_read(list, err) : st;
+    result->skipped = list->skipped;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        result->is_held_out = true;
+        st = move_list_read_held_out(list, err);
+        identify_blame_held_out(request, st, err);
     }
-    move_list_free(&loader.list);
     return st;
+}
+
+static enum status fit_data(void *what, struct err *err)
+{
+    struct result *result = what;
+
+    const enum status st = fit_files(&result->loader.list, &result->fit, err);
+    if (st == STATUS_OK && result->head.doubts) {
+        profile_judge_units(&result->fit);
+    }
+    return st;
+}
+
+static enum status judge_fit(void *what, struct err *err)
+{
+    struct result *result = what;
+    const struct move_list *list = &result->loader.list;
+    enum status st = STATUS_OK;
+    if (result->is_held_out) {
+        const struct profile_move *moves = list->moves;
+        st = profile_hold_out(&result->fit, moves + list->own_count,
+                              list->count - list->own_count, &result->held);
+        st = move_list_fitted(st, err);
+        identify_blame_held_out(list->request, st, err);
+    }
+    if (st == STATUS_OK) {
+        identify_conclude(&result->head, &result->fit.estimate, &result->current);
+    }
+    return st;
+}
+
+static void release_result(void *what)
+{
+    move_list_free(&((struct result *)what)->loader.list);
 }
 
 const struct identify_way identify_arm_time = {.bytes = sizeof(struct result),
                                                .check = check_request,
-                                               .find = find_result,
+                                               .read = read_request,
+                                               .fit = fit_data,
+                                               .judge = judge_fit,
                                                .write = write_members,
-                                               .print = print_page};
+                                               .print = print_page,
+                                               .release = release_result};

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/errors/status.h"
+#include "service/identify/identify.h"
+#include "service/identify/identify_request.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
 #include "service/tool/model_argument.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
-#include "service/identify/identify.h"
-#include "service/identify/identify_request.h"
 
 static const char purpose[] =
     "  Fits a model to recorded data and says how far the numbers may be trusted: standard\n"
@@ -84,9 +84,7 @@ static int run_model(struct identify_request *request)
     if (st == STATUS_OK) {
         stop_signal_install();
         progress_start(&progress, "reading");
-        request->go_on = show_progress;
-        request->context = &progress;
-        request->outcome = &outcome;
+        request->caller = (struct identify_caller){&outcome, show_progress, &progress};
         st = identify_run(row, request, stdout, &err);
         progress_end(&progress);
     }

@@ -9,33 +9,12 @@
 #include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
-#include "service/tool/gnuplot.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/identify.h"
+#include "service/tool/gnuplot.h"
 
 /* So much less another variant has to leave to be taken. */
 static const double WORTH_RATIO = 1.02;
-
-static enum status hold_out(const struct identify_request *request,
-                            struct identify_result *result, struct err *err)
-{
-    struct identify_data *data = &result->held_out;
-    enum status st = dynamics_rows_load(result->kind, request, request->validate,
-                                        request->validate_count, data, err);
-    if (st != STATUS_OK) {
-        identify_blame_held_out(request, err);
-        return st;
-    }
-    struct effort_choice same;
-    st = effort_hold_take(result->kind->model, &data->table, &result->options,
-                          result->hold.hold, &same);
-    if (st == STATUS_OK) {
-        st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set,
-                                &data->check);
-    }
-    return st == STATUS_OK ? st
-                           : err_set(err, st, FAULT_FIT_FAILED, "data", "%s", status_name(st));
-}
 
 /* A fit fails for want of memory, or because of numbers so large that their squares overflow.
  */
@@ -70,38 +49,34 @@ static double share_of(enum dynamics_method stage, size_t iteration)
     return begun + 0.35 * (double)iteration / ((double)iteration + 8.0);
 }
 
-struct search {
-    const struct identify_request *request;
-    bool ended; /* the answer was no */
-};
-
 static bool search_on(void *context, enum dynamics_method stage, size_t iteration)
 {
-    const struct identify_request *request = ((const struct search *)context)->request;
-    return request->go_on(request->context, dynamics_method_name(stage),
-                          share_of(stage, iteration));
+    const struct identify_caller *caller = context;
+    return caller->go_on(caller->context, dynamics_method_name(stage),
+                         share_of(stage, iteration));
 }
 
 static bool start_on(void *context, enum dynamics_method stage, size_t iteration)
 {
     (void)stage;
     (void)iteration;
-    return identify_ask_on(((const struct search *)context)->request, "starting", 0.1, NULL) ==
-           STATUS_OK;
+    return identify_ask_on(context, "starting", 0.1, NULL) == STATUS_OK;
 }
 
 /* What efforts do between rows; held-out ones do the same. */
-static enum status take_efforts(const struct identify_request *request,
-                                struct identify_result *result, struct err *err)
+static enum status take_efforts(struct identify_result *result, struct err *err)
 {
-    const char *asked = request->hold ? request->hold : "auto";
     struct dynamics_options options = result->options;
     options.go_on = options.go_on ? start_on : NULL;
-    const enum status st = effort_hold_take(
-        result->kind->model, &result->own.table, &options,
-        (enum effort_hold)names_value(&effort_hold_names, asked), &result->hold);
+    enum status st = effort_hold_take(result->kind->model, &result->own.table, &options,
+                                      result->asked_hold, &result->hold);
     if (st == STATUS_E_STALE) {
         return identify_give_up(err);
+    }
+    if (st == STATUS_OK && result->held_out.files.count > 0) {
+        struct effort_choice same;
+        st = effort_hold_take(result->kind->model, &result->held_out.table, &result->options,
+                              result->hold.hold, &same);
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
@@ -225,10 +200,9 @@ static enum status settle_values(struct identify_result *result)
     return st;
 }
 
-static enum status fit_data(const struct identify_request *request,
-                            struct identify_result *result, struct err *err)
+static enum status fit_data(struct identify_result *result, struct err *err)
 {
-    enum status st = identify_ask_on(request, "starting", 0.1, err);
+    enum status st = identify_ask_on(&result->head.caller, "starting", 0.1, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -249,41 +223,55 @@ static enum status fit_data(const struct identify_request *request,
     return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
+struct filter {
+    const struct identify_caller *caller;
+    bool ended; /* the answer was no */
+};
+
 static bool filter_on(void *context, enum dynamics_method stage, size_t which)
 {
-    struct search *search = context;
-    const struct identify_request *request = search->request;
+    struct filter *filter = context;
+    const struct identify_caller *caller = filter->caller;
     (void)stage;
-    search->ended = !request->go_on(request->context, "other windows",
-                                    0.85 + 0.05 * (double)which / ((double)which + 4.0));
-    return !search->ended;
+    filter->ended = !caller->go_on(caller->context, "other windows",
+                                   0.85 + 0.05 * (double)which / ((double)which + 4.0));
+    return !filter->ended;
 }
 
 /* The recording again: simulated, and through other windows. */
-static enum status check_own(const struct identify_request *request,
-                             struct identify_result *result, struct err *err)
+static enum status check_own(struct identify_result *result, struct err *err)
 {
+    const struct identify_caller *caller = &result->head.caller;
     const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
     struct dynamics_options options = result->options;
-    struct search search = {.request = request};
-    if (request->go_on) {
+    struct filter filter = {.caller = caller};
+    if (caller->go_on) {
         options.go_on = filter_on;
-        options.context = &search;
+        options.context = &filter;
     }
     enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
                                               result->fit.delay_s, &result->sensitivity);
-    if (search.ended) {
+    if (filter.ended) {
         return identify_give_up(err);
     }
     if (st == STATUS_OK) {
-        st = identify_ask_on(request, "checking", 0.9, err);
+        st = identify_ask_on(caller, "checking", 0.9, err);
         if (st != STATUS_OK) {
             return st;
         }
         st = dynamics_check_run(model, &result->fit, set, &result->own.check);
     }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
+}
+
+static enum status check_held_out(struct identify_result *result, struct err *err)
+{
+    const enum status st =
+        dynamics_check_run(result->kind->model, &result->fit, &result->held_out.table.set,
+                           &result->held_out.check);
+    return st == STATUS_OK ? st
+                           : err_set(err, st, FAULT_FIT_FAILED, "data", "%s", status_name(st));
 }
 
 /* Against the parameters in use, with errors as wide as they are in the end. */
@@ -299,14 +287,13 @@ static enum status compare_current(struct identify_result *result, struct err *e
     return st;
 }
 
-static enum status check_fit(const struct identify_request *request,
-                             struct identify_result *result, struct err *err)
+static enum status judge_fit(struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
     struct missing_term missing;
-    enum status st = check_own(request, result, err);
-    if (st == STATUS_OK && request->validate_count > 0) {
-        st = hold_out(request, result, err);
+    enum status st = check_own(result, err);
+    if (st == STATUS_OK && result->held_out.files.count > 0) {
+        st = check_held_out(result, err);
     }
     if (st == STATUS_OK && model->sticks) {
         missing_term_find(model, &result->fit, &result->own.table.set, &missing);
@@ -324,41 +311,11 @@ static enum status check_fit(const struct identify_request *request,
         }
         effort_hold_tell(&result->fit, &result->hold);
         dynamics_check_judge(&result->fit, model, &result->own.card,
-                             identify_doubts(request) ? &result->kind->limits : NULL,
+                             result->head.doubts ? &result->kind->limits : NULL,
                              &result->own.check,
                              result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }
     return st == STATUS_OK && result->is_compared ? compare_current(result, err) : st;
-}
-
-static enum status fit_and_check(const struct identify_request *request,
-                                 struct identify_result *result, struct err *err)
-{
-    struct search search = {.request = request};
-    result->options = dynamics_options_for(result->kind->model);
-    result->options.biases = request->biases;
-    result->options.ridge = request->ridge;
-    result->options.robust = request->robust;
-    if (request->delay_max_s >= 0.0) {
-        result->options.delay_max_s = request->delay_max_s;
-    }
-    if (request->go_on) {
-        result->options.go_on = search_on;
-        result->options.context = &search;
-    }
-    enum status st = dynamics_rows_load(result->kind, request, request->files,
-                                        request->file_count, &result->own, err);
-    st = st == STATUS_OK ? take_efforts(request, result, err) : st;
-    st = st == STATUS_OK ? choose_variant(result, err) : st;
-    st = st == STATUS_OK ? fit_data(request, result, err) : st;
-    st = st == STATUS_OK ? check_fit(request, result, err) : st;
-    if (st == STATUS_OK) {
-        result->options.go_on = NULL;
-        result->options.context = NULL;
-        /* What was left to the recording, as it was chosen. */
-        result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
-    }
-    return st;
 }
 
 /* What --current can name: parameters, constant efforts, the delay. */
@@ -396,30 +353,77 @@ enum status identify_dynamics_check(const struct model_row *row,
     return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
 }
 
-enum status identify_dynamics_fit(const struct model_row *row,
-                                  const struct identify_request *request,
-                                  struct identify_result *result, struct err *err)
+static struct dynamics_options read_options(const struct identify_request *request,
+                                            struct identify_result *result)
 {
+    struct dynamics_options options = dynamics_options_for(result->kind->model);
+    options.biases = request->biases;
+    options.ridge = request->ridge;
+    options.robust = request->robust;
+    if (request->delay_max_s >= 0.0) {
+        options.delay_max_s = request->delay_max_s;
+    }
+    if (request->caller.go_on) {
+        options.go_on = search_on;
+        options.context = &result->head.caller;
+    }
+    return options;
+}
+
+enum status identify_dynamics_read(const struct identify_request *request, void *what,
+                                   struct err *err)
+{
+    struct identify_result *result = what;
     enum status st = STATUS_OK;
-    memset(result, 0, sizeof *result);
-    result->kind = row;
+    result->kind = result->head.row;
     result->asked = request->method ? request->method : "auto";
+    result->asked_hold = (enum effort_hold)names_value(&effort_hold_names,
+                                                       request->hold ? request->hold : "auto");
+    result->plot = request->plot;
+    result->options = read_options(request, result);
     if (request->current) {
-        const struct current_form form = name_current(row->model, &result->fit);
+        const struct current_form form = name_current(result->kind->model, &result->fit);
         result->is_compared = true;
         st = current_parameters_read(request->current, &form, &result->current, err);
     }
-    if (st == STATUS_OK) {
-        st = fit_and_check(request, result, err);
-    }
-    if (st != STATUS_OK) {
-        identify_result_free(result);
+    st = st == STATUS_OK ? dynamics_rows_load(result->kind, request, request->files,
+                                              request->file_count, &result->own, err)
+                         : st;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = dynamics_rows_load(result->kind, request, request->validate,
+                                request->validate_count, &result->held_out, err);
+        identify_blame_held_out(request, st, err);
     }
     return st;
 }
 
-void identify_result_free(struct identify_result *result)
+enum status identify_dynamics_fit(void *what, struct err *err)
 {
+    struct identify_result *result = what;
+    enum status st = take_efforts(result, err);
+    st = st == STATUS_OK ? choose_variant(result, err) : st;
+    return st == STATUS_OK ? fit_data(result, err) : st;
+}
+
+enum status identify_dynamics_judge(void *what, struct err *err)
+{
+    struct identify_result *result = what;
+    const enum status st = judge_fit(result, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    result->options.go_on = NULL;
+    result->options.context = NULL;
+    /* What was left to the recording, as it was chosen. */
+    result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
+    identify_tell(&result->head.caller, &result->fit.estimate,
+                  result->comparison.values.contradicts);
+    return result->plot ? identify_dynamics_plot(result, result->plot, err) : st;
+}
+
+void identify_result_free(void *what)
+{
+    struct identify_result *result = what;
     data_table_free(&result->own.table);
     data_table_free(&result->held_out.table);
 }

@@ -11,15 +11,19 @@
 #include "identification/dynamics/effort_hold.h"
 #include "identification/dynamics/variant_choice.h"
 #include "service/identify/dynamics_rows.h"
+#include "service/identify/identify.h"
 
-/* Everything there is to tell. */
+/* All that is known of a fit. */
 struct identify_result {
+    struct identify_head head;
     const struct model_row *kind;
     struct model_row chosen;        /* of a model with variants: what kind points to */
     struct model tuned;             /* of one whose width was found: what chosen points to */
     double turn_over_velocity;      /* of the chosen variant; 0: there was nothing to choose */
     struct variant_choice variants; /* of a constant of a model's file */
     const char *asked;              /* method, as it was asked for */
+    const char *plot;               /* file to draw to; NULL: none */
+    enum effort_hold asked_hold;
     struct dynamics_options options;
     struct effort_choice hold;
     struct dynamics_fit fit;
@@ -35,16 +39,17 @@ MUST_USE enum status identify_dynamics_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);
 
-/* Read, fit, check, judge; *result is to be freed with identify_result_free() on STATUS_OK. It
- * borrows from the request. Cold path: allocates. STATUS_E_STALE: told to end by
- * request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
-MUST_USE enum status identify_dynamics_fit(const struct model_row *row,
-                                           const struct identify_request *request,
-                                           struct identify_result *result, struct err *err);
+/* The stages, as of struct identify_way; what is read is borrowed from the request, and to be
+ * freed with identify_result_free(). Cold path: allocates. STATUS_E_STALE: told to end by the
+ * caller; as dynamics_rows_load(), and STATUS_E_MATH. */
+MUST_USE enum status identify_dynamics_read(const struct identify_request *request,
+                                            void *result, struct err *err);
+MUST_USE enum status identify_dynamics_fit(void *result, struct err *err);
+MUST_USE enum status identify_dynamics_judge(void *result, struct err *err);
 
-void identify_result_free(struct identify_result *result); /* what it points to */
+void identify_result_free(void *result); /* what it points to */
 
-/* Measured and simulated velocities to request->plot. STATUS_E_NOMEM; as gnuplot_draw(). */
+/* Measured and simulated velocities to a file. STATUS_E_NOMEM; as gnuplot_draw(). */
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 

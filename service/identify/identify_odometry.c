@@ -27,6 +27,8 @@ _Static_assert(IDENTIFY_FILES_MAX <= (int)ODOMETRY_RUNS_MAX, "a run for each fil
 static const struct table_form form = {CHANNELS, names[0], NAMES, ROWS_MAX};
 
 struct result {
+    struct identify_head head;
+    struct odometry_set set, held_out_set;
     struct odometry_fit fit;
     struct odometry_card card, held_out_card;
     bool is_held_out; /* card above and check below are valid */
@@ -66,55 +68,6 @@ static enum status load_rows(const struct identify_request *request, bool held_o
     return st;
 }
 
-static enum status hold_out(const struct identify_request *request, struct result *result,
-                            struct err *err)
-{
-    struct odometry_set set;
-    enum status st =
-        load_rows(request, true, &result->held_out_files, &result->held_out_card, &set, err);
-    if (st != STATUS_OK) {
-        identify_blame_held_out(request, err);
-        return st;
-    }
-    st = odometry_check_run(&set, result->fit.estimate.value, &result->held_out);
-    odometry_set_free(&set);
-    if (st == STATUS_OK) {
-        result->is_held_out = true;
-        odometry_judge_held_out(&result->fit, &result->held_out);
-    }
-    /* Parameters that are not known foretell nothing, and the verdict says so. */
-    return st == STATUS_OK || st == STATUS_E_ARG
-               ? STATUS_OK
-               : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
-                         status_name(st));
-}
-
-static enum status fit_inputs(const struct identify_request *request, struct result *result,
-                              struct err *err)
-{
-    struct odometry_set set;
-    result->heading_m = request->heading_m;
-    enum status st = load_rows(request, false, &result->files, &result->card, &set, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st = identify_ask_on(request, "fitting", 0.8, err);
-    if (st != STATUS_OK) {
-        odometry_set_free(&set);
-        return st;
-    }
-    st = odometry_fit_run(&set, &result->card, &result->fit);
-    odometry_set_free(&set);
-    if (st != STATUS_OK) {
-        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
-                       status_name(st));
-    }
-    if (identify_doubts(request)) {
-        odometry_judge_units(&result->fit, &result->card);
-    }
-    return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
-}
-
 /* What --current can name. */
 static struct current_form name_current(struct odometry_fit *named)
 {
@@ -131,22 +84,72 @@ static enum status check_request(const struct model_row *row,
     return current_parameters_check(request->current, &known, err);
 }
 
-/* Fitted, held against the parameters in use, and with advice. */
-static enum status find_result(const struct model_row *row,
-                               const struct identify_request *request, void *what,
-                               struct err *err)
+static enum status read_request(const struct identify_request *request, void *what,
+                                struct err *err)
 {
     struct result *result = what;
-    struct estimate *e = &result->fit.estimate;
     const struct current_form known = name_current(&result->fit);
     enum status st = current_beside_read(request->current, &known, &result->current, err);
-    st = st == STATUS_OK ? fit_inputs(request, result, err) : st;
-    if (st == STATUS_OK) {
-        current_beside_judge(&result->current, row->name, e);
-        estimate_advise_worst(e);
-        identify_tell(request, e, result->current.comparison.contradicts);
+    result->heading_m = request->heading_m;
+    st = st == STATUS_OK
+             ? load_rows(request, false, &result->files, &result->card, &result->set, err)
+             : st;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = load_rows(request, true, &result->held_out_files, &result->held_out_card,
+                       &result->held_out_set, err);
+        identify_blame_held_out(request, st, err);
     }
     return st;
+}
+
+static enum status fit_data(void *what, struct err *err)
+{
+    struct result *result = what;
+    enum status st = identify_ask_on(&result->head.caller, "fitting", 0.8, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = odometry_fit_run(&result->set, &result->card, &result->fit);
+    if (st != STATUS_OK) {
+        return err_set(err, st, FAULT_FIT_FAILED, "data", "the fit failed: %s",
+                       status_name(st));
+    }
+    if (result->head.doubts) {
+        odometry_judge_units(&result->fit, &result->card);
+    }
+    return st;
+}
+
+static enum status hold_out(struct result *result, struct err *err)
+{
+    const enum status st = odometry_check_run(&result->held_out_set, result->fit.estimate.value,
+                                              &result->held_out);
+    if (st == STATUS_OK) {
+        result->is_held_out = true;
+        odometry_judge_held_out(&result->fit, &result->held_out);
+    }
+    /* Parameters that are not known predict nothing, and the verdict says so. */
+    return st == STATUS_OK || st == STATUS_E_ARG
+               ? STATUS_OK
+               : err_set(err, st, FAULT_FIT_FAILED, "data", "the check failed: %s",
+                         status_name(st));
+}
+
+static enum status judge_fit(void *what, struct err *err)
+{
+    struct result *result = what;
+    const enum status st = result->held_out_files.count > 0 ? hold_out(result, err) : STATUS_OK;
+    if (st == STATUS_OK) {
+        identify_conclude(&result->head, &result->fit.estimate, &result->current);
+    }
+    return st;
+}
+
+static void release_result(void *what)
+{
+    struct result *result = what;
+    odometry_set_free(&result->set);
+    odometry_set_free(&result->held_out_set);
 }
 
 static void write_members(const void *what, struct json_writer *w)
@@ -229,6 +232,9 @@ static void print_page(const void *what, FILE *out)
 
 const struct identify_way identify_odometry = {.bytes = sizeof(struct result),
                                                .check = check_request,
-                                               .find = find_result,
+                                               .read = read_request,
+                                               .fit = fit_data,
+                                               .judge = judge_fit,
                                                .write = write_members,
-                                               .print = print_page};
+                                               .print = print_page,
+                                               .release = release_result};

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "base/text/utf8.h"
-#include "service/tool/version.h"
 #include "identification/model/model.h"
+#include "service/tool/version.h"
 
 struct identify_request identify_request_defaults(void)
 {
@@ -46,10 +46,12 @@ enum status identify_fail_if(const struct identify_request *request, unsigned *b
     return STATUS_OK;
 }
 
-void identify_blame_held_out(const struct identify_request *request, struct err *err)
+void identify_blame_held_out(const struct identify_request *request, enum status st,
+                             struct err *err)
 {
     const struct csv_source *inputs = request->validate;
-    bool named = !err || err->code == STATUS_E_STALE || err->code == STATUS_E_NOMEM;
+    bool named =
+        st == STATUS_OK || !err || err->code == STATUS_E_STALE || err->code == STATUS_E_NOMEM;
     for (size_t i = 0; i < request->validate_count && !named; i++) {
         named = strcmp(err->where, inputs[i].path) == 0;
     }
@@ -59,11 +61,11 @@ void identify_blame_held_out(const struct identify_request *request, struct err 
     }
 }
 
-void identify_tell(const struct identify_request *request, const struct estimate *estimate,
+void identify_tell(const struct identify_caller *caller, const struct estimate *estimate,
                    bool contradicts)
 {
-    if (request->outcome) {
-        *request->outcome =
+    if (caller->outcome) {
+        *caller->outcome =
             (contradicts ? 1U << IDENTIFY_CONTRADICTS : 0U) |
             (estimate->verdict >= ESTIMATE_MARGINAL ? 1U << IDENTIFY_MARGINAL : 0U) |
             (estimate->verdict == ESTIMATE_FAIL ? 1U << IDENTIFY_FAIL : 0U);
@@ -222,11 +224,11 @@ enum status identify_read_tables(struct table *table, const struct csv_source *i
     return STATUS_OK;
 }
 
-bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
+bool identify_go_on(const struct identify_caller *caller, double share, uint64_t done,
                     uint64_t total)
 {
     const double part = total > 0 ? (double)done / (double)total : 0.0;
-    return !request->go_on || request->go_on(request->context, "reading", share * part);
+    return !caller->go_on || caller->go_on(caller->context, "reading", share * part);
 }
 
 enum status identify_give_up(struct err *err)
@@ -234,10 +236,10 @@ enum status identify_give_up(struct err *err)
     return err_set(err, STATUS_E_STALE, FAULT_CANCELLED, "identify", "cancelled");
 }
 
-enum status identify_ask_on(const struct identify_request *request, const char *stage,
+enum status identify_ask_on(const struct identify_caller *caller, const char *stage,
                             double share, struct err *err)
 {
-    return !request->go_on || request->go_on(request->context, stage, share)
+    return !caller->go_on || caller->go_on(caller->context, stage, share)
                ? STATUS_OK
                : identify_give_up(err);
 }

@@ -38,6 +38,15 @@ enum identify_outcome {
     IDENTIFY_OUTCOMES
 };
 
+/* Who asks, and is asked and told while the work goes on. */
+struct identify_caller {
+    unsigned *outcome; /* bits 1 << enum identify_outcome; NULL: nobody wants to know */
+    /* Called several times a second: what is being done, and roughly which part of the whole is
+     * behind (0 .. 1). False ends the work with STATUS_E_STALE. NULL: it is never called. */
+    bool (*go_on)(void *context, const char *stage, double share);
+    void *context;
+};
+
 struct identify_request {
     /* ---- what the table of options below says; a text is NULL where nothing was said */
     const char *model;
@@ -69,11 +78,7 @@ struct identify_request {
     struct column_map columns;      /* of column_words, read by who asks */
     const struct csv_source *files; /* [file_count] */
     size_t file_count;              /* >= 1 */
-    unsigned *outcome;              /* bits 1 << enum identify_outcome; NULL: nobody asks */
-    /* Asked several times a second: what is being done, and roughly which part of the whole is
-     * behind (0 .. 1). False ends the work with STATUS_E_STALE. NULL: never asked. */
-    bool (*go_on)(void *context, const char *stage, double share);
-    void *context;
+    struct identify_caller caller;
 };
 
 /* What holds where nothing is said: the real side, a delay by the recording. */
@@ -89,11 +94,13 @@ const char *identify_outcome_name(enum identify_outcome outcome); /* "contradict
 MUST_USE enum status identify_fail_if(const struct identify_request *request, unsigned *bits,
                                       struct err *err);
 
-/* An error in a held-out recording names that recording, if it names no place yet. */
-void identify_blame_held_out(const struct identify_request *request, struct err *err);
+/* An error in a held-out recording names that recording, if it names no place yet; of
+ * STATUS_OK nothing is said. */
+void identify_blame_held_out(const struct identify_request *request, enum status st,
+                             struct err *err);
 
-/* What came out, into *request->outcome. */
-void identify_tell(const struct identify_request *request, const struct estimate *estimate,
+/* What came out, into *caller->outcome. */
+void identify_tell(const struct identify_caller *caller, const struct estimate *estimate,
                    bool contradicts);
 
 /* The table of all that an identification can be asked, one row each. From it come the options
@@ -130,12 +137,12 @@ MUST_USE enum status identify_read_tables(struct table *table, const struct csv_
                                           size_t count, size_t *part_start,
                                           struct identify_files *files, struct err *err);
 
-/* How far the reading is, which is such a share of all: the answer of request->go_on. */
-bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
+/* How far the reading is, which is such a share of all: the answer of caller->go_on. */
+bool identify_go_on(const struct identify_caller *caller, double share, uint64_t done,
                     uint64_t total);
 
 /* Goes on with a stage at which so much of the work is done? STATUS_E_STALE. */
-MUST_USE enum status identify_ask_on(const struct identify_request *request, const char *stage,
+MUST_USE enum status identify_ask_on(const struct identify_caller *caller, const char *stage,
                                      double share, struct err *err);
 /* The error of work that was told to end: STATUS_E_STALE. */
 MUST_USE enum status identify_give_up(struct err *err);

@@ -11,8 +11,8 @@ static const double READING_SHARE = 0.9;
 
 static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
-    return identify_go_on(((const struct move_list *)context)->request, READING_SHARE, done,
-                          total);
+    return identify_go_on(&((const struct move_list *)context)->request->caller, READING_SHARE,
+                          done, total);
 }
 
 static enum status read_table(struct move_list *list, const struct csv_source *input,
@@ -34,12 +34,12 @@ enum status move_list_read(struct move_list *list, struct err *err)
         st = read_table(list, &request->files[i], err);
         list->starts[i + 1] = list->count;
     }
+    list->own_count = list->count;
     return st;
 }
 
 enum status move_list_read_held_out(struct move_list *list, struct err *err)
 {
-    list->count = 0;
     return read_table(list, &list->request->validate[0], err);
 }
 

@@ -16,12 +16,13 @@ struct move_list {
     csv_line *take_header, *take_row;
     void *moves; /* [count], as move_list_add() was told */
     size_t count, room, skipped;
+    size_t own_count; /* the first ones: those that are fitted; held-out ones are behind */
     size_t *starts; /* [request->file_count + 1] where the moves of a file begin */
 };
 
 /* The moves of all files. As csv_file_read(), STATUS_E_NOMEM. */
 MUST_USE enum status move_list_read(struct move_list *list, struct err *err);
-/* Those held out in their place. */
+/* Those held out, behind them. */
 MUST_USE enum status move_list_read_held_out(struct move_list *list, struct err *err);
 /* One more, at the line that csv is at. STATUS_E_NOMEM. */
 MUST_USE enum status move_list_add(struct move_list *list, const void *move,

@@ -7,7 +7,7 @@ static const double READING_SHARE = 0.7;
 
 static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
-    return identify_go_on(((const struct table_rows *)context)->request, READING_SHARE, done,
+    return identify_go_on(&((const struct table_rows *)context)->request->caller, READING_SHARE, done,
                           total);
 }
 

@@ -245,8 +245,7 @@ enum status identify_jobs_submit(void *worker, const char *query, char *text, si
         .path = request->name ? request->name : "upload.csv", .text = text, .bytes = bytes};
     request->files = &fit->input;
     request->file_count = 1;
-    request->go_on = report_progress;
-    request->context = fit;
+    request->caller = (struct identify_caller){NULL, report_progress, fit};
     struct job_order order = {
         .class = JOB_UPLOAD, .run = run_fit, .context = fit, .text = text};
     (void)snprintf(order.what, sizeof order.what, "%s", fit->row->name);

@@ -8,6 +8,9 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "service/identify/identify_dynamics.h"
+#include "service/selftest/selftest_recording.h"
+#include "service/selftest/selftest_worlds.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/csv_file.h"
@@ -16,9 +19,6 @@
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
 #include "service/tool/version.h"
-#include "service/identify/identify_dynamics.h"
-#include "service/selftest/selftest_recording.h"
-#include "service/selftest/selftest_worlds.h"
 
 /* Of the test of one model; shared by what is tested of its parameters. */
 static const double ERROR_RATIO = 1e-3;
@@ -50,7 +50,7 @@ static enum status identify_text(const struct model_row *row, const struct csv_s
     if (!found) {
         return err_no_memory(err, "selftest", "no memory");
     }
-    const enum status st = identify_dynamics_fit(row, &request, found, err);
+    const enum status st = identify_find(&identify_dynamics, row, &request, found, err);
     if (st == STATUS_OK) {
         const struct dynamics_fit *fit = &found->fit;
         for (size_t i = 0; i < fit->estimate.p; i++) {
@@ -63,8 +63,8 @@ static enum status identify_text(const struct model_row *row, const struct csv_s
         add_estimate(result, fit->estimate.p, delay.value, delay.se, delay.lo, delay.hi);
         result->verdicts[fit->estimate.verdict]++;
         result->runs++;
-        identify_result_free(found);
     }
+    identify_result_free(found);
     free(found);
     return st;
 }

@@ -88,8 +88,7 @@ static void test_memory(void)
         }
         char *from_file = identify(rows[i].model, &request, &st[0], NULL);
         request.files = &memory;
-        request.go_on = go_on;
-        request.context = &watch;
+        request.caller = (struct identify_caller){NULL, go_on, &watch};
         char *from_memory = identify(rows[i].model, &request, &st[1], NULL);
         CHECK_INT(rows[i].model, st[0], STATUS_OK);
         CHECK_INT(rows[i].model, st[1], STATUS_OK);
@@ -121,8 +120,7 @@ static void test_patience(void)
         struct watch watch = {.patience = patience};
         enum status st = STATUS_COUNT;
         struct err err = {0};
-        request.go_on = go_on;
-        request.context = &watch;
+        request.caller = (struct identify_caller){NULL, go_on, &watch};
         char *text = identify("usv3", &request, &st, &err);
         CHECK_INT("asked no further", watch.asked, st == STATUS_OK ? watch.asked : patience);
         if (st == STATUS_OK) {
@@ -189,8 +187,7 @@ static void test_within(void)
                                        .delay_max_s = -1.0,
                                        .files = &input,
                                        .file_count = 1,
-                                       .go_on = end_within,
-                                       .context = &watch,
+                                       .caller = {NULL, end_within, &watch},
                                        .method = "output_error"};
     enum status st = STATUS_COUNT;
     set_columns(&request);
