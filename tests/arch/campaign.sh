@@ -27,13 +27,13 @@ cp tests/campaign/results.tsv stored
 sed -i '/^output_error	measurement noise	d1	/s/interval=[0-9]*/interval=120/' tests/campaign/results.tsv
 cmp -s stored tests/campaign/results.tsv && fail "no count to falsify"
 refused 'measurement noise · d1: interval is 120 of 200 as stored and 1.. of 200 in a run' --fresh run
-refused 'output_error.md: its tables are not what is stored' --documents
+refused 'evidence.md: its tables are not what is stored' --documents
 cp stored tests/campaign/results.tsv
 
-sed -i '/^| d1 | 200 /s/ \[[0-9]/ [1/' docs/model/output_error.md
-refused 'output_error.md: its tables are not what is stored' --documents
-[ "$(campaign docs)" = docs/model/output_error.md ] || fail "more than one document written"
-cmp -s docs/model/output_error.md "$SOURCE/docs/model/output_error.md" || fail "the document is not as before"
+sed -i '/^| d1 | 200 /s/ \[[0-9]/ [1/' docs/model/evidence.md
+refused 'evidence.md: its tables are not what is stored' --documents
+[ "$(campaign docs)" = docs/model/evidence.md ] || fail "more than one document written"
+cmp -s docs/model/evidence.md "$SOURCE/docs/model/evidence.md" || fail "the document is not as before"
 
 sed '/^output_error	measurement noise	d1	/d' run >less
 refused 'measurement noise · d1: stored, but not in a run' --fresh less

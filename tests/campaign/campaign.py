@@ -277,13 +277,29 @@ def format_table(spec, records):
         [(name, "{%s}" % name) for name in shown[0].cells]
     yield f"| {first} | draws | {' | '.join(title for title, _ in columns)} |"
     yield "|---|" + "---|" * (len(columns) + 1)
-    rows = [[fill_template(template, record) for _, template in columns] for record in shown]
-    for record, cells in zip(shown, rows):
+    for record in shown:
+        cells = (fill_template(template, record) for _, template in columns)
         model = f"`{record.study.removeprefix('selftest_')}` " if "*" in pattern.split("/")[0] else ""
         yield f"| {model}{record.row} | {record.runs} | {' | '.join(cells)} |"
     made = "; ".join(sorted({f"seed {r.seed}, commit {r.commit}, {r.date}" for r in shown}))
-    shares = "; shares in % with exact 95 % intervals" if any(" [" in cell for cells in rows for cell in cells) else ""
-    yield "\n" + textwrap.fill(f"Campaign `{pattern}`: {made}{shares}.", 100, break_on_hyphens=False)
+    yield "\n" + textwrap.fill(f"Campaign `{pattern}`: {made}.", 100, break_on_hyphens=False)
+
+
+def sum_scenarios(records):
+    """One record a model of the self test, and one of all: how often its verdicts were wrong, and in which scenarios."""
+    scenarios = [r for r in records if r.table == "scenarios" and r.cells["is"] != "held"]
+    for study in [*dict.fromkeys(r.study for r in scenarios), "selftest_all"]:
+        rows = [r for r in scenarios if study in (r.study, "selftest_all")]
+        cells = {}
+        for kind in dict.fromkeys(r.cells["is"] for r in rows):
+            total, missed = 0, collections.Counter()
+            for row in (r for r in rows if r.cells["is"] == kind):
+                passes, draws = as_count(row.cells["pass"])
+                total += draws
+                missed[row.row.split(":")[0]] += passes if kind == "wrong" else draws - passes
+            cells[kind] = f"{missed.total()}/{total}"
+            cells[f"{kind}_where"] = ", ".join(f"`{name}` {count}" for name, count in missed.most_common() if count)
+        yield rows[0]._replace(study=study, table="totals", row="", runs=sum(r.runs for r in rows), cells=cells)
 
 
 def fill_tables(text, records):
@@ -295,6 +311,7 @@ def fill_tables(text, records):
 
 def find_stale(records, write):
     """Documents whose tables are not those of the records; written anew where that is asked for."""
+    records = [*records, *sum_scenarios(records)]
     for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text()
         filled = fill_tables(text, records)
