@@ -1,7 +1,7 @@
 /* identification/data/derived_velocity.h - a velocity that nobody recorded, from the positions.
  *
  * The slope of a cubic through neighbouring samples; over as many of them as make it smoother
- * without changing it by more than noise does (docs/model/identification.md, eq. 2a - 2c).
+ * without changing it by more than noise does (docs/model/identification.md, eq. 2a - 2b).
  * Pure: no I/O, no clock, no allocation.
  */
 #ifndef IDENTIFICATION_DATA_DERIVED_VELOCITY_H

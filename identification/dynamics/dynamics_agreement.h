@@ -1,6 +1,6 @@
 /* identification/dynamics/dynamics_agreement.h - whether a fit agrees with itself, part by
- * part, and with recordings that it has not seen (docs/model/identification.md, section 6).
- * Pure.
+ * part, and with recordings that it has not seen (docs/model/identification_theory.md,
+ * "Tests"). Pure.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_AGREEMENT_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_AGREEMENT_H

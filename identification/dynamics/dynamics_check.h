@@ -1,7 +1,7 @@
 /* identification/dynamics/dynamics_check.h - a fit of dynamics held against recordings.
  *
  * One step ahead nearly every model looks well; simulated over the whole recording is what
- * counts (docs/model/identification.md, section 5). Cold path: allocates through GSL.
+ * counts (docs/model/identification_theory.md, "Checks"). Cold path: allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_CHECK_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_CHECK_H

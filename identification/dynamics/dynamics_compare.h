@@ -2,7 +2,7 @@
  *
  * Two questions: does the recording contradict the present values, in standard errors; and does
  * it matter, in how differently both sets simulate the recording (docs/model/identification.md,
- * section 5). Cold path: allocates through GSL.
+ * "Comparison"). Cold path: allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_COMPARE_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_COMPARE_H

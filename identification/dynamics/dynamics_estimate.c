@@ -11,7 +11,8 @@
 #include "identification/dynamics/dynamics_estimate_parts.h"
 
 /* Samples that are no motion lie far from what the others, fitted, make of the efforts. They
- * are found again with each fit until they stay the same (docs/model/identification.md, 3). */
+ * are found again with each fit until they stay the same (docs/model/identification_theory.md,
+ * "Equations"). */
 
 enum { ROUNDS_MAX = 10 };
 /* Rounds end when no estimate moves by more of its standard error. */

@@ -1,7 +1,7 @@
 /* identification/dynamics/dynamics_linear.h - dynamics by linear regression: with derivatives,
  * in weak form, and with instrumental variables.
  *
- *     Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification.md, eq. 1 - 8)
+ *     Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification_theory.md, eq. 1)
  *
  * ols_central, ols_sg: derivatives of measured velocities; biased by noise, kept to compare.
  * weak: integrals with a smooth window in place of derivatives. weak_iv: the same with

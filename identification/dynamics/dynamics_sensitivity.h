@@ -4,8 +4,8 @@
  * Every linear method looks at the recording through a window: that of the weak form, or the
  * polynomial of derivatives. Where the model is right the estimates are the same through half
  * and double of it, within their errors; a delay, wrong units or a force that the model lacks
- * show in estimates that move (docs/model/identification.md, section 5). Cold path: allocates
- * through GSL.
+ * show in estimates that move (docs/model/identification_theory.md, "Checks"). Cold path:
+ * allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_SENSITIVITY_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_SENSITIVITY_H

@@ -1,5 +1,5 @@
 /* identification/dynamics/dynamics_verdict.h - what the data card and the checks say of a fit
- * of dynamics, in words (docs/model/identification.md, section 6). Pure.
+ * of dynamics, in words (docs/model/identification.md, "Verdict"). Pure.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_VERDICT_H
 #define IDENTIFICATION_DYNAMICS_DYNAMICS_VERDICT_H

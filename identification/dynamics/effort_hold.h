@@ -1,7 +1,7 @@
 /* identification/dynamics/effort_hold.h - what an effort does between two rows.
  *
  * A command is held until the next one; what a controller computed between two rows nobody
- * recorded, and their mean is nearer to it (docs/model/identification.md, section 2).
+ * recorded, and their mean is nearer to it (docs/model/identification.md, "Between rows").
  */
 #ifndef IDENTIFICATION_DYNAMICS_EFFORT_HOLD_H
 #define IDENTIFICATION_DYNAMICS_EFFORT_HOLD_H

@@ -2,7 +2,7 @@
  * parameters, for a fit by regression.
  *
  *     theta_b = theta + (sum Phi' Phi)^-1 sum Phi' (tau - Phi theta), over the windows of part
- * b (docs/model/identification.md, section 6)
+ * b (docs/model/identification_theory.md, "Tests")
  *
  * What simulation leaves of a joint that sticks or is controlled hangs together for as long as
  * the recording; the equations of a weak form do not. Pure: no I/O, no clock. Cold path:

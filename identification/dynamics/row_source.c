@@ -576,7 +576,7 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
     }
 }
 
-/* The weak form (docs/model/identification.md, eq. 3): the equation Phi theta = tau is
+/* The weak form (docs/model/identification_theory.md, eq. 3): the equation Phi theta = tau is
  * multiplied by a smooth window w that is zero at both of its ends, and integrated over it.
  * Where nu_dot enters with a constant factor, integration by parts moves the derivative to the
  * window, integral w nu_dot = - integral w_dot nu: no measured velocity is ever differentiated,

@@ -1,9 +1,9 @@
 /* identification/dynamics/row_source.h - the equations of a linear fit, a block after the
  * other.
  *
- * What ols_central, ols_sg and weak differ in (docs/model/identification.md, eq. 2 - 5). By
- * columns, so that whoever adds them up need not go from one entry to the next, and only those
- * that can be other than zero. Cold path: allocates through GSL.
+ * What ols_central, ols_sg and weak differ in (docs/model/identification_theory.md,
+ * "Equations"). By columns, so that whoever adds them up need not go from one entry to the
+ * next, and only those that can be other than zero. Cold path: allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_ROW_SOURCE_H
 #define IDENTIFICATION_DYNAMICS_ROW_SOURCE_H

@@ -2,7 +2,7 @@
  *
  * Errors count as wide as the printed intervals are, were these of a normal error: a value
  * outside its interval is contradicted, and all that are given are tested together
- * (docs/model/identification.md, section 5). Pure.
+ * (docs/model/identification.md, "Comparison"). Pure.
  */
 #ifndef IDENTIFICATION_FIT_CURRENT_H
 #define IDENTIFICATION_FIT_CURRENT_H

@@ -91,7 +91,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-/* What a fit of dynamics is worth, in words (docs/model/identification.md, section 6). */
+/* What a fit of dynamics is worth, in words (docs/model/identification.md, "Verdict"). */
 
 /* A parameter whose standard error is beyond this share of its value is not identified. */
 static const double SE_RATIO_MAX = 0.5;
@@ -285,7 +285,7 @@ static void judge_sign(struct estimate *e, const struct model *model,
  * itself uncertain, and estimate / error is wider than a normal. With b held while the
  * recording grows it has a distribution of its own, tabled as a polynomial in b; Student's t
  * alone would know nothing of it, and intervals would be too short
- * (docs/model/identification.md, section 4). */
+ * (docs/model/identification_theory.md, "Errors"). */
 
 /* Standard errors from an estimate to the ends of its 95 % interval. */
 static double find_reach(const struct dynamics_fit *fit)

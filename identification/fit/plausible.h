@@ -1,7 +1,7 @@
 /* identification/fit/plausible.h - values that look like another unit's.
  *
  * Ranges are wide, from a toy to a ship: what lies outside was rarely measured, and often taken
- * for another unit (docs/model/identification.md, section 6). Pure.
+ * for another unit (docs/model/identification.md, "Verdict"). Pure.
  */
 #ifndef IDENTIFICATION_FIT_PLAUSIBLE_H
 #define IDENTIFICATION_FIT_PLAUSIBLE_H

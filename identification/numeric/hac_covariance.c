@@ -86,7 +86,7 @@ static void take_sums(struct hac_covariance *m)
  * apart shares L + 1 - l windows: so one ring and one running sum do for any reach, and before
  * the first and after the last moment windows go on over zeros (hac_break). Correlation that
  * reaches beyond HAC_LAGS_MAX makes several moments one block
- * (docs/model/identification.md, section 4). */
+ * (docs/model/identification_theory.md, "Errors"). */
 
 /* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns,
  * none of which waits for another. */

@@ -4,8 +4,8 @@
  * Blocks of rows go on top of what is there by Householder reflections: the matrix itself is
  * never held. A block whose columns stand well apart is first condensed to its own triangle by
  * the Cholesky factor of its products, which costs a third; one whose columns are nearly
- * parallel is reflected row by row, so that no digit is lost (docs/model/identification.md,
- * section 3). Deterministic. Pure, no allocation.
+ * parallel is reflected row by row, so that no digit is lost
+ * (docs/model/identification_theory.md, "Equations"). Deterministic. Pure, no allocation.
  */
 #ifndef IDENTIFICATION_NUMERIC_QR_ACCUMULATOR_H
 #define IDENTIFICATION_NUMERIC_QR_ACCUMULATOR_H

@@ -1,4 +1,4 @@
-/* Do the parts of a recording agree (docs/model/identification.md, section 6)?
+/* Do the parts of a recording agree (docs/model/identification_theory.md, "Tests")?
  *
  * Near the fit an innovation is what it was there less its sensitivities times what the
  * parameters are beyond it, and innovations of a model that fits are independent of each other.

@@ -47,7 +47,7 @@ struct travel_move {
 enum { TRAVEL_COMBINATION_MAX = 5 };
 
 /* The law of a robot that accelerates, of rotation and displacement (docs/model/travel_time.md,
- * section 4):
+ * section 3):
  *
  *     lap = t0 + T(|rotation|; w, aw) + T(|displacement|; v, av)
  *     T(x; v, a) = x / v + v / a where x > v^2 / a, 2 sqrt(x / a) where it is shorter

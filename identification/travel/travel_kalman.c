@@ -26,7 +26,7 @@ static const double NOISE_S_MIN = 1e-4;
 static const double NOISE_S_MAX = 1e3;
 /* Sum of log likelihood ratios that is a change. Wald's bound for ideal noise would allow 11;
  * this keeps false alarms below one in 10 000 moves with skewed noise and outliers as well
- * (docs/model/travel_time.md, table 4). */
+ * (docs/model/evidence.md, "Travel times"). */
 static const double ALARM_SUM = 17.0;
 /* A change is looked for as a shift of at most this many sd: a larger one is found as well, and
  * sums of small steps are less at the mercy of a skewed tail. */

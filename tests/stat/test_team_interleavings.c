@@ -1,6 +1,6 @@
 /* Every interleaving of many small teams: what the static checks promise, and what alarms say
- * (docs/model/teams.md, "Deadlock"). TANDEM_RUNS: teams drawn for a row of those that are
- * drawn, default 100; TANDEM_SEED: which. */
+ * (docs/model/teams_theory.md, "Deadlock"). TANDEM_RUNS: teams drawn for a row of those that
+ * are drawn, default 100; TANDEM_SEED: which. */
 #include "tests/support/campaign.h"
 
 #include "base/numbers/random.h"

@@ -1,5 +1,5 @@
-/* tests/support/team_cell.h - teams made in code, and the cell of docs/model/teams.md: robots
- * that take parts out of one place. Names, tasks and positions are added as they are used. */
+/* tests/support/team_cell.h - teams made in code, and a cell: robots that take parts
+ * out of one place. Names, tasks and positions are added as they are used. */
 #ifndef TESTS_SUPPORT_TEAM_CELL_H
 #define TESTS_SUPPORT_TEAM_CELL_H
 
@@ -157,7 +157,7 @@ static inline void cell_position(struct cell *c, const char *name, double x_m, d
                                                                  .heading_rad = (double)NAN};
 }
 
-/* ---- the cell of docs/model/teams.md ---- */
+/* ---- the cell ---- */
 
 /* lap = t0 + [turns] (ta + |rotation| / w) + [drives] (tr + |way| / v) + noise */
 struct cell_truth {

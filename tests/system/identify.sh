@@ -305,7 +305,7 @@ def members(x):
         for value in x:
             yield from members(value)
 page = open(sys.argv[2]).read()
-section = page[page.index("## 7. FIT"):page.index("## 8.")]
+section = page[page.index("## FIT"):]
 block = "\n".join(line for line in section.split("\n") if line.startswith("    "))
 known = set(re.findall(r'["`]([a-z_0-9]+)["`]', page))
 names = set(vessel["parameters"]) | set(vessel["data"]["channels"]) | set(vessel["derived"])

@@ -21,7 +21,7 @@ static void build_robots(struct team_build *b, enum team_locking locking,
         __VA_ARGS__, NULL                                                                      \
     }
 
-/* The traps of docs/model/teams.md: nested Locks, a ring, claims of several, a meeting. */
+/* Traps: nested Locks, a ring, claims of several, a meeting. */
 static void test_traps(void)
 {
     static const struct {

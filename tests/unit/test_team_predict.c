@@ -36,7 +36,7 @@ static struct team_prediction *make_prediction(const struct cell *c)
     return team_prediction_init(memory, &c->p);
 }
 
-/* The cell of docs/model/teams.md; R3 is like R1. sure: its parameters are known. */
+/* The cell of tests/support/team_cell.h; R3 is like R1. sure: its parameters are known. */
 static struct team_prediction *make_transport(size_t robots, bool brief_hold, bool sure)
 {
     cell_transport(&cell, robots, brief_hold);

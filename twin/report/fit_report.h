@@ -84,7 +84,7 @@ void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check);
 void odometry_report_card(struct json_writer *w, const struct odometry_card *card);
 
-/* ---- dynamics: docs/model/identification.md, section 7 ---- */
+/* ---- dynamics: docs/model/identification.md, "FIT" ---- */
 
 /* {axis: value, …} */
 void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,

@@ -1,5 +1,5 @@
 /* twin/team/check/lock_graph.h - locking free: who may wait for whose owner, and whether that
- * can go round. Pure; docs/model/teams.md, "Disciplines".
+ * can go round. Pure; docs/model/teams_theory.md, "Static check".
  *
  * Resources are the nodes. Who holds h and asks for w makes an edge from h to w; who asks for
  * several at once stands in all their queues and keeps others waiting in each for all of them:

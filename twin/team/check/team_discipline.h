@@ -4,7 +4,8 @@
  * Every step is looked at on every way that leads to it: through loops, both sides of a
  * condition, sequences within sequences, and round again by Repeat. A condition on the part in
  * hand goes the same way each time until another part is taken, so that a Lock in one `If` and
- * its UnLock in another are seen to belong together. Pure; docs/model/teams.md, "Disciplines".
+ * its UnLock in another are seen to belong together. Pure; docs/model/teams_theory.md, "Static
+ * check".
  */
 #ifndef TWIN_TEAM_CHECK_TEAM_DISCIPLINE_H
 #define TWIN_TEAM_CHECK_TEAM_DISCIPLINE_H

@@ -34,7 +34,7 @@ enum {
 };
 
 /* clang-format off */
-/* How several resources are taken (docs/model/teams.md, "Disciplines"). */
+/* How several resources are taken (docs/model/teams.md, "Locking rules"). */
 #define TEAM_LOCKINGS(X)                                                                       \
     X(TEAM_ORDERED, "ordered") /* nested in the order of the file; several: one by one */      \
     X(TEAM_AT_ONCE, "at_once") /* no Lock while holding; several: when all are free */         \

@@ -1,5 +1,5 @@
-/* twin/team/step/team_predict.h - how long the activities of a team take: what is known of it, and
- * draws from that.
+/* twin/team/step/team_predict.h - how long the activities of a team take: what is known of it,
+ * and draws from that.
  *
  * Each robot's moves have the law of its travel times (identification/travel/travel_fit.h), of
  * the rotation and way from where it stands to where it goes; an activity has a mean that was
@@ -9,7 +9,7 @@
  *     lap = x . B + S z,  S^2 = s^2 f / chi2(f),  B = b + (S / s) C^1/2 z'
  *
  * with b, C, s, f the fit's solution, covariance, residual deviation and degrees of freedom; so
- * x . B + S z is Student's about its prediction, as a new move is (docs/model/teams.md,
+ * x . B + S z is Student's about its prediction, as a new move is (docs/model/teams_theory.md,
  * "Simulation"). Each robot draws from a stream of its own, so that what one of them does
  * differently changes no other one's chances. Pure; memory is the caller's.
  */
