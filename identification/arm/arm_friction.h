@@ -2,7 +2,7 @@
  * from their currents.
  *
  *     i_j = J qdd_j + Fv qd_j + Fc tanh(qd_j / 0.01) + o + gravity + coupling
- * (docs/model/arm.md, section 6)
+ * (docs/model/arm.md)
  *
  * linear in the parameters of each joint, all terms and the current behind the same low pass.
  * Errors know that what is left hangs together in time. Deterministic, no I/O, no clock. Cold

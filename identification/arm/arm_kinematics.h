@@ -1,8 +1,7 @@
 /* identification/arm/arm_kinematics.h - how the links of one arm differ from those of its kind,
  * from joint angles and the poses of its tool.
  *
- *     minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2 (docs/model/arm.md,
- * section 7)
+ *     minimise  sum |p - p(q, x)|^2 / s_p^2 + |log(R R(q, x)')|^2 / s_r^2 (docs/model/arm.md)
  *
  * x are the small motions behind the links of arm_geometry.h, 36 numbers. A link's frame may be
  * shifted along and turned about the joint axis behind it, and the next link back again: that

@@ -1,7 +1,7 @@
 /* identification/data/moving_samples.h - a data set without its rests.
  *
  * At rest dry friction is whatever balances the effort: such samples tell a regression nothing,
- * and their efforts look like errors (docs/model/joint.md, section 6). Pure: no I/O, no clock;
+ * and their efforts look like errors (docs/model/joint.md). Pure: no I/O, no clock;
  * allocates through GSL.
  */
 #ifndef IDENTIFICATION_DATA_MOVING_SAMPLES_H

@@ -1,5 +1,5 @@
 /* identification/dynamics/dynamics_change.h - what changed from the fits of one robot to a
- * later one (docs/model/online.md, section 3).
+ * later one (docs/model/online.md).
  *
  *     d = theta - theta_0,   W = (C + C_0)^-1,   d' W d,   (u' W d)^2 / (u' W u)
  *

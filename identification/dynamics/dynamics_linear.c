@@ -469,7 +469,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
     return st;
 }
 
-/* Friction by load (docs/model/joint.md, section 3) multiplies the size of an effort that holds
+/* Friction by load (docs/model/joint.md) multiplies the size of an effort that holds
  * whatever else acts on the joint, more so where a controller answers it: least squares would
  * explain the effort by itself. What the model makes of the motion without that friction knows
  * nothing of what disturbs, so its size is the instrument of the measured one; and in place of

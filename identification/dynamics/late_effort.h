@@ -2,7 +2,7 @@
  *
  * Where dry friction or a controller keeps a simulation from telling, the regression of the
  * effort on the motion does: of efforts put off by too much or too little it leaves more
- * (docs/model/joint.md, section 4). Deterministic. Cold path: allocates through GSL.
+ * (docs/model/joint.md). Deterministic. Cold path: allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_LATE_EFFORT_H
 #define IDENTIFICATION_DYNAMICS_LATE_EFFORT_H

@@ -1,7 +1,7 @@
 /* identification/dynamics/missing_term.h - what the efforts hold that a model of one axis does
  * not.
  *
- * For models that stick (docs/model/joint.md, section 6). Pure: no I/O, no clock.
+ * For models that stick (docs/model/joint.md). Pure: no I/O, no clock.
  */
 #ifndef IDENTIFICATION_DYNAMICS_MISSING_TERM_H
 #define IDENTIFICATION_DYNAMICS_MISSING_TERM_H

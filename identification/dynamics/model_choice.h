@@ -2,8 +2,8 @@
  * recording.
  *
  * They differ in what no regression can find: how fast dry friction turns over
- * (docs/model/joint.md, section 3), how far apart the wheels are that rub
- * (docs/model/velocity_dynamics.md, section 5). Cold path: allocates through GSL.
+ * (docs/model/joint.md), how far apart the wheels are that rub
+ * (docs/model/velocity_dynamics.md). Cold path: allocates through GSL.
  */
 #ifndef IDENTIFICATION_DYNAMICS_MODEL_CHOICE_H
 #define IDENTIFICATION_DYNAMICS_MODEL_CHOICE_H

@@ -1,7 +1,7 @@
 /* identification/geometry/arm_inverse.h - which joint angles bring the tool to a pose. Pure.
  *
  * The nominal arm has up to eight solutions in closed form: shoulder left or right, wrist up or
- * down, elbow up or down; docs/model/arm.md, part 2. A corrected arm's are found from them by
+ * down, elbow up or down; docs/model/arm.md. A corrected arm's are found from them by
  * Newton steps.
  */
 #ifndef IDENTIFICATION_GEOMETRY_ARM_INVERSE_H

@@ -138,7 +138,7 @@ static const struct model arm6_model = {
 };
 
 /* A UR5 as it answers its controller's set points: of a recording of 2013, by
- * q_target - q_actual = lag qd_target (docs/model/following.md, section 8). Its joints turn
+ * q_target - q_actual = lag qd_target (docs/model/following.md). Its joints turn
  * half a turn a second at most (UR5 manual). */
 static bool find_arm(const char *name, double *theta, struct allocation *actuators)
 {

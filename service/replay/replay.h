@@ -6,7 +6,7 @@
  *
  * A fit of dynamics that the lab asks for ends where the recording says so. Where it says
  * nothing, as what mosquitto_sub wrote, replay ends it a moment after it began
- * (docs/model/online.md, section 5).
+ * (docs/model/online.md).
  */
 #ifndef SERVICE_REPLAY_REPLAY_H
 #define SERVICE_REPLAY_REPLAY_H

@@ -47,7 +47,7 @@ static void check_limits(const struct follow_study *study, const double *limits)
 
 static void test_open_loop(void)
 {
-    /* Independent values: the executable reference, docs/model/following.md section 5. */
+    /* Independent values: the executable reference, docs/model/following.md. */
     static const double commands[STATES] = {0.278, 0.298, 0.317};
     struct experiment_file file;
     struct follow_study study;

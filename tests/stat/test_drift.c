@@ -1,7 +1,7 @@
 /* needs: full */
 /* How often a change of a vessel's parameters is found and named by fits that follow each
  * other, under forces that nobody measures and without, and how often one is told where there
- * is none (docs/model/online.md, section 3). Fits of windows of 200 s each 300 s, as the lab
+ * is none (docs/model/online.md). Fits of windows of 200 s each 300 s, as the lab
  * would make them; the vessel changes between the second and the third. TANDEM_RUNS: draws
  * (default 2, one of them under forces: d4 x 2); TANDEM_SHOW prints each fit. */
 #include "tests/support/campaign.h"

@@ -1,7 +1,7 @@
 /* short: TANDEM_ROW=diffdrive */
 /* Live pairs with `promote: auto`: robots that are as their model says are promoted although
- * their timers jitter, robots that change within the window are not (docs/model/online.md,
- * section 5). TANDEM_RUNS: draws of each, default 1; TANDEM_SHOW prints what the checks said.
+ * their timers jitter, robots that change within the window are not (docs/model/online.md).
+ * TANDEM_RUNS: draws of each, default 1; TANDEM_SHOW prints what the checks said.
  */
 #include "tests/support/campaign.h"
 #include "tests/support/lab_script.h"

@@ -98,7 +98,7 @@ def foretold(rig, heard, since):
 
 def follows(rig, heard, name):
     """One round: in time, and as near as was foretold. What is shown offline is there at once; a virtual arm has to be
-    driven there, which is worth a factor (docs/model/following.md, section 8) and some mm."""
+    driven there, which is worth a factor (docs/model/following.md) and some mm."""
     began = time.time()
     drive(rig, heard, name)
     told = rig.get("/api/v1/pairs/a1/fidelity")

@@ -10,7 +10,7 @@
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
-/* docs/model/velocity_dynamics.md, section 2. */
+/* docs/model/velocity_dynamics.md. */
 struct machine {
     const char *name;
     double mass_kg, ahead_m, inertia_kgm2;

@@ -7,7 +7,7 @@
  *
  * as UR controllers move: on 12 moves of a real UR5 their target angles are met within 0.7
  * mrad. A move is planned whole when it is taken, so that one that cannot be ended is refused
- * before it begins, with the share of the path where it fails. docs/model/arm.md, part 3.
+ * before it begins, with the share of the path where it fails. docs/model/arm.md.
  */
 #ifndef TWIN_ARM_ARM_MOVE_H
 #define TWIN_ARM_ARM_MOVE_H

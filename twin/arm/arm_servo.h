@@ -6,7 +6,7 @@
  *
  * Under `profile` the joints track set points that move, each by the point where it would coast
  * to (servo.md, eq. 18), so that they keep together; under the others each joint goes to its
- * set point on its own. docs/model/arm.md, section 4.
+ * set point on its own. docs/model/arm.md.
  */
 #ifndef TWIN_ARM_ARM_SERVO_H
 #define TWIN_ARM_ARM_SERVO_H

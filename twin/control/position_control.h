@@ -3,7 +3,7 @@
  *
  * All see the measured position and speed and give a speed command within +-command_max. The
  * last two know the joint's lag: they plan and track the point z = q + k lag w where it would
- * coast to rest, because z' = k u whatever the lag.    (docs/model/servo.md, sections 3 - 6)
+ * coast to rest, because z' = k u whatever the lag.    (docs/model/servo.md)
  *
  * Plain data without pointers. Pure: no I/O, no clock, no allocation.
  */

@@ -6,7 +6,7 @@
  * and the same downwards. c is what the joint still coasts at its speed: a joint that were let
  * go while it moves might come to rest anywhere. A new set point and a change of the error's
  * sign lead out of every state. Errors are sampled, so several arcs may be taken in one period.
- *                                                          (docs/model/servo.md, section 4)
+ *                                                          (docs/model/servo.md)
  * Pure: no I/O, no clock, no allocation.
  */
 #ifndef TWIN_CONTROL_POSITION_FSM_H

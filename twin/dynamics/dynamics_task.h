@@ -2,7 +2,7 @@
  * the checks that decide whether it may become a parameter set.
  *
  * The same call on the worker's thread, in replay, and in the lab where nobody hands it the
- * result: equal windows give equal bytes. docs/model/online.md, section 5. Pure but for GSL's
+ * result: equal windows give equal bytes. docs/model/online.md. Pure but for GSL's
  * allocations.
  */
 #ifndef TWIN_DYNAMICS_DYNAMICS_TASK_H

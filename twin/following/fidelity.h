@@ -6,7 +6,7 @@
  * square and mean absolute error and R2 per state, and the share of samples within a target:
  *
  *     within d and T:   the virtual robot is within d of the real robot's place at some time
- * not more than T off                    (docs/model/following.md, section 6)
+ * not more than T off                    (docs/model/following.md)
  *
  * Plain data without pointers. Pure: no I/O, no clock, no allocation.
  */

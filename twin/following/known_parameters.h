@@ -4,7 +4,7 @@
  *     lab file --> fits that did not fail --> what the simulator acknowledged of a set
  *
  * A set counts as far as the simulator says that it applied it; of the rest it kept what it
- * had. docs/model/following.md, section 7. Plain data without pointers. Pure.
+ * had. docs/model/following.md. Plain data without pointers. Pure.
  */
 #ifndef TWIN_FOLLOWING_KNOWN_PARAMETERS_H
 #define TWIN_FOLLOWING_KNOWN_PARAMETERS_H

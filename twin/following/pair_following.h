@@ -6,8 +6,8 @@
  *
  * Control periods are deadlines of the lab, on a grid of lab time: replay meets the same ones.
  * While nobody is heard there are none. struct pair_following is plain data without pointers in
- * the lab's block; only pairs whose lab file asks for it have one. docs/model/following.md,
- * section 7. Pure.
+ * the lab's block; only pairs whose lab file asks for it have one. docs/model/following.md.
+ * Pure.
  */
 #ifndef TWIN_FOLLOWING_PAIR_FOLLOWING_H
 #define TWIN_FOLLOWING_PAIR_FOLLOWING_H
@@ -31,7 +31,7 @@
  *
  *   OFF --wanted--> WAITING --both heard--> TRACKING --real silent--> HOLDING --> STOPPING
  *   --> STOPPED;   back to TRACKING when it is heard again;   LOST while the simulated robot is
- *   silent: no effort is sent blindly.                 (docs/model/following.md, section 6)
+ *   silent: no effort is sent blindly.                 (docs/model/following.md)
  * Plain data without pointers. */
 
 /* clang-format off */

@@ -3,7 +3,7 @@
  *
  * Telemetry is noisy, comes in steps and comes late. The model identified for the real robot,
  * driven by the efforts it reports, is corrected by each sample and runs ahead over the
- * latency up to now (docs/model/following.md, section 4):
+ * latency up to now (docs/model/following.md):
  *
  *     nu^ at the sample's time += g (nu measured - nu^),   then nu' = f(nu, tau) until now
  *

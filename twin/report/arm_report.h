@@ -1,5 +1,5 @@
 /* twin/report/arm_report.h - fits of an arm as JSON: friction of its joints, corrections of its
- * links (docs/model/arm.md, sections 6 and 7). What is not known is null. Pure.
+ * links (docs/model/arm.md). What is not known is null. Pure.
  */
 #ifndef TWIN_REPORT_ARM_REPORT_H
 #define TWIN_REPORT_ARM_REPORT_H

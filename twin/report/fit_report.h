@@ -77,7 +77,7 @@ struct fit_record {
 
 void fit_record_write(struct json_writer *w, const char *key, const struct fit_record *record);
 
-/* ---- odometry: docs/model/odometry.md, section 7 ---- */
+/* ---- odometry: docs/model/odometry.md ---- */
 
 /* Each adds members to an object that is open. */
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);

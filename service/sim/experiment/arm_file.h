@@ -1,5 +1,5 @@
 /* service/sim/experiment/arm_file.h - an experiment with an arm, from YAML: what a virtual arm
- * shows of a real one that is heard late. docs/model/following.md section 8.
+ * shows of a real one that is heard late. docs/model/following.md.
  */
 #ifndef SERVICE_SIM_EXPERIMENT_ARM_FILE_H
 #define SERVICE_SIM_EXPERIMENT_ARM_FILE_H

@@ -1,7 +1,7 @@
 /* service/sim/experiment/experiment_file.h - experiments, from YAML: model following, position
  * controllers of a joint; and any of them, by its kind.
  *
- * docs/model/following.md section 5. All faults of the file are reported at once, with line and
+ * docs/model/following.md. All faults of the file are reported at once, with line and
  * column.
  */
 #ifndef SERVICE_SIM_EXPERIMENT_EXPERIMENT_FILE_H
@@ -60,7 +60,7 @@ extern const struct option_file experiment_file;
  */
 void experiment_state_name(const struct model *model, size_t i, char *name, size_t bytes);
 
-/* An experiment with the position controllers of a joint: docs/model/servo.md section 7. */
+/* An experiment with the position controllers of a joint: docs/model/servo.md. */
 enum { JOINT_LAGS_MAX = 16, JOINT_NAME_MAX = 64, JOINT_TEXT_MAX = 256 };
 
 struct joint_file {

@@ -40,7 +40,7 @@ MUST_USE enum status follow_study_run(const struct experiment_file *file, follow
 
 void follow_study_free(struct follow_study *study);
 
-/* A struct follow_study as page, JSON (docs/model/following.md, section 5), CSV, picture. The
+/* A struct follow_study as page, JSON (docs/model/following.md), CSV, picture. The
  * tables: states.csv, and run.csv with the first run over time, which the picture shows, too.
  */
 extern const struct experiment_output follow_output;

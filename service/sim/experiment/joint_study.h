@@ -22,7 +22,7 @@ MUST_USE enum status joint_study_run(const struct joint_file *file, struct joint
 void joint_study_free(struct joint_study *study);
 
 /* A struct joint_study as page, JSON, CSV, picture. The tables: controllers.csv, and run.csv
- * with the first lag over time, which the picture shows, too. docs/model/servo.md, section 7.
+ * with the first lag over time, which the picture shows, too. docs/model/servo.md.
  */
 extern const struct experiment_output joint_output;
 

@@ -1,7 +1,7 @@
 /* service/sim/mission/map_file.h - the map of a lab: bounds and obstacles, from YAML into a struct
  * world, and that as JSON for who draws it.
  *
- * docs/model/missions.md section 1. All faults of a file are reported at once, with line and
+ * docs/model/missions.md. All faults of a file are reported at once, with line and
  * column.
  */
 #ifndef SERVICE_SIM_MISSION_MAP_FILE_H

@@ -1,6 +1,6 @@
 /* service/sim/mission/mission_file.h - a mission: paths, sweeps and goals for one pair, from YAML.
  *
- * docs/model/missions.md section 5. All faults of the file, and of the map it names, are
+ * docs/model/missions.md. All faults of the file, and of the map it names, are
  * reported at once, with line and column.
  */
 #ifndef SERVICE_SIM_MISSION_MISSION_FILE_H

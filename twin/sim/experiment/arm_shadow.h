@@ -1,5 +1,5 @@
 /* twin/sim/experiment/arm_shadow.h - what a virtual arm shows of a real one that it hears late,
- * held against a recording of the real one. docs/model/following.md, section 8. Pure: no I/O,
+ * held against a recording of the real one. docs/model/following.md. Pure: no I/O,
  * no clock; memory belongs to the caller.
  */
 #ifndef TWIN_SIM_EXPERIMENT_ARM_SHADOW_H

@@ -7,7 +7,7 @@
 static const double SETTLED_RATIO = 0.02;
 static const double REST_RATIO = 1e-6; /* of the largest command: none to speak of */
 
-/* The joint's drive: a motor under a PID (docs/model/servo.md, section 2), or none. */
+/* The joint's drive: a motor under a PID (docs/model/servo.md), or none. */
 struct drive {
     bool is_motor;
     struct servo_joint_params plant;

@@ -2,7 +2,7 @@
  *
  * A reference robot moves under given efforts; a second robot, the plant, is driven so that it
  * moves alike: by the follower, which knows the plant only by its estimated parameters, or in
- * open loop. Draws are repeatable. docs/model/following.md, section 5. Pure: no I/O, no clock;
+ * open loop. Draws are repeatable. docs/model/following.md. Pure: no I/O, no clock;
  * memory belongs to the caller.
  */
 #ifndef TWIN_SIM_EXPERIMENT_TRIAL_H

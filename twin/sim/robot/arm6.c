@@ -1,6 +1,6 @@
 /* A simulated arm of six joints: set points made by moves, jogs or another controller, servo
- * joints that follow them (twin/arm/arm_servo.h), and what is seen of it. docs/model/arm.md,
- * section 4. Commands are taken in arm6_tasks.c. */
+ * joints that follow them (twin/arm/arm_servo.h), and what is seen of it. docs/model/arm.md.
+ * Commands are taken in arm6_tasks.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * The paper's five vectors (seed 003, figure 14): Q_R where the joints are asked to come to
  * rest, Q_SP the set points on the way there, Q_M what their controllers tell the drives, Q_VP
  * where the drives have brought the joints, Q_COM what the robot is told to be: what another
- * controller streams, else Q_VP, or Q_SP with ideal dynamics.  docs/model/arm.md, section 4
+ * controller streams, else Q_VP, or Q_SP with ideal dynamics.  docs/model/arm.md
  */
 #ifndef TWIN_SIM_ROBOT_ARM6_H
 #define TWIN_SIM_ROBOT_ARM6_H

@@ -82,7 +82,7 @@ static bool is_goal_far(const struct efsm_view *v)
 }
 
 /* TURN: within tolerance or beyond the goal: one step may jump over the tolerance
- * (docs/model/diffdrive.md, part 2). */
+ * (docs/model/diffdrive.md). */
 static bool is_turned(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);

@@ -6,7 +6,7 @@
  *     any but LISTEN --halt--> LISTEN
  *
  * Each command gets one reply: what a command that was taken came to (`answer`), or why one was
- * not (`notice`). docs/model/diffdrive.md, part 3. Pure.
+ * not (`notice`). docs/model/diffdrive.md. Pure.
  */
 #ifndef TWIN_SIM_ROBOT_DIFFDRIVE_MAIN_H
 #define TWIN_SIM_ROBOT_DIFFDRIVE_MAIN_H
@@ -107,7 +107,7 @@ extern const struct efsm_table l0main_table;
  *
  * It reads all the time, so that there is always a distance ahead. Who needs a reading of a
  * certain angle raises `request` with the target; `update` answers with the first reading that
- * began after that, at that angle, and lasts for one cycle. docs/model/diffdrive.md, part 3.
+ * began after that, at that angle, and lasts for one cycle. docs/model/diffdrive.md.
  */
 #define L0LIDAR_STATES(X)                                                                      \
     X(L0LIDAR_ROTATE, "ROTATE") X(L0LIDAR_PING, "PING") X(L0LIDAR_ECHO, "ECHO")

@@ -21,7 +21,7 @@
  *     failed: empty, push ABORT, FOLLOW --> HOME --route--> pop
  *     blocked on a route of its own: push FOLLOW --> PLAN or HOME again, a few times
  *
- * docs/model/missions.md sections 2 and 3; seed 000 section 3.2.1, seed 001 section 3. Pure.
+ * docs/model/missions.md; seed 000 section 3.2.1, seed 001 section 3. Pure.
  */
 #ifndef TWIN_SIM_ROBOT_LAYERS_H
 #define TWIN_SIM_ROBOT_LAYERS_H

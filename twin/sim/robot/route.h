@@ -3,7 +3,7 @@
  * Eight points about each corner, as far off as the robot needs, are the places where a
  * shortest way may bend; A* searches the graph of those that see each other. Among ways through
  * these points the shortest is found: at most 1/cos(pi/8), 8 %, longer about a corner than the
- * arc. docs/model/missions.md section 4. Pure: no allocation; some 50 kB of stack.
+ * arc. docs/model/missions.md. Pure: no allocation; some 50 kB of stack.
  */
 #ifndef TWIN_SIM_ROBOT_ROUTE_H
 #define TWIN_SIM_ROBOT_ROUTE_H

@@ -4,7 +4,7 @@
  * Circles and polygons are solid; a wall is a line of no thickness. An obstacle may be there
  * during a span of time only (somebody walks by), and it may be missing on the map that plans
  * are made with. All zero is an empty world without bounds. Plain data without pointers, so
- * that it can be copied; one world is shared by many robots. docs/model/missions.md section 1.
+ * that it can be copied; one world is shared by many robots. docs/model/missions.md.
  * Pure: no I/O, no clock, no randomness; every query is O(vertices).
  */
 #ifndef TWIN_SIM_ROBOT_WORLD_H
