@@ -365,13 +365,12 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
     }
 }
 
-/* Instruments (docs/model/identification_theory.md, eq. 4). Least squares is biased because
- * noise of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the
- * motion that the model of the last estimate shows under the recorded efforts know nothing of
- * that noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is
- * free of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their
- * error is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give.
- */
+/* Instruments (docs/model/identification_theory.md, eq. 4). Least squares is biased because noise
+ * of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the motion
+ * that the model of the last estimate shows under the recorded efforts know nothing of that
+ * noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is free
+ * of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their error
+ * is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give. */
 
 /* One step of refined instruments: rows of the simulated motion in place of the measured. */
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,

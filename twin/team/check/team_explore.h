@@ -1,12 +1,12 @@
 /* twin/team/check/team_explore.h - every order in which the work of a small team can go.
  *
- * A model checker over the team's own step (twin/team/step/team.h): from each state each
- * activity may end next, some in one instant, and, where asked, fail, or its robot fall silent
- * for good. How long anything takes is left open: also when a delay runs out, when IdPrt looks
- * again, when a lease ends. Two states are one where the same can follow: times and fences are
- * left out (twin/team/team_key.h), every other byte is compared. Breadth first. Where it ends
- * is told by the sets of states that are never left (twin/team/check/team_ends.h). Pure; the
- * memory is the caller's. docs/model/teams_theory.md, "Model checker".
+ * A model checker over the team's own step (twin/team/step/team.h): from each state each activity
+ * may end next, some in one instant, and, where asked, fail, or its robot fall silent for good.
+ * How long anything takes is left open: also when a delay runs out, when IdPrt looks again,
+ * when a lease ends. Two states are one where the same can follow: times and fences are left
+ * out (twin/team/team_key.h), every other byte is compared. Breadth first. Where it ends is
+ * told by the sets of states that are never left (twin/team/check/team_ends.h). Pure; the memory
+ * is the caller's. docs/model/teams_theory.md, "Model checker".
  *
  * Left open too: windows (a time-out is a failure), clients' own locks, people.
  */

@@ -1,5 +1,5 @@
-/* twin/team/step/team_predict.h - how long the activities of a team take: what is known of it,
- * and draws from that.
+/* twin/team/step/team_predict.h - how long the activities of a team take: what is known of it, and
+ * draws from that.
  *
  * Each robot's moves have the law of its travel times (identification/travel/travel_fit.h), of
  * the rotation and way from where it stands to where it goes; an activity has a mean that was
