@@ -10,7 +10,7 @@ install(DIRECTORY docs/protocol/ DESTINATION ${share}/protocol FILES_MATCHING PA
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
 # dygraphs is inside the program: its licence asks to be told.
 install(FILES /usr/share/doc/libjs-dygraphs/copyright DESTINATION ${doc} RENAME copyright.dygraphs OPTIONAL)
-install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTERN "docs/examples" EXCLUDE)
+install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol/*.json" EXCLUDE PATTERN "docs/examples" EXCLUDE)
 install(DIRECTORY config/machines config/mappings config/missions config/experiments examples/data
   DESTINATION ${doc}/examples)
 install(DIRECTORY examples/robot DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS PATTERN "__pycache__" EXCLUDE)

@@ -9,8 +9,7 @@
 #include "base/text/names.h"
 #include "logger/message/event.h"
 
-/* Who was first, by the laps: docs/protocol.md, "Verdicts". The order is that of the reports.
- */
+/* Who was first, by the laps: docs/protocol/entry.md. The order is that of the reports. */
 /* clang-format off */
 #define VERDICTS(X)                                                                            \
     X(VERDICT_AHEAD, "AHEAD") /* the virtual robot was faster */                               \

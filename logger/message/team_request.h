@@ -1,6 +1,6 @@
 /* logger/message/team_request.h - what is asked of a team, as payloads: by a robot's own
  * controller on "<prefix>/<team>/request", jobs on "<prefix>/<team>/job", and all of it in the
- * daemon's own lines (docs/protocol.md, "Teams"). Pure.
+ * daemon's own lines (docs/protocol/team.md). Pure.
  */
 #ifndef LOGGER_MESSAGE_TEAM_REQUEST_H
 #define LOGGER_MESSAGE_TEAM_REQUEST_H

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""protocol.py SOURCE TANDEM: docs/protocol.md, docs/protocol/*.schema.json and the program agree."""
+"""protocol.py SOURCE TANDEM: docs/protocol.md, the pages and schemas in docs/protocol, and the program agree."""
 import json
 import pathlib
 import re
@@ -30,23 +30,35 @@ def replay(tandem, lines, folder):
 
 
 def check_codes(source, text):
-    """The table of docs/protocol.md has the codes of alarms and their types, in the order of the source."""
+    """The table of docs/protocol/alarm.md has the codes of alarms and their types, in the order of the source."""
     record, team = ((source / path).read_text() for path in ("logger/message/record.h", "twin/team/step/team.h"))
     types = dict(re.findall(r'X\((ALARM_TYPE_\w+), "(\w+)"\)', record)) | {"ALARM_TYPE_STORAGE": "storage"}
     codes = [(code, types[kind]) for code, kind in re.findall(r'X\(ALARM_\w+, "(\w+)", (ALARM_TYPE_\w+)\)', record)]
     codes += [(code, "team") for code in re.findall(r'X\(TEAM_ALARM_\w+, "(\w+)"\)', team)]
-    told = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .+ \|$", text.split("## alarm\n")[1].split("\n## ")[0], re.M)
-    assert told == codes, f"docs/protocol.md, codes of alarms: {sorted(set(told) ^ set(codes)) or 'another order'}"
+    listed = re.findall(r"^\| `(\w+)` \| `(\w+)` \| .+ \|$", text, re.M)
+    assert listed == codes, f"docs/protocol/alarm.md, codes: {sorted(set(listed) ^ set(codes)) or 'another order'}"
     print(f"{len(codes)} codes of alarms: as in the source")
+
+
+def check_pages(source, schemas):
+    """The examples. Each schema has one, on a page that links it; the index links each page."""
+    index, examples = source / "docs/protocol.md", []
+    pages = {index: index.read_text()} | {p: p.read_text() for p in sorted((source / "docs/protocol").glob("*.md"))}
+    for path, text in pages.items():
+        found = re.findall(r"```json (\w+)\n(.*?)```", text, re.S)
+        for name in {name for name, _ in found}:
+            assert f"{name}.schema.json)" in text, f"{path.name}: no link to {name}.schema.json"
+        assert path == index or f"(protocol/{path.name})" in pages[index], f"{index.name}: no link to {path.name}"
+        examples += found
+    assert {name for name, _ in examples} == set(schemas), "an example or a schema is missing"
+    return examples
 
 
 def main():
     source, tandem = pathlib.Path(sys.argv[1]), sys.argv[2]
-    text = (source / "docs/protocol.md").read_text()
-    examples = re.findall(r"```json (\w+)\n(.*?)```", text, re.S)
     schemas = load(source)
-    check_codes(source, text)
-    assert {name for name, _ in examples} == set(schemas), "an example or a schema is missing"
+    examples = check_pages(source, schemas)
+    check_codes(source, (source / "docs/protocol/alarm.md").read_text())
     lines = []
     for name, example in examples:
         check(schemas, name, json.loads(example), name)

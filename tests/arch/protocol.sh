@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples of docs/protocol.md: each satisfies its schema, and the program takes in those that
+# The examples of docs/protocol.md and docs/protocol: each satisfies its schema, and the program takes in those that
 # are addressed to it; what a replay prints satisfies the schemas too.
 set -eu
 python3 -c 'import jsonschema' 2>/dev/null || { echo "SKIPPED: python3-jsonschema is not installed"; exit 77; }

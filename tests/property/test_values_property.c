@@ -1,5 +1,5 @@
 /* Two replies say the same when their values are equal as values, however their JSON is
- * written; else they do not (docs/protocol.md, "reply"). Rows by name, then random values from
+ * written; else they do not (docs/protocol/reply.md). Rows by name, then random values from
  * a seed. */
 #include "tests/support/lab_script.h"
 

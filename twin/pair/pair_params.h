@@ -173,7 +173,7 @@ struct pair_params {
     struct travel_kalman_params kalman;
     struct clock_map_params clock;
     /* Instead of both tolerances, by a value's name or, with a _ in front, its unit:
-     * docs/protocol.md. */
+     * docs/protocol/reply.md. */
     struct named_number tolerances[PAIR_TOLERANCES_MAX];
     struct pair_dynamics_params dynamics;
     /* Borrowed, most pairs have it in common; NULL: the pair does not follow. */

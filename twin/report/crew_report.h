@@ -1,5 +1,5 @@
-/* twin/report/crew_report.h - what a team at work in the lab says, as JSON (docs/protocol.md,
- * "Teams"). Pure. */
+/* twin/report/crew_report.h - what a team at work in the lab says, as JSON
+ * (docs/protocol/team.md). Pure. */
 #ifndef TWIN_REPORT_CREW_REPORT_H
 #define TWIN_REPORT_CREW_REPORT_H
 

@@ -1,5 +1,5 @@
-/* What a robot said held against docs/protocol.md, point by point. Each rule stands there word
- * by word (tests/system/robot_check.py looks). */
+/* Compares what a robot sent with the pages of the protocol, point by point. Each rule is a
+ * sentence of its page, word for word (tests/system/robot_check.py looks). */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +19,43 @@ static const double ECHO_S = 0.5;      /* "at once", the way there and back with
 static const double CLOCKS_S = 2.0;    /* two stamps of one clock, the ways with them */
 static const double LONG_S = 0.3;      /* to judge a clock's pace by */
 
+struct rule {
+    const char *page, *text;
+};
+
+/* clang-format off */
+#define COMMON_RULE(name, text) static const struct rule rule_##name = {"docs/protocol.md", text};
+#define RULE(name, page, text) static const struct rule rule_##name = {"docs/protocol/" #page ".md", text};
+COMMON_RULE(units, "Units are SI and radians, angles counter-clockwise; the unit is the last part of a name.")
+RULE(go, command,
+     "turn by `rotation_rad` (counter-clockwise > 0), *then* drive `displacement_m` straight on (forwards > 0)")
+RULE(echo, probe, "A robot that supports probes answers at once")
+COMMON_RULE(clock, "Use one clock for everything that a robot sends, in seconds.")
+RULE(retained, connection, "Publish it retained when you connect, and leave `{\"state\":\"offline\"}` as last will.")
+RULE(boot, connection, "A new `boot` mark means that the robot restarted")
+COMMON_RULE(retain, "Retain only connections and machines.")
+COMMON_RULE(form, "a wrong type, `NaN` or an infinite number make a message *malformed*")
+RULE(one, reply, "Every command gets exactly one reply from each robot that it was sent to.")
+RULE(ids, command, "Give commands and replies ids.")
+COMMON_RULE(qos, "Publish replies and connections with QoS 1")
+RULE(sim, reply, "`sim_t` is the simulated time of a simulator")
+RULE(start, reply, "`t_start` is when it accepted the command, both on its own clock")
+RULE(end, reply, "`t` is when the robot finished")
+RULE(done, command, "`done` at its end, with its pose in `values`")
+RULE(busy, reply, "not begun: the robot could not accept it")
+RULE(halt, command, "stop at once, whatever it is doing")
+RULE(order, command, "the halted command gets `halted`, then `halt` itself `done`")
+RULE(idle, command, "`ignored` or `done` with nothing to halt")
+RULE(word, command, "what your robots mean by it")
+RULE(axes, telemetry, "`nu` is the body velocity, `tau` the effort, `pose` the pose: up to 6 numbers each.")
+RULE(seq, telemetry, "`seq` counts up by one: gaps are counted (`seq_missing`).")
+COMMON_RULE(stamp, "Stamp a sample with *its own* time")
+RULE(ack, parameters, "The simulator answers what it applied, and what it refused and why.")
+RULE(own, parameters,
+     "The simulator keeps what is not in `values`. Version 0 without values means its own parameters.")
+RULE(adjust, parameters, "one that knows only `values` sends no form, or `\"absolute\"`")
+/* clang-format on */
+
 struct judge {
     const struct check_options *o;
     const struct check_heard *h;
@@ -27,7 +64,7 @@ struct judge {
 };
 
 __attribute__((format(printf, 5, 6))) static void
-add_finding(struct judge *j, enum check_state state, const char *what, const char *rule,
+add_finding(struct judge *j, enum check_state state, const char *what, const struct rule *rule,
             const char *format, ...)
 {
     va_list arguments;
@@ -37,8 +74,8 @@ add_finding(struct judge *j, enum check_state state, const char *what, const cha
     struct check_finding *f = &j->out->finding[j->out->count++];
     f->state = state;
     f->what = what;
-    f->rule = rule;
-    f->document = "docs/protocol.md";
+    f->rule = rule->text;
+    f->document = rule->page;
     f->term[0] = '\0';
     va_start(arguments, format);
     (void)vsnprintf(f->detail, sizeof f->detail, format, arguments);
@@ -68,63 +105,50 @@ static const struct unit *find_unit(const struct unit *units, size_t count, doub
     return NULL;
 }
 
-static const char rule_units[] =
-    "Units are SI and radians, angles counter-clockwise; the unit is the last part of a name.";
-static const char rule_go[] = "turn by `rotation_rad` (counter-clockwise > 0), *then* drive "
-                              "`displacement_m` straight on (forwards > 0)";
-static const char rule_echo[] = "a robot that can answers at once";
-static const char rule_clock[] = "Keep to one clock in all that a robot says, in seconds";
-
 /* ---- presence -----------------------------------------------------------------------------
  */
 
 static void judge_presence(struct judge *j)
 {
-    static const char rule[] = "Publish it retained when you connect, and leave "
-                               "`{\"state\":\"offline\"}` as last will.";
-    static const char boot_rule[] = "A new `boot` mark means that the robot started anew";
     const struct check_heard *h = j->h;
     const char *boot = h->connection.boot[0] ? h->connection.boot : h->boot;
     if (!h->has_connection && h->malformed[WORD_CONNECTION] == 0) {
-        add_finding(j, CHECK_MISSING, "connection", rule, "the %s robot tells of none",
-                    side_name(j->o->side));
+        add_finding(j, CHECK_MISSING, "connection", &rule_retained,
+                    "the %s robot tells of none", side_name(j->o->side));
     } else if (h->has_connection && !h->connection.online) {
-        add_finding(j, CHECK_WRONG, "connection", rule, "it says that it is offline");
+        add_finding(j, CHECK_WRONG, "connection", &rule_retained, "it says that it is offline");
     } else if (h->has_connection && !h->connection_retained && j->o->retains) {
-        add_finding(j, CHECK_WRONG, "connection", rule,
+        add_finding(j, CHECK_WRONG, "connection", &rule_retained,
                     "online, but not retained: who comes later does not hear of it");
     } else if (h->has_connection) {
-        add_finding(j, CHECK_RIGHT, "connection", rule, "online%s",
+        add_finding(j, CHECK_RIGHT, "connection", &rule_retained, "online%s",
                     h->connection_retained ? ", retained" : "");
     }
     if (!boot[0]) {
-        add_finding(j, CHECK_MISSING, "boot", boot_rule,
+        add_finding(j, CHECK_MISSING, "boot", &rule_boot,
                     "no mark in connection or telemetry: that it started anew is not seen");
     } else if (h->boot[0] && h->connection.boot[0] &&
                strcmp(h->boot, h->connection.boot) != 0) {
-        add_finding(j, CHECK_WRONG, "boot", boot_rule,
+        add_finding(j, CHECK_WRONG, "boot", &rule_boot,
                     "\"%s\" in its connection, \"%s\" in telemetry", h->connection.boot,
                     h->boot);
     } else {
-        add_finding(j, CHECK_RIGHT, "boot", boot_rule, "\"%s\"", boot);
+        add_finding(j, CHECK_RIGHT, "boot", &rule_boot, "\"%s\"", boot);
     }
 }
 
 static void judge_messages(struct judge *j)
 {
-    static const char rule[] = "Retain connections and machines alone";
-    static const char form_rule[] = "a wrong type, `NaN` or an infinite number make a message "
-                                    "*malformed*";
     static const char *const retained[CHECK_WORD_COUNT] = {
         "reply.retained", "telemetry.retained", "echo.retained", "parameters.retained", ""};
     for (size_t k = 0; k < CHECK_WORD_COUNT; k++) {
         if (j->h->retained[k] > 0) {
-            add_finding(j, CHECK_WRONG, retained[k], rule,
+            add_finding(j, CHECK_WRONG, retained[k], &rule_retain,
                         "the broker hands out an old %s to whoever connects",
                         names_text(&check_word_names, k));
         }
         if (j->h->malformed[k] > 0) {
-            add_finding(j, CHECK_WRONG, "malformed", form_rule, "%s (%zu times)",
+            add_finding(j, CHECK_WRONG, "malformed", &rule_form, "%s (%zu times)",
                         j->h->fault[k], j->h->malformed[k]);
         }
     }
@@ -150,8 +174,6 @@ static const char *status_of(const struct judge *j, enum check_talk talk)
 
 static void judge_counts(struct judge *j)
 {
-    static const char rule[] =
-        "Every command gets exactly one reply from each robot that it was sent to:";
     size_t fine = 0;
     size_t asked = 0;
     for (size_t i = 0; i < TALK_COUNT; i++) {
@@ -159,24 +181,22 @@ static void judge_counts(struct judge *j)
         asked += a->sent_us != LAB_TIME_NONE;
         fine += a->sent_us != LAB_TIME_NONE && a->count == 1;
         if (a->sent_us != LAB_TIME_NONE && a->count == 0) {
-            add_finding(j, CHECK_WRONG, "reply", rule, "none to \"%s\" within %g s",
+            add_finding(j, CHECK_WRONG, "reply", &rule_one, "none to \"%s\" within %g s",
                         names_text(&check_talk_names, i), j->o->timeout_s);
         } else if (a->count > 1) {
-            add_finding(j, CHECK_WRONG, "reply.twice", rule, "%zu to \"%s\": %s, then %s",
+            add_finding(j, CHECK_WRONG, "reply.twice", &rule_one, "%zu to \"%s\": %s, then %s",
                         a->count, names_text(&check_talk_names, i),
                         names_text(&reply_status_names, a->replies[0].reply.status),
                         names_text(&reply_status_names, a->replies[1].reply.status));
         }
     }
     if (fine == asked) {
-        add_finding(j, CHECK_RIGHT, "reply", rule, "one to each of %zu commands", asked);
+        add_finding(j, CHECK_RIGHT, "reply", &rule_one, "one to each of %zu commands", asked);
     }
 }
 
 static void judge_ids(struct judge *j)
 {
-    static const char rule[] = "give commands and replies ids.";
-    static const char qos_rule[] = "Publish replies and connections with QoS 1";
     size_t without = 0;
     size_t lossy = 0;
     size_t all = 0;
@@ -188,22 +208,22 @@ static void judge_ids(struct judge *j)
         }
     }
     if (j->h->strangers > 0) {
-        add_finding(j, CHECK_WRONG, "reply.id", rule,
+        add_finding(j, CHECK_WRONG, "reply.id", &rule_ids,
                     "%zu replies to \"%s\" and the like, which is no command of this check",
                     j->h->strangers, j->h->stranger);
     } else if (without > 0) {
-        add_finding(j, CHECK_MISSING, "reply.id", rule,
+        add_finding(j, CHECK_MISSING, "reply.id", &rule_ids,
                     "%zu of %zu replies have none: they are taken for the oldest command's",
                     without, all);
     } else if (all > 0) {
-        add_finding(j, CHECK_RIGHT, "reply.id", rule, "that of its command");
+        add_finding(j, CHECK_RIGHT, "reply.id", &rule_ids, "that of its command");
     }
     if (lossy > 0) {
-        add_finding(j, CHECK_MISSING, "reply.qos", qos_rule,
+        add_finding(j, CHECK_MISSING, "reply.qos", &rule_qos,
                     "%zu of %zu replies came with QoS 0: one that is lost is a timeout", lossy,
                     all);
     } else if (all > 0) {
-        add_finding(j, CHECK_RIGHT, "reply.qos", qos_rule, "1");
+        add_finding(j, CHECK_RIGHT, "reply.qos", &rule_qos, "1");
     }
 }
 
@@ -232,7 +252,6 @@ static void add_stamp(struct stamps *s, int64_t source_us, int64_t at_us)
 /* Its seconds per second; NaN, after what is to be said, when they are none. */
 static double judge_pace(struct judge *j, const char *what, const struct stamps *s)
 {
-    static const char sim_rule[] = "`sim_t`, when a simulator tells it, is its simulated time";
     const double own_s = lab_s(s->source_us[1] - s->source_us[0]);
     const double ours_s = lab_s(s->at_us[1] - s->at_us[0]);
     if (s->count < 2 || ours_s < LONG_S) {
@@ -240,13 +259,13 @@ static double judge_pace(struct judge *j, const char *what, const struct stamps 
     }
     const struct unit *unit = find_unit(time_units, COUNT(time_units), own_s / ours_s);
     if (unit && unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, what, rule_clock,
+        add_finding(j, CHECK_WRONG, what, &rule_clock,
                     "%g in %.3g s: are these %s? seconds were expected", own_s, ours_s,
                     unit->name);
         return nan("");
     }
     if (!unit) {
-        add_finding(j, CHECK_WRONG, what, sim_rule, "the clock went on by %g s in %.3g s",
+        add_finding(j, CHECK_WRONG, what, &rule_sim, "the clock went on by %g s in %.3g s",
                     own_s, ours_s);
         return nan("");
     }
@@ -270,14 +289,13 @@ static struct stamps stamps_of_replies(const struct judge *j)
 /* Both stamps of a move, and what it took. */
 static void judge_motion(struct judge *j)
 {
-    static const char rule[] = "`t_start` when it took the command up, both on its own clock";
     const struct check_asked *a = &j->h->asked[TALK_GO];
     const struct event_reply *r = &a->replies[0].reply;
     if (a->count == 0 || r->source_us == LAB_TIME_NONE) {
         return;
     }
     if (r->source_start_us == LAB_TIME_NONE) {
-        add_finding(j, CHECK_MISSING, "reply.t_start", rule,
+        add_finding(j, CHECK_MISSING, "reply.t_start", &rule_start,
                     "without it the lap counts, the network's way with it");
         return;
     }
@@ -287,23 +305,22 @@ static void judge_motion(struct judge *j)
         return; /* in a unit of its own, or not known */
     }
     if (motion_s < 0.0 || motion_s > lap_s * 1.05 + 0.05) {
-        add_finding(j, CHECK_WRONG, "reply.t_start", rule,
+        add_finding(j, CHECK_WRONG, "reply.t_start", &rule_start,
                     "t - t_start is %.3f s, and the reply came after %.3f s", motion_s, lap_s);
     } else {
-        add_finding(j, CHECK_RIGHT, "reply.t_start", rule,
+        add_finding(j, CHECK_RIGHT, "reply.t_start", &rule_start,
                     "the move took %.3f s of %.3f s until the reply", motion_s, lap_s);
     }
 }
 
 static void judge_stamps(struct judge *j)
 {
-    static const char rule[] = "`t` is when the robot finished";
     const struct stamps s = stamps_of_replies(j);
     if (s.count + s.without == 0) {
         return;
     }
     if (s.without > 0) {
-        add_finding(j, CHECK_MISSING, "reply.t", rule,
+        add_finding(j, CHECK_MISSING, "reply.t", &rule_end,
                     "%zu of %zu replies have none: laps bear the network's delays", s.without,
                     s.count + s.without);
         j->pace = nan("");
@@ -312,7 +329,7 @@ static void judge_stamps(struct judge *j)
     }
     if (!isnan(j->pace)) {
         const bool unix_epoch = llabs(s.source_us[1] - s.at_us[1]) < INT64_C(86400000000);
-        add_finding(j, CHECK_RIGHT, "reply.t", rule, "in seconds, %s",
+        add_finding(j, CHECK_RIGHT, "reply.t", &rule_end, "in seconds, %s",
                     unix_epoch ? "since the Unix epoch" : "from an origin of its own");
     }
     judge_motion(j);
@@ -325,7 +342,7 @@ static void judge_same_clock(struct judge *j, const char *what, const struct sta
     const double apart_s =
         lab_s((s->source_us[1] - s->at_us[1]) - (replies.source_us[1] - replies.at_us[1]));
     if (s->count > 0 && replies.count > 0 && !isnan(j->pace) && fabs(apart_s) > CLOCKS_S) {
-        add_finding(j, CHECK_WRONG, what, rule_clock,
+        add_finding(j, CHECK_WRONG, what, &rule_clock,
                     "another clock than that of the replies, %g s apart", apart_s);
     }
 }
@@ -336,11 +353,11 @@ static void judge_echo(struct judge *j, const struct check_probe *p, bool whole)
     const double stay_s = lab_s(p->echo.source_us - p->echo.source_received_us);
     const double round_s = lab_s(p->at_us - p->sent_us);
     if (p->count > 1) {
-        add_finding(j, CHECK_WRONG, "echo", rule_echo, "%zu answers to one probe", p->count);
+        add_finding(j, CHECK_WRONG, "echo", &rule_echo, "%zu answers to one probe", p->count);
     } else if (round_s > ECHO_S) {
-        add_finding(j, CHECK_WRONG, "echo", rule_echo, "after %.3f s", round_s);
+        add_finding(j, CHECK_WRONG, "echo", &rule_echo, "after %.3f s", round_s);
     } else if (whole && (stay_s < 0.0 || stay_s > round_s * 1.05 + 0.001)) {
-        add_finding(j, CHECK_WRONG, "echo", rule_echo,
+        add_finding(j, CHECK_WRONG, "echo", &rule_echo,
                     "t - t_received is %g s of %.3f s there and back", stay_s, round_s);
     }
 }
@@ -358,7 +375,7 @@ static void judge_echoes(struct judge *j)
         }
     }
     if (!last && j->h->malformed[WORD_ECHO] == 0) {
-        add_finding(j, CHECK_MISSING, "echo", rule_echo,
+        add_finding(j, CHECK_MISSING, "echo", &rule_echo,
                     "no answer to a probe: its clock is known by its stamps alone");
     }
     if (!last) {
@@ -374,7 +391,7 @@ static void judge_echoes(struct judge *j)
         }
     }
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, "echo", rule_echo, "after %.1f ms",
+        add_finding(j, CHECK_RIGHT, "echo", &rule_echo, "after %.1f ms",
                     1e3 * lab_s(last->at_us - last->sent_us));
     }
 }
@@ -415,18 +432,18 @@ static double judge_turn(struct judge *j, const char *what, double turned, doubl
                 continue;
             }
             if (i > 0) {
-                add_finding(j, CHECK_WRONG, what, rule_units,
+                add_finding(j, CHECK_WRONG, what, &rule_units,
                             "%g for a turn by %g rad: are these %s?", turned, a_rad,
                             angle_units[i].name);
             } else if (sign < 0) {
-                add_finding(j, CHECK_WRONG, what, rule_units,
+                add_finding(j, CHECK_WRONG, what, &rule_units,
                             "%g for a turn by %g rad: is clockwise counted as positive?",
                             turned, a_rad);
             }
             return sign * one;
         }
     }
-    add_finding(j, CHECK_WRONG, what, rule_go, "it turned by %.3g where %.3g rad were asked%s",
+    add_finding(j, CHECK_WRONG, what, &rule_go, "it turned by %.3g where %.3g rad were asked%s",
                 turned, a_rad,
                 find_unit(&angle_units[1], 1, a_rad / turned)
                     ? ": are radians taken for degrees?"
@@ -444,17 +461,17 @@ static void judge_way(struct judge *j, const char *what, const struct place *fro
     const struct unit *unit = find_unit(way_units, COUNT(way_units), way / asked_m);
     const struct unit *small = find_unit(&way_units[1], COUNT(way_units) - 1, asked_m / way);
     if (!unit) {
-        add_finding(j, CHECK_WRONG, what, rule_go,
+        add_finding(j, CHECK_WRONG, what, &rule_go,
                     "it came %.3g m far where %.3g m were asked%s%s", way, asked_m,
                     small ? ": are metres taken for " : "", small ? small->name : "");
     } else if (unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, what, rule_units, "%g for %g m: are these %s?", way,
+        add_finding(j, CHECK_WRONG, what, &rule_units, "%g for %g m: are these %s?", way,
                     asked_m, unit->name);
     } else if (unit_rad > 0.0 || unit_rad < 0.0) {
         const double psi = to->psi / unit_rad;
         const double along = (dx * cos(psi) + dy * sin(psi)) / way;
         if (along < 0.8) {
-            add_finding(j, CHECK_WRONG, what, rule_go,
+            add_finding(j, CHECK_WRONG, what, &rule_go,
                         "it went %.0f degrees off its heading psi", acos(along) * 180.0 / PI);
         }
     }
@@ -467,20 +484,19 @@ static void judge_places(struct judge *j, const char *what, const struct place *
     const size_t before = j->out->count;
     const double turned = to->psi - from->psi;
     if (!(hypot(to->x - from->x, to->y - from->y) > 0.0) && !(fabs(turned) > 0.0)) {
-        add_finding(j, CHECK_WRONG, what, rule_go, "the place did not change over the move");
+        add_finding(j, CHECK_WRONG, what, &rule_go, "the place did not change over the move");
         return;
     }
     const double unit_rad = judge_turn(j, what, turned, j->o->rotation_rad);
     judge_way(j, what, from, to, unit_rad);
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, what, rule_go, "turned by %.3f rad, went %.3f m",
+        add_finding(j, CHECK_RIGHT, what, &rule_go, "turned by %.3f rad, went %.3f m",
                     remainder(turned, 2.0 * PI), hypot(to->x - from->x, to->y - from->y));
     }
 }
 
 static void judge_move(struct judge *j)
 {
-    static const char rule[] = "`done` at its end, with where it is in `values`";
     struct place from;
     struct place to;
     if (!is_heard(j, TALK_GO)) {
@@ -489,13 +505,13 @@ static void judge_move(struct judge *j)
     const enum reply_status status = reply_to(j, TALK_GO)->status;
     if ((status == REPLY_ERROR || status == REPLY_IGNORED) &&
         reply_to(j, TALK_WHERE)->status == status) {
-        add_finding(j, CHECK_MISSING, "go", rule, "it does not go: every `go` gets `%s`",
+        add_finding(j, CHECK_MISSING, "go", &rule_done, "it does not go: every `go` gets `%s`",
                     status_of(j, TALK_GO));
     } else if (status != REPLY_DONE) {
-        add_finding(j, CHECK_WRONG, "go", rule, "a move was answered `%s`",
+        add_finding(j, CHECK_WRONG, "go", &rule_done, "a move was answered `%s`",
                     status_of(j, TALK_GO));
     } else if (!find_place(j, TALK_GO, &to) || !find_place(j, TALK_WHERE, &from)) {
-        add_finding(j, CHECK_MISSING, "values", rule,
+        add_finding(j, CHECK_MISSING, "values", &rule_done,
                     "x_m, y_m and psi_rad are not among the %zu values: replies are compared "
                     "by status alone",
                     reply_to(j, TALK_GO)->value_count);
@@ -509,23 +525,22 @@ static void judge_move(struct judge *j)
 
 static void judge_second(struct judge *j)
 {
-    static const char rule[] = "not begun: it came when the robot could not take it";
     const struct check_asked *a = &j->h->asked[TALK_SECOND];
     const struct check_asked *first = &j->h->asked[TALK_LONG];
     if (a->count == 0 || first->count == 0) {
         return;
     }
     if (first->replies[0].at_us < a->sent_us) {
-        add_finding(j, CHECK_UNTRIED, "busy", rule,
+        add_finding(j, CHECK_UNTRIED, "busy", &rule_busy,
                     "the move before was over: ask for a longer one (--go)");
     } else if (reply_to(j, TALK_SECOND)->status == REPLY_IGNORED) {
-        add_finding(j, CHECK_RIGHT, "busy", rule, "a second go is `ignored`");
+        add_finding(j, CHECK_RIGHT, "busy", &rule_busy, "a second go is `ignored`");
     } else if (a->replies[0].at_us < first->replies[0].at_us) {
-        add_finding(j, CHECK_WRONG, "busy", rule,
+        add_finding(j, CHECK_WRONG, "busy", &rule_busy,
                     "a second go was answered `%s` before the first, which was at work",
                     status_of(j, TALK_SECOND));
     } else {
-        add_finding(j, CHECK_RIGHT, "busy", rule,
+        add_finding(j, CHECK_RIGHT, "busy", &rule_busy,
                     "a second go waits for the first, and was `%s`", status_of(j, TALK_SECOND));
     }
 }
@@ -533,7 +548,6 @@ static void judge_second(struct judge *j)
 /* Is it where it said that it was when it was halted? */
 static void judge_standstill(struct judge *j)
 {
-    static const char rule[] = "stop at once whatever it does";
     struct place halted;
     struct place after;
     if (find_place(j, TALK_LONG, &halted) && find_place(j, TALK_AFTER, &after) &&
@@ -541,7 +555,7 @@ static void judge_standstill(struct judge *j)
         const double way_m = hypot(after.x - halted.x, after.y - halted.y);
         const double turn_rad = fabs(remainder(after.psi - halted.psi, 2.0 * PI));
         if (way_m > ON_M || turn_rad > ON_RAD) {
-            add_finding(j, CHECK_WRONG, "halt.stop", rule,
+            add_finding(j, CHECK_WRONG, "halt.stop", &rule_halt,
                         "half a second after `halted` it stood %.3g m and %.3g rad further on",
                         way_m, turn_rad);
         }
@@ -550,9 +564,6 @@ static void judge_standstill(struct judge *j)
 
 static void judge_halt(struct judge *j)
 {
-    static const char rule[] = "stop at once whatever it does";
-    static const char order_rule[] =
-        "the halted command gets `halted`, then `halt` itself `done`";
     const struct check_asked *move = &j->h->asked[TALK_LONG];
     const struct check_asked *halt = &j->h->asked[TALK_HALT];
     const size_t before = j->out->count;
@@ -562,42 +573,40 @@ static void judge_halt(struct judge *j)
     const double late_s = lab_s(move->replies[0].at_us - halt->sent_us);
     const double own_s = lab_s(halt->replies[0].at_us - halt->sent_us);
     if (late_s < 0.0) {
-        add_finding(j, CHECK_UNTRIED, "halt", rule,
+        add_finding(j, CHECK_UNTRIED, "halt", &rule_halt,
                     "the move was over before: ask for a longer one (--go)");
         return;
     }
     if (late_s > LATE_S || own_s > LATE_S) {
-        add_finding(j, CHECK_WRONG, "halt.late", rule, "the move ended %.2f s after the halt",
-                    late_s > own_s ? late_s : own_s);
+        add_finding(j, CHECK_WRONG, "halt.late", &rule_halt,
+                    "the move ended %.2f s after the halt", late_s > own_s ? late_s : own_s);
     }
     if (reply_to(j, TALK_LONG)->status != REPLY_HALTED) {
-        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halted move was answered `%s`",
+        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halted move was answered `%s`",
                     status_of(j, TALK_LONG));
     } else if (reply_to(j, TALK_HALT)->status != REPLY_DONE) {
-        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halt was answered `%s`",
+        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halt was answered `%s`",
                     status_of(j, TALK_HALT));
     } else if (halt->replies[0].at_us < move->replies[0].at_us) {
-        add_finding(j, CHECK_WRONG, "halt", order_rule, "the halt was answered first");
+        add_finding(j, CHECK_WRONG, "halt", &rule_order, "the halt was answered first");
     }
     judge_standstill(j);
     if (j->out->count == before) {
-        add_finding(j, CHECK_RIGHT, "halt", order_rule, "after %.0f ms", 1e3 * own_s);
+        add_finding(j, CHECK_RIGHT, "halt", &rule_order, "after %.0f ms", 1e3 * own_s);
     }
 }
 
 static void judge_rest(struct judge *j)
 {
-    static const char rule[] = "`ignored` or `done` with nothing to halt";
-    static const char word_rule[] = "what your robots mean by it";
     if (is_heard(j, TALK_IDLE)) {
         const enum reply_status status = reply_to(j, TALK_IDLE)->status;
         const bool fine = status == REPLY_IGNORED || status == REPLY_DONE ||
                           (status == REPLY_ERROR && j->o->idle_fails);
-        add_finding(j, fine ? CHECK_RIGHT : CHECK_WRONG, "halt.idle", rule, "`%s`",
+        add_finding(j, fine ? CHECK_RIGHT : CHECK_WRONG, "halt.idle", &rule_idle, "`%s`",
                     status_of(j, TALK_IDLE));
     }
     if (is_heard(j, TALK_WORD)) {
-        add_finding(j, CHECK_RIGHT, "word", word_rule, "an unknown word gets `%s`",
+        add_finding(j, CHECK_RIGHT, "word", &rule_word, "an unknown word gets `%s`",
                     status_of(j, TALK_WORD));
     }
 }
@@ -626,7 +635,6 @@ static const struct check_sample *sample_at(const struct check_heard *h, int64_t
  * by their own stamps, which the network does not delay. */
 static void judge_speeds(struct judge *j, bool timed)
 {
-    static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
     const struct check_asked *a = &j->h->asked[TALK_GO];
     double way = 0.0;
     double turn = 0.0;
@@ -650,22 +658,21 @@ static void judge_speeds(struct judge *j, bool timed)
     const struct unit *angle =
         find_unit(angle_units, COUNT(angle_units), turn / j->o->rotation_rad);
     if (unit && unit->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, "telemetry.nu", rule_units,
+        add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
                     "summed up, %g for %g m: are these %s/s?", way, j->o->displacement_m,
                     unit->name);
     } else if (angle && angle->factor > 1.0) {
-        add_finding(j, CHECK_WRONG, "telemetry.nu", rule_units,
+        add_finding(j, CHECK_WRONG, "telemetry.nu", &rule_units,
                     "summed up, %g for %g rad: are these %s/s?", turn, j->o->rotation_rad,
                     angle->name);
     } else if (unit && angle) {
-        add_finding(j, CHECK_RIGHT, "telemetry.nu", rule, "summed up, %.3f m and %.3f rad", way,
-                    turn);
+        add_finding(j, CHECK_RIGHT, "telemetry.nu", &rule_axes,
+                    "summed up, %.3f m and %.3f rad", way, turn);
     }
 }
 
 static void judge_counting(struct judge *j)
 {
-    static const char rule[] = "`seq` counts up by one: gaps are counted (`seq_missing`).";
     size_t without = 0;
     size_t odd = 0;
     for (size_t i = 0; i < j->h->sample_count; i++) {
@@ -674,20 +681,18 @@ static void judge_counting(struct judge *j)
                j->h->samples[i].seq <= j->h->samples[i - 1].seq;
     }
     if (without > 0) {
-        add_finding(j, CHECK_MISSING, "telemetry.seq", rule,
+        add_finding(j, CHECK_MISSING, "telemetry.seq", &rule_seq,
                     "%zu samples have none: what is lost is not seen", without);
     } else if (odd > 0) {
-        add_finding(j, CHECK_WRONG, "telemetry.seq", rule, "%zu times it did not count up",
+        add_finding(j, CHECK_WRONG, "telemetry.seq", &rule_seq, "%zu times it did not count up",
                     odd);
     } else {
-        add_finding(j, CHECK_RIGHT, "telemetry.seq", rule, "counts up");
+        add_finding(j, CHECK_RIGHT, "telemetry.seq", &rule_seq, "counts up");
     }
 }
 
 static void judge_telemetry(struct judge *j)
 {
-    static const char rule[] = "`nu` body velocity, `tau` effort, `pose`: up to 6 numbers each";
-    static const char stamp_rule[] = "Stamp a sample with *its own* time";
     const struct check_heard *h = j->h;
     const struct check_asked *a = &h->asked[TALK_GO];
     struct stamps s = {0};
@@ -696,7 +701,7 @@ static void judge_telemetry(struct judge *j)
     }
     if (h->sample_count == 0) {
         if (h->malformed[WORD_TELEMETRY] == 0) {
-            add_finding(j, CHECK_MISSING, "telemetry", rule,
+            add_finding(j, CHECK_MISSING, "telemetry", &rule_axes,
                         "none: its dynamics cannot be identified, nor a twin follow it");
         }
         return;
@@ -704,7 +709,7 @@ static void judge_telemetry(struct judge *j)
     judge_counting(j);
     const bool timed = s.without == 0 && !isnan(judge_pace(j, "telemetry.t", &s));
     if (s.without > 0) {
-        add_finding(j, CHECK_MISSING, "telemetry.t", stamp_rule, "%zu samples have none",
+        add_finding(j, CHECK_MISSING, "telemetry.t", &rule_stamp, "%zu samples have none",
                     s.without);
     } else if (timed) {
         judge_same_clock(j, "telemetry.t", &s);
@@ -736,44 +741,39 @@ static bool is_applied(const struct event_ack *a, const char *name)
 
 static void judge_parameters(struct judge *j)
 {
-    static const char rule[] = "It answers what it applied, and what it refused and why:";
-    static const char own_rule[] =
-        "What is not in `values` the simulator keeps. Version 0 without values: its own "
-        "parameters.";
-    static const char form_rule[] =
-        "one that knows only `values` says nothing or `\"absolute\"`";
     const struct event_ack *a = &j->h->set.ack;
     const bool told = a->form < PARAMETERS_FORM_COUNT;
     if (j->o->side != SIDE_VIRTUAL || j->h->malformed[WORD_ACK] > 0) {
         return;
     }
     if (j->h->set.count == 0) {
-        add_finding(j, CHECK_MISSING, "parameters", rule,
+        add_finding(j, CHECK_MISSING, "parameters", &rule_ack,
                     "no answer to version %d: nothing of it counts as the simulator's",
                     CHECK_SET_VERSION);
         return;
     }
     if (is_applied(a, CHECK_NO_PARAMETER)) {
-        add_finding(j, CHECK_WRONG, "parameters", rule,
+        add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
                     "it says that it applied " CHECK_NO_PARAMETER);
     } else if (a->applied + a->refused < CHECK_SET_NAMES) {
-        add_finding(j, CHECK_WRONG, "parameters", rule,
+        add_finding(j, CHECK_WRONG, "parameters", &rule_ack,
                     "of %d names %u are applied and %u refused: the others?", CHECK_SET_NAMES,
                     a->applied, a->refused);
     } else if (a->applied == 0) {
-        add_finding(j, CHECK_MISSING, "parameters", rule, "it applies none (%s)", a->reason);
+        add_finding(j, CHECK_MISSING, "parameters", &rule_ack, "it applies none (%s)",
+                    a->reason);
     } else {
-        add_finding(j, CHECK_RIGHT, "parameters", rule, "%u applied, %u refused (%s)",
+        add_finding(j, CHECK_RIGHT, "parameters", &rule_ack, "%u applied, %u refused (%s)",
                     a->applied, a->refused, a->reason);
     }
-    add_finding(j, told ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", form_rule, "%s",
+    add_finding(j, told ? CHECK_RIGHT : CHECK_MISSING, "parameters.form", &rule_adjust, "%s",
                 told ? names_text(&parameter_form_names, (size_t)a->form)
                      : "it does not say; absolute is taken for granted");
     if (j->h->restored.count == 0) {
-        add_finding(j, CHECK_WRONG, "parameters.own", own_rule,
+        add_finding(j, CHECK_WRONG, "parameters.own", &rule_own,
                     "no answer to what was in force before (version 0: its own)");
     } else {
-        add_finding(j, CHECK_RIGHT, "parameters.own", own_rule, "version %lld is back",
+        add_finding(j, CHECK_RIGHT, "parameters.own", &rule_own, "version %lld is back",
                     (long long)j->h->restored.ack.version);
     }
 }
