@@ -4,8 +4,8 @@
  * Eclipse Sparkplug 3.0.0, sections 4 to 6. A birth (NBIRTH, DBIRTH) gives metrics their names
  * and aliases, data after it may name the alias alone. All messages of a node but its death
  * count in `seq`, 0 to 255; its death tells by `bdSeq` which birth it ends. The payload is
- * protobuf; docs/robots/sparkplug.md says why it is read here and by no library. Pure: no I/O,
- * no clock, no allocation.
+ * protobuf, read here in some 90 lines: nanopb and protobuf-c need compilers of their own at
+ * build time, and protobuf-c allocates for each message. Pure: no I/O, no clock, no allocation.
  */
 #ifndef LOGGER_CODEC_SPARKPLUG_H
 #define LOGGER_CODEC_SPARKPLUG_H
