@@ -1,5 +1,5 @@
-/* What the findings of a check are in the protocol of the robot's codec, and what is said of
- * them there, word by word. What stands in no row that protocol does not have. */
+/* Names the findings of a check in the terms of the robot's codec, each with a sentence of that
+ * codec's document, word for word. A finding without a row does not exist in that protocol. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +22,7 @@ static const char mapping_doc[] = "docs/robots/mapping.md";
 static const char sparkplug_doc[] = "docs/robots/sparkplug.md";
 static const char vda_doc[] = "docs/robots/vda5050.md";
 
-static const char one_reply[] =
-    "Each command gets one reply, by the row that tells its `status`.";
+static const char one_reply[] = "Each command gets one reply, by the row with its `status`.";
 static const char where_done[] = "A move is `done` at its end, with where the robot is in "
                                  "`values.x_m`, `values.y_m` and `values.psi_rad`.";
 static const char busy[] = "A second `go` while it moves is `ignored`, or waits.";
@@ -33,7 +32,7 @@ static const char only_presence[] = "Connections are retained, and nothing else 
 static const char own_clock[] = "`t` and `t_start` are the robot's own clock";
 static const char own_time[] = "Stamp a sample with its own time.";
 static const char axes[] = "`pose.0` … `pose.5`, `nu.0` …, `tau.0` …";
-static const char no_ids[] = "Replies without `id` are taken in the order of the commands.";
+static const char no_ids[] = "Replies without `id` are assigned in the order of the commands.";
 static const char units[] = "They mean what they mean in the [protocol](../protocol.md): "
                             "seconds, metres, radians, counter-clockwise positive";
 static const char not_guessed[] = "What does not fit is not guessed";
@@ -47,7 +46,7 @@ static const char own_order[] =
 static const char cancels[] =
     "a `cancelOrder` that is `FINISHED` ends the edge under way: `halted`";
 static const char stamped[] = "at the state's `timestamp`";
-static const char told_pose[] = "position and velocity in `state` and `visualization`";
+static const char pose_sent[] = "position and velocity in `state` and `visualization`";
 static const char retained[] = "Only `connection` is retained.";
 
 /* clang-format off */
@@ -109,10 +108,10 @@ static const struct term vda_terms[] = {
     {"halt.late", vda_doc, cancels, "cancelOrder", EVENT_TICK, NULL},
     {"halt.idle", vda_doc, "With nothing to cancel it is `FAILED`, or `FINISHED`.", "cancelOrder", EVENT_TICK, NULL},
     {"word", vda_doc, "any other operation, as the `actionType`", "actionType", EVENT_TICK, NULL},
-    {"telemetry", vda_doc, told_pose, "agvPosition, velocity", EVENT_TICK, NULL},
+    {"telemetry", vda_doc, pose_sent, "agvPosition, velocity", EVENT_TICK, NULL},
     {"telemetry.t", vda_doc, stamped, "timestamp", EVENT_TICK, NULL},
-    {"telemetry.pose", vda_doc, told_pose, "agvPosition", EVENT_TICK, NULL},
-    {"telemetry.nu", vda_doc, "what `velocity` is told in", "velocity", EVENT_TICK, NULL},
+    {"telemetry.pose", vda_doc, pose_sent, "agvPosition", EVENT_TICK, NULL},
+    {"telemetry.nu", vda_doc, "frame of `velocity`", "velocity", EVENT_TICK, NULL},
 };
 /* clang-format on */
 
