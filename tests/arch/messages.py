@@ -17,7 +17,7 @@ TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\
 # * functions that write it: name, position of the code, first position where the sentence may stand, counted from 0. A
 #   text in place of a position is the code of all sentences of that function; FILE:NAME is static there;
 # * texts: files whose sentences stand in tables, or are returned, with a word in place of the code;
-# * page: the document whose table of codes is made from the first.
+# * contract: the OpenAPI file whose list of codes is made from the first.
 OUTPUTS = {
     "alarms": {
         "codes": ("logger/message/record.h", r'X\((ALARM_\w+), "(\w+)", ALARM_TYPE_\w+\)', ("code",)),
@@ -59,7 +59,7 @@ OUTPUTS = {
                   ("config/labfile/lab_file.c", "(the lab file)"), ("config/mapping/mapping_file.c", "(a mapping)"),
                   ("config/machine/machine_yaml.c", "(a machine)"),
                   ("service/sim/experiment/experiment_file.c", "(an experiment)")),
-        "page": "docs/http.md",
+        "contract": "web/openapi.yaml",
     },
 }
 
@@ -178,10 +178,11 @@ def main():
         lines, rows, wrong = read_output(source, found, output)
         faults += wrong
         hold(source / f"tests/golden/messages/{name}.txt", "".join(line + "\n" for line in lines), bless, faults)
-        if "page" in output:
-            page = source / output["page"]
-            table = "| code | meaning |\n|---|---|\n" + "".join(f"| `{row[1]}` | {row[2]} |\n" for row in rows)
-            hold(page, re.sub(r"\| code \| meaning \|\n(?:\|.*\n)+", lambda _: table, page.read_text()), bless, faults)
+        if "contract" in output:
+            contract = source / output["contract"]
+            codes = "      x-codes:\n" + "".join(f'        {row[1]}: "{row[2]}"\n' for row in rows)
+            text = re.sub(r"      x-codes:\n(?:        .*\n)+", lambda _: codes, contract.read_text())
+            hold(contract, text, bless, faults)
     for fault in faults:
         print(fault)
     if faults:
