@@ -8,8 +8,8 @@
 
 #include "base/numbers/hash.h"
 #include "logger/storage/lock.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
+#include "service/tool/lab_clock.h"
 
 enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 
@@ -305,21 +305,6 @@ static bool is_beat_back(const struct mqtt_client *client)
     return client->beat_back_us >= client->beat_us || client->phase != MQTT_LINK_UP;
 }
 
-/* Paho acknowledges what it hands out, also to nobody: where it did not leave in time, on a
- * busy machine or behind many messages, the link is cut first, and the broker keeps them. */
-static void close_delivery(struct mqtt_client *client)
-{
-    lock_take(&client->mutex);
-    const bool left = client->disconnected || client->phase != MQTT_LINK_UP;
-    lock_give(&client->mutex);
-    if (!left) {
-        mqtt_connection_cut(client);
-    }
-    (void)pthread_mutex_lock(&client->delivery);
-    client->closed = true;
-    (void)pthread_mutex_unlock(&client->delivery);
-}
-
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
     const int64_t until_us = after_ms(timeout_ms);
@@ -335,7 +320,9 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
     mqtt_connection_stop(client);
     (void)mqtt_link_wait_until(client, is_beat_back, after_ms(BEAT_WAIT_MS));
     mqtt_connection_leave(client, until_us + 200000);
-    close_delivery(client);
+    (void)pthread_mutex_lock(&client->delivery);
+    client->closed = true; /* what comes all the same is the broker's */
+    (void)pthread_mutex_unlock(&client->delivery);
     lock_take(&client->mutex);
     client->phase = MQTT_LINK_DOWN;
     client->state.connected = false;

@@ -9,8 +9,8 @@
 
 #include "config/options/option_file.h"
 #include "logger/storage/lock.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
+#include "service/tool/lab_clock.h"
 
 enum {
     PASSWORD_MAX = 1024,
@@ -295,7 +295,9 @@ static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_mes
         (message->retained ? check_marker : take_heartbeat)(client, message->payload, bytes);
     } else if (client->options.message) {
         (void)pthread_mutex_lock(&client->delivery);
-        if (!client->closed) {
+        if (client->closed && message->qos > 0) {
+            mqtt_client_refuse(client, "stopped"); /* Paho acknowledges it otherwise */
+        } else if (!client->closed) {
             (void)atomic_fetch_add_explicit(&client->received, 1, memory_order_relaxed);
             (void)atomic_fetch_add_explicit(
                 &client->crowded, message->properties.count > MQTT_CLIENT_PROPERTIES_MAX,

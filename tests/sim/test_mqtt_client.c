@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/numbers/lab_time.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_client.h"
+#include "service/tool/lab_clock.h"
 #include "tests/support/broker.h"
 
 enum { KEPT_MAX = 4096, UP_MS = 20000 };
@@ -461,6 +461,59 @@ static void test_stop_in_a_backlog(void)
     broker_finish(&b, NULL);
 }
 
+static bool has_socket_to(int port)
+{
+    enum { DESCRIPTORS = 256 };
+    bool any = false;
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        struct sockaddr_in peer = {0};
+        socklen_t bytes = sizeof peer;
+        any = any || (getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 &&
+                      peer.sin_family == AF_INET && ntohs(peer.sin_port) == port);
+    }
+    return any;
+}
+
+/* A connection that comes up behind the stop brings messages: the broker keeps them. */
+static void test_stop_while_connecting(void)
+{
+    enum { N = 20 };
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *listener = make("connecting", &listen);
+    struct mqtt_client *speaker = make("connecting", &speak);
+    CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK("sent", wait_sent(speaker));
+    end(speaker);
+    (void)kill(b.pid, SIGSTOP);
+    listener = make("connecting", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    for (int64_t end_us = 0; !has_socket_to(b.port) && wait_more(&end_us, UP_MS);) {
+    }
+    mqtt_client_stop(listener, 0);
+    (void)kill(b.pid, SIGCONT);
+    CHECK("cut", wait_error(listener, "stopped", &state));
+    mqtt_client_destroy(listener);
+    CHECK_INT("nobody took them", inbox_count(&in), 0);
+    listener = make("connecting", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK("all came", inbox_wait(&in, N, UP_MS));
+    end(listener);
+    broker_finish(&b, NULL);
+}
+
 static void refuse_connection(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
 {
     struct inbox *in = context;
@@ -790,6 +843,7 @@ int main(void)
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
     (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
     (void)CU_add_test(suite, "stop in a backlog", test_stop_in_a_backlog);
+    (void)CU_add_test(suite, "stop while connecting", test_stop_while_connecting);
     (void)CU_add_test(suite, "refused connections", test_refused_connections);
     (void)CU_add_test(suite, "presence and will", test_presence_and_will);
     (void)CU_add_test(suite, "idle link is awake", test_idle_link_is_awake);
