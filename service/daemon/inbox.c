@@ -300,7 +300,7 @@ static bool put_late(struct inbox *inbox, size_t bytes, int64_t t_us)
 /* A sample that is not to be journalled. */
 static void deliver_unjournalled(struct inbox *inbox, size_t bytes)
 {
-    if (inbox->behind || !push_line(inbox, bytes, true)) {
+    if (!inbox->begun || inbox->behind || !push_line(inbox, bytes, true)) {
         inbox->counts.samples_dropped++;
     }
 }
