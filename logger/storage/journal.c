@@ -25,8 +25,7 @@ struct journal {
 
     /* Held but for what waits for the disk in journal_sync(). */
     pthread_mutex_t lock;
-    bool torn;                   /* the file ends in a piece of a line, */
-    bool refused;                /* all of it but the newline, and it was refused */
+    bool torn;                   /* the file ends in a piece of a line */
     bool rotate_now;             /* this file cannot be written any more */
     int64_t failed_us;           /* when the last attempt failed; LAB_TIME_NONE: it did not */
     int64_t rotate_try_us;       /* when starting a file failed last; LAB_TIME_NONE: never */
@@ -45,7 +44,8 @@ struct journal {
     /* journal_sync()'s. */
     pthread_mutex_t sync_lock;
     int64_t last_sync_us;
-    int orphan;           /* a file whose name was taken away, to be written again; -1: none */
+    bool unsure; /* a sync has failed: the system may have dropped what it had to write */
+    int orphan;  /* a file whose name was taken away, to be written again; -1: none */
     int64_t orphan_start; /* and its name */
 };
 
@@ -155,9 +155,17 @@ static bool write_bytes(struct journal *j, const char *bytes, size_t n)
     j->stats.bytes += done;
     if (done > 0) {
         j->torn = done < n;
-        j->refused = j->torn && bytes[done] == '\n';
     }
     return done == n;
+}
+
+/* Nobody was told that a torn line is written, and the lab does not have it. Its last byte may
+ * be all that is missing: a newline alone would make it a line. */
+static bool close_piece(struct journal *j)
+{
+    static const char end[] = "#\n";
+    j->stats.torn += write_bytes(j, end, strlen(end));
+    return !j->torn;
 }
 
 /* Close a torn piece first, and write the lines, where there is or can be a file. *done: so
@@ -166,19 +174,10 @@ static bool append_text(struct journal *j, const char *lines, size_t bytes, int6
                         size_t *done)
 {
     *done = 0;
-    if (rotation_is_due(j, bytes, t_us) && !start_file(j, t_us) && j->fd < 0) {
+    const bool closed = j->gone || !j->torn || close_piece(j);
+    const bool rotated = rotation_is_due(j, bytes, t_us) && start_file(j, t_us);
+    if (j->fd < 0 || j->gone || !(closed || rotated)) {
         return false;
-    }
-    if (j->gone) {
-        return false;
-    }
-    if (j->torn) {
-        /* A newline alone would make a refused line one that the lab never got. */
-        const char *close = j->refused ? "#\n" : "\n";
-        if (!write_bytes(j, close, strlen(close))) {
-            return false;
-        }
-        j->stats.torn++;
     }
     const uint64_t start = j->end.offset;
     const bool whole = write_bytes(j, lines, bytes);
@@ -271,6 +270,29 @@ static bool sync_file(struct journal *j, int fd)
     return true;
 }
 
+/* After a failed sync Linux takes the pages for clean: the next sync says that all is well and
+ * writes nothing. Write the same bytes once more, so that they are dirty again. */
+static bool write_again(struct journal *j, int fd, uint64_t from)
+{
+    enum { DESCRIPTOR_MAX = 40 };
+    char path[DESCRIPTOR_MAX];
+    char bytes[65536];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const int to = open(path, O_WRONLY | O_CLOEXEC); /* this one appends */
+    bool ok = to >= 0;
+    off_t at = (off_t)from;
+    for (ssize_t n = 1; ok && n > 0; at += n) {
+        n = pread(fd, bytes, sizeof bytes, at);
+        ok = n >= 0 && lseek(to, at, SEEK_SET) == at &&
+             (n == 0 || j->io.write(j->io.context, to, bytes, (size_t)n) == n);
+    }
+    const int error = errno;
+    if (to >= 0) {
+        (void)close(to);
+    }
+    return ok || note_sync_error(j, error);
+}
+
 /* Take over what is to be synced, so that appending goes on meanwhile. */
 struct sync_job {
     int retired[RETIRED_MAX];
@@ -278,6 +300,7 @@ struct sync_job {
     int fd; /* a duplicate; -1: nothing new in the current file, or no duplicate */
     int error;
     struct journal_position end;
+    uint64_t from;     /* up to here fd is synced */
     int64_t keep_file; /* the oldest file that must stay */
     bool started;
     int64_t unsynced_us; /* its oldest line */
@@ -300,6 +323,7 @@ static void take_job(struct journal *j, struct sync_job *job)
     }
     j->newer_us = LAB_TIME_NONE;
     const struct journal_position synced = j->stats.synced;
+    job->from = job->end.file == synced.file ? synced.offset : 0;
     if (j->fd >= 0 && (job->end.file != synced.file || job->end.offset != synced.offset)) {
         job->fd = fcntl(j->fd, F_DUPFD_CLOEXEC, 0);
         job->error = job->fd < 0 ? errno : 0;
@@ -326,7 +350,8 @@ static bool run_job(struct journal *j, const struct sync_job *job)
 {
     bool ok = job->error == 0 || note_sync_error(j, job->error);
     for (size_t i = 0; i < job->retired_count; i++) {
-        if (sync_file(j, job->retired[i])) {
+        if ((!j->unsure || write_again(j, job->retired[i], 0)) &&
+            sync_file(j, job->retired[i])) {
             (void)close(job->retired[i]);
         } else {
             ok = false;
@@ -334,13 +359,14 @@ static bool run_job(struct journal *j, const struct sync_job *job)
         }
     }
     if (job->fd >= 0) {
-        ok = sync_file(j, job->fd) && ok;
+        ok = (!j->unsure || write_again(j, job->fd, job->from)) && sync_file(j, job->fd) && ok;
         (void)close(job->fd);
     }
     if (job->started) {
         /* A new file's name is as easily lost with the power as its bytes. */
         ok = sync_file(j, j->dir_fd) && ok;
     }
+    j->unsure = !ok;
     lock_take(&j->lock);
     if (ok) {
         j->stats.synced = job->end;
