@@ -162,6 +162,7 @@ enum { OUTBOX_GRANTS = 16 }; /* of one instant that are timed */
 
 struct outbox {
     bool live;
+    bool may_owe; /* lines that results follow from may wait for the journal */
     uint64_t alarms_told;        /* number of the last one */
     bool retells;                /* what is read back and not in the store is published, too */
     struct store_reader *reader; /* what was stored before this start; NULL: nothing */

@@ -453,7 +453,7 @@ enum status inbox_take(struct inbox *inbox, struct message *message, enum inbox_
 bool inbox_owes(struct inbox *inbox)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    const bool owes = inbox->owed_given > 0;
+    const bool owes = inbox->begun && inbox->owed_bytes > 0;
     (void)pthread_mutex_unlock(&inbox->lock);
     return owes;
 }

@@ -146,8 +146,8 @@ enum inbox_pause {
 bool inbox_sleep(struct inbox *inbox, enum inbox_pause pause, int64_t until_us);
 void inbox_wake(struct inbox *inbox); /* any thread */
 
-/* The lab was given lines that wait for the journal: what follows from them is not to be stored
- * yet. Any thread. */
+/* Lines of a run that has begun wait for the journal: what follows from them is not to be stored
+ * or sent yet. Any thread. */
 bool inbox_owes(struct inbox *inbox);
 
 /* False: such lines are in the lab's state, so it has no place in the journal. Lab thread. */

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "logger/message/codec_native.h"
-#include "service/tool/log.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
-#include "twin/team/live/crew_bars.h"
+#include "service/tool/log.h"
 #include "twin/report/crew_report.h"
 #include "twin/report/following_report.h"
 #include "twin/report/team_report.h"
+#include "twin/team/live/crew_bars.h"
 #include "twin/team/step/team_bars.h"
 
 enum {
@@ -628,13 +628,25 @@ static void emit_result(struct daemon *d, const struct effect *effect)
 }
 
 /* Control efforts and probes leave no record and are worth nothing later. All else is a result,
- * and a line of the journal comes before it. Within a tick one line is enough. */
+ * and a line of the journal comes before it. Within a tick one line is enough. While the
+ * journal cannot be written nothing is sent: the next run would not know of it, and would send
+ * it again. */
 static void write_time(struct daemon *d, enum effect_kind kind)
 {
-    if (d->thread.no_line && d->outbox.live && kind != EFFECT_CONTROL && kind != EFFECT_PROBE &&
-        kind != EFFECT_FIDELITY) {
+    struct outbox *o = &d->outbox;
+    if (!o->live || kind == EFFECT_CONTROL || kind == EFFECT_PROBE || kind == EFFECT_FIDELITY) {
+        return;
+    }
+    if (d->thread.no_line) {
         d->thread.no_line = false;
         inbox_write_time(d->inbox, lab_time(d->lab));
+        o->may_owe = true;
+    }
+    if (o->may_owe || !inbox_is_placed(d->inbox)) {
+        o->may_owe = inbox_owes(d->inbox);
+        if (o->may_owe) {
+            mqtt_client_hold(d->gateway.client, "the journal cannot be written");
+        }
     }
 }
 

@@ -7,10 +7,10 @@
 
 #include "base/numbers/random.h"
 #include "logger/message/codec_native.h"
-#include "service/tool/commands.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/mqtt/session.h"
+#include "service/tool/commands.h"
+#include "service/tool/lab_clock.h"
 
 enum { STOP_MS = 3000, THIRDS = 3, ROUND = THIRDS * THIRDS };
 

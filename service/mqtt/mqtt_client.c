@@ -258,14 +258,22 @@ int64_t mqtt_client_silent_us(const struct mqtt_client *client)
     return lab_clock_now_us() - client->heard_us;
 }
 
-void mqtt_client_refuse(struct mqtt_client *client, const char *why)
+void mqtt_client_hold(struct mqtt_client *client, const char *why)
 {
-    client->refused = true;
     lock_take(&client->mutex);
+    const bool up = client->phase == MQTT_LINK_UP || !client->state.refusing;
     client->state.refusing = true;
     mqtt_link_note_error(client, "acknowledging nothing to", why);
     lock_give(&client->mutex);
-    mqtt_connection_cut(client);
+    if (up) {
+        mqtt_connection_cut(client);
+    }
+}
+
+void mqtt_client_refuse(struct mqtt_client *client, const char *why)
+{
+    client->refused = true;
+    mqtt_client_hold(client, why);
 }
 
 void mqtt_client_resume(struct mqtt_client *client)

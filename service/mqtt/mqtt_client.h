@@ -150,7 +150,12 @@ MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const c
  * tells of the silence, and of a session that began. why: for state.error. */
 void mqtt_client_refuse(struct mqtt_client *client, const char *why);
 
-/* Connect again after mqtt_client_refuse(); any thread. Nothing, when nothing was refused. */
+/* Send nothing more: the link is cut, and what is published waits until mqtt_client_resume().
+ * Any thread. */
+void mqtt_client_hold(struct mqtt_client *client, const char *why);
+
+/* Connect again after mqtt_client_refuse() or mqtt_client_hold(); any thread. Nothing, when
+ * there was neither. */
 void mqtt_client_resume(struct mqtt_client *client);
 
 /* From within `message`, `silence` or `accepted` of any client: for how long this one has heard

@@ -589,7 +589,7 @@ static void keep_once(struct mqtt_client *client)
         send_beat(client);
         lock_take(&client->mutex);
         return;
-    } else if (mqtt_sender_send_next(client)) {
+    } else if (!client->state.refusing && mqtt_sender_send_next(client)) {
         return;
     } else if (client->heartbeat_topic) {
         next_us = mqtt_sender_rest(client, client->heartbeat_due_us);

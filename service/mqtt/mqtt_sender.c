@@ -11,8 +11,8 @@
 
 #include "base/text/utf8.h"
 #include "logger/storage/lock.h"
-#include "service/tool/lab_clock.h"
 #include "service/mqtt/mqtt_link.h"
+#include "service/tool/lab_clock.h"
 
 enum {
     PAYLOAD_MAX = 268435455,          /* MQTT's own limit */

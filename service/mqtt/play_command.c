@@ -6,12 +6,12 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal_reader.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/progress.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/mqtt/session.h"
 
 enum {
     CONNECT_US = 15 * 1000 * 1000,

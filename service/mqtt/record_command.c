@@ -10,14 +10,14 @@
 #include "config/labfile/lab_file.h"
 #include "logger/codec/codecs.h"
 #include "logger/message/message.h"
+#include "service/mqtt/broker_arguments.h"
+#include "service/mqtt/session.h"
+#include "service/mqtt/topic_list.h"
 #include "service/tool/arguments.h"
 #include "service/tool/commands.h"
 #include "service/tool/lab_argument.h"
 #include "service/tool/lab_clock.h"
 #include "service/tool/stop_signal.h"
-#include "service/mqtt/broker_arguments.h"
-#include "service/mqtt/topic_list.h"
-#include "service/mqtt/session.h"
 
 enum {
     STOP_MS = 3000,

@@ -474,6 +474,38 @@ static bool has_socket_to(int port)
     return any;
 }
 
+/* What is published while the client holds back arrives later, once, if nobody kills it. */
+static void test_hold(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    const struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *listener = make("hold", &listen);
+    struct mqtt_client *speaker = make("hold", &speak);
+    CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener) &&
+                    wait_subscribed(speaker));
+    mqtt_client_hold(speaker, "not now");
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT("publish", mqtt_client_publish_once(speaker, "t/n", "1", 1), STATUS_OK);
+        mqtt_client_hold(speaker, "not now");
+    }
+    mqtt_client_read_state(speaker, &state);
+    CHECK("held", state.refusing && strstr(state.error, "not now"));
+    CHECK("nothing is sent", !mqtt_client_wait_sent(speaker, 300));
+    CHECK_INT("nothing came", inbox_count(&in), 0);
+    mqtt_client_resume(speaker);
+    CHECK("sent", wait_sent(speaker));
+    CHECK("came", inbox_wait(&in, 20, UP_MS));
+    CHECK_INT("once", inbox_count(&in), 20);
+    end(speaker);
+    end(listener);
+    broker_finish(&b, NULL);
+}
+
 /* A connection that comes up behind the stop brings messages: the broker keeps them. */
 static void test_stop_while_connecting(void)
 {
@@ -843,6 +875,7 @@ int main(void)
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
     (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
     (void)CU_add_test(suite, "stop in a backlog", test_stop_in_a_backlog);
+    (void)CU_add_test(suite, "hold", test_hold);
     (void)CU_add_test(suite, "stop while connecting", test_stop_while_connecting);
     (void)CU_add_test(suite, "refused connections", test_refused_connections);
     (void)CU_add_test(suite, "presence and will", test_presence_and_will);
