@@ -1,0 +1,241 @@
+/* needs: threads, real time */
+/* Sessions of the MQTT client: what the broker keeps while nobody is there to take it, and what
+ * waits in the client; a real mosquitto, threads. */
+#include "tests/support/mqtt_fixture.h"
+
+static void session_round(const char *row, const char *protocol)
+{
+    enum { N = 1500 };
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    listen.protocol = protocol;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *speaker = make(row, &speak);
+    struct mqtt_client *listener = make(row, &listen);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK(row, wait_subscribed(listener));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT(row, say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK(row, wait_sent(speaker));
+    listener = make(row, &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK(row, inbox_wait(&in, N, UP_MS));
+    end(listener);
+    end(speaker);
+    CHECK_INT(row, in.count, N);
+    broker_finish(&b, NULL);
+}
+
+static void test_session_outlives_the_client(void)
+{
+    session_round("MQTT 5", "5");
+    session_round("MQTT 3.1.1", "3.1.1");
+}
+
+/* Who has to stop while there is more than it can take in acknowledges nothing that it has not
+ * taken in. */
+static void test_stop_in_a_backlog(void)
+{
+    enum { N = 600 };
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *speaker = make("backlog", &speak);
+    struct mqtt_client *listener = make("backlog", &listen);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK("subscribed", wait_subscribed(listener));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK("sent", wait_sent(speaker));
+    end(speaker);
+    atomic_store(&in.slow_ms, 5);
+    listener = make("backlog", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK("some", inbox_wait(&in, 20, UP_MS));
+    mqtt_client_stop(listener, 0);
+    mqtt_client_destroy(listener);
+    const size_t first = inbox_count(&in);
+    atomic_store(&in.slow_ms, 0);
+    listener = make("backlog", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    for (int i = 0; i < 100 && in.seen[N - 1] == 0; i++) {
+        (void)inbox_wait(&in, N, 100);
+    }
+    end(listener);
+    size_t missing = 0;
+    for (int i = 0; i < N; i++) {
+        missing += in.seen[i] == 0;
+    }
+    CHECK_INT("none missing", missing, 0);
+    (void)printf("    %zu of %d before it stopped\n", first, N);
+    broker_finish(&b, NULL);
+}
+
+static bool has_socket_to(int port)
+{
+    enum { DESCRIPTORS = 256 };
+    bool any = false;
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        struct sockaddr_in peer = {0};
+        socklen_t bytes = sizeof peer;
+        any = any || (getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 &&
+                      peer.sin_family == AF_INET && ntohs(peer.sin_port) == port);
+    }
+    return any;
+}
+
+/* What is published while the client holds back arrives later, once, if nobody kills it. */
+static void test_hold(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    const struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *listener = make("hold", &listen);
+    struct mqtt_client *speaker = make("hold", &speak);
+    CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener) &&
+                    wait_subscribed(speaker));
+    mqtt_client_hold(speaker, "not now");
+    for (int i = 0; i < 20; i++) {
+        CHECK_INT("publish", mqtt_client_publish_once(speaker, "t/n", "1", 1), STATUS_OK);
+        mqtt_client_hold(speaker, "not now");
+    }
+    mqtt_client_read_state(speaker, &state);
+    CHECK("held", state.refusing && strstr(state.error, "not now"));
+    CHECK("nothing is sent", !mqtt_client_wait_sent(speaker, 300));
+    CHECK_INT("nothing came", inbox_count(&in), 0);
+    mqtt_client_resume(speaker);
+    CHECK("sent", wait_sent(speaker));
+    CHECK("came", inbox_wait(&in, 20, UP_MS));
+    CHECK_INT("once", inbox_count(&in), 20);
+    end(speaker);
+    end(listener);
+    broker_finish(&b, NULL);
+}
+
+/* A connection that comes up behind the stop brings messages: the broker keeps them. */
+static void test_stop_while_connecting(void)
+{
+    enum { N = 20 };
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *listener = make("connecting", &listen);
+    struct mqtt_client *speaker = make("connecting", &speak);
+    CU_ASSERT_FATAL(listener && speaker && wait_subscribed(listener));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("said", say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK("sent", wait_sent(speaker));
+    end(speaker);
+    (void)kill(b.pid, SIGSTOP);
+    listener = make("connecting", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    for (int64_t end_us = 0; !has_socket_to(b.port) && wait_more(&end_us, UP_MS);) {
+    }
+    mqtt_client_stop(listener, 0);
+    (void)kill(b.pid, SIGCONT);
+    CHECK("cut", wait_error(listener, "stopped", &state));
+    mqtt_client_destroy(listener);
+    CHECK_INT("nobody took them", inbox_count(&in), 0);
+    listener = make("connecting", &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK("all came", inbox_wait(&in, N, UP_MS));
+    end(listener);
+    broker_finish(&b, NULL);
+}
+
+static void refuse_connection(void *context, bool resumed, int64_t silent_us, int64_t unsure_us)
+{
+    struct inbox *in = context;
+    (void)silent_us;
+    (void)unsure_us;
+    (void)pthread_mutex_lock(&in->mutex);
+    in->resumed[in->connections++ % COUNT(in->resumed)] = resumed;
+    const bool refuses = in->connections <= in->refusals;
+    (void)pthread_mutex_unlock(&in->mutex);
+    if (refuses) {
+        mqtt_client_refuse(in->refuser, "it cannot be noted");
+    }
+}
+
+/* Who cannot note that a session began hears of it with the next connection, for which it is an
+ * old one. */
+static void test_refused_connections(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    in.refusals = 2;
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options options = options_for(&b, "refuser", &in);
+    options.persistent = true;
+    options.session_expiry_s = 60;
+    options.accepted = refuse_connection;
+    CU_ASSERT_FATAL(mqtt_client_create(&in.refuser, &options, NULL) == STATUS_OK);
+    for (unsigned i = 1; i <= in.refusals; i++) {
+        CHECK("refused", wait_error(in.refuser, "it cannot be noted", &state));
+        CHECK("not again by itself", !mqtt_client_wait_subscribed(in.refuser, 300));
+        mqtt_client_read_state(in.refuser, &state);
+        CHECK("down", state.refusing && !state.connected);
+        CHECK_INT("connections", state.connections, i);
+        mqtt_client_resume(in.refuser);
+        for (int64_t end_us = 0; state.connections == i && wait_more(&end_us, UP_MS);) {
+            mqtt_client_read_state(in.refuser, &state);
+        }
+    }
+    CHECK("taken", wait_subscribed(in.refuser));
+    broker_stop(&b, SIGTERM);
+    CHECK("again", broker_start(&b) && wait_subscribed(in.refuser));
+    end(in.refuser);
+    CHECK("a session began, says each until one is taken",
+          !in.resumed[0] && !in.resumed[1] && !in.resumed[2]);
+    CHECK("then it goes on", in.connections >= 4 && in.resumed[in.connections - 1]);
+    broker_finish(&b, NULL);
+}
+
+int main(void)
+{
+    if (broker_skip()) {
+        (void)puts("mosquitto is not installed");
+        return EXIT_FAILURE;
+    }
+    (void)unsetenv("http_proxy");
+    (void)unsetenv("https_proxy");
+    (void)CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("mqtt_session", NULL, NULL);
+    (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
+    (void)CU_add_test(suite, "stop in a backlog", test_stop_in_a_backlog);
+    (void)CU_add_test(suite, "stop while connecting", test_stop_while_connecting);
+    (void)CU_add_test(suite, "hold", test_hold);
+    (void)CU_add_test(suite, "refused connections", test_refused_connections);
+    return check_run();
+}
