@@ -12,9 +12,11 @@ static int64_t after_s(double s)
     return world->t_us + (int64_t)(s * SECOND_US);
 }
 
-static double clock_s(double offset_s)
+/* What the robot's clock showed s seconds ago. */
+static double clock_s(const struct robot *r, double s)
 {
-    return 1763600000.0 + offset_s + (double)world->t_us / SECOND_US;
+    return 1763600000.0 + r->clock_s +
+           (1.0 + r->clock_drift) * ((double)world->t_us / SECOND_US - s);
 }
 
 /* ---- controllers ---- */
@@ -129,8 +131,8 @@ static void end_command(int robot)
         text, sizeof text,
         "{\"id\":\"c%d\",\"t_start\":%.6f,\"t\":%.6f,\"status\":\"%s\",\"values\":{\"x_m\":%."
         "3f}}",
-        r->doing, clock_s(r->clock_s) - (double)(world->t_us - r->began_us) / SECOND_US,
-        clock_s(r->clock_s), chance(0.97) ? "done" : others[draw_index(4)], draw(0.0, 1.0));
+        r->doing, clock_s(r, (double)(world->t_us - r->began_us) / SECOND_US), clock_s(r, 0.0),
+        chance(0.97) ? "done" : others[draw_index(4)], draw(0.0, 1.0));
     r->doing = -1;
     r->at_us = world->t_us;
     if (chance(0.02)) {
@@ -151,7 +153,7 @@ static void publish_sample(int robot)
     if (world->broker.up && r->alive) {
         (void)snprintf(text, sizeof text,
                        "{\"t\":%.6f,\"seq\":%u,\"nu\":[%.3f,0,0],\"tau\":[%.3f,0,0]}",
-                       clock_s(r->clock_s), r->samples++, draw(0.0, 1.0), draw(0.0, 1.0));
+                       clock_s(r, 0.0), r->samples++, draw(0.0, 1.0), draw(0.0, 1.0));
         publish_of(robot, "telemetry", text, 0, false);
     }
 }
@@ -300,7 +302,8 @@ void actors_make(void)
                                           .again_us = INT64_MAX,
                                           .sample_us = i == 0 ? SECOND_US : INT64_MAX,
                                           .at_us = after_s(draw(0.0, 1.0)),
-                                          .clock_s = draw(-1e6, 1e3)};
+                                          .clock_s = draw(-1e6, 1e3),
+                                          .clock_drift = draw(-1e-4, 1e-4)};
     }
     world->fault_us = after_s(draw_mean(world->temper.fault_s));
 }

@@ -12,11 +12,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
+#include "logger/storage/journal_files.h"
+#include "tests/sim/daemon/disk_parts.h"
 
-#include "tests/sim/daemon/simulation.h"
-
-enum { PAGE = 512, PATH = 512 };
+enum { PAGE = 512 };
 
 int __real_open(const char *path, int flags, ...);
 int __real_openat(int dir, const char *path, int flags, ...);
@@ -26,13 +25,13 @@ int __real_rename(const char *from, const char *to);
 int __real_unlink(const char *path);
 int __real_unlinkat(int dir, const char *path, int flags);
 
-static void path_of(char out[PATH], const char *kind, int file)
+static void path_of(char out[DISK_PATH], const char *kind, int file)
 {
-    (void)snprintf(out, PATH, "%s/%s/%d", world->place, kind, file);
+    (void)snprintf(out, DISK_PATH, "%s/%s/%d", world->place, kind, file);
 }
 
 /* The path below data/; NULL: it is none of the daemon's. */
-static const char *short_path(const char *path)
+const char *disk_short_path(const char *path)
 {
     const size_t n = strlen(world->place);
     const bool ours =
@@ -43,7 +42,7 @@ static const char *short_path(const char *path)
 
 /* ---- what is known of files and names ---- */
 
-static int find_file(uint64_t inode)
+int disk_find_file(uint64_t inode)
 {
     for (int i = 0; i < FILES_MAX; i++) {
         if (world->disk.files[i].used && world->disk.files[i].inode == inode) {
@@ -56,7 +55,7 @@ static int find_file(uint64_t inode)
 static int file_of(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? find_file(about.st_ino) : -1;
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode) ? disk_find_file(about.st_ino) : -1;
 }
 
 static bool name_is_idle(int i)
@@ -125,7 +124,7 @@ static void add_change(int from, int to, int file)
 static void forget_files(void)
 {
     struct disk *d = &world->disk;
-    char path[PATH];
+    char path[DISK_PATH];
     for (int i = 0; i < FILES_MAX; i++) {
         bool named = !d->files[i].used;
         for (int k = 0; k < NAMES_MAX && !named; k++) {
@@ -158,28 +157,38 @@ static int free_file(void)
     abort();
 }
 
-static void note_dirty(int file, int64_t from, int64_t to)
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void disk_mark_dirty(int file, int64_t from, int64_t to)
 {
     struct disk_file *f = &world->disk.files[file];
+    if (from <= f->lost_from) {
+        f->lost_from = larger(f->lost_from, to);
+    } else if (to >= f->lost_to) {
+        f->lost_to = min_us(f->lost_to, from);
+    }
     const bool clean = f->dirty_from >= f->dirty_to;
     f->dirty_from = clean || from < f->dirty_from ? from : f->dirty_from;
     f->dirty_to = clean || to > f->dirty_to ? to : f->dirty_to;
 }
 
 /* A file was opened at this path, and may be new. */
-static void note_open(const char *path, int flags)
+void disk_add_file(const char *path, int flags)
 {
-    char full[PATH];
-    char other[PATH];
+    char full[DISK_PATH];
+    char other[DISK_PATH];
     struct stat about;
-    const char *rest = short_path(path);
+    const char *rest = disk_short_path(path);
     if (!rest || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
         return;
     }
-    int file = find_file(about.st_ino);
+    int file = disk_find_file(about.st_ino);
     if (file >= 0) {
         if (flags & O_TRUNC) {
-            note_dirty(file, 0, INT64_MAX / 2);
+            disk_mark_dirty(file, 0, INT64_MAX / 2);
         }
         return;
     }
@@ -211,7 +220,7 @@ static void copy_range(int from, int to, int64_t at, int64_t end)
     }
 }
 
-static bool any_journal_dirty(void)
+bool disk_journal_is_dirty(void)
 {
     const struct disk *d = &world->disk;
     for (uint32_t k = 0; k < d->change_count; k++) {
@@ -222,19 +231,20 @@ static bool any_journal_dirty(void)
     }
     for (int k = 0; k < NAMES_MAX; k++) {
         const struct disk_name *name = &d->names[k];
-        if (strncmp(name->path, "journal/", 8) == 0 && name->live >= 0 &&
-            d->files[name->live].dirty_from < d->files[name->live].dirty_to) {
+        const struct disk_file *f = name->live >= 0 ? &d->files[name->live] : NULL;
+        if (f && strncmp(name->path, "journal/", 8) == 0 &&
+            (f->dirty_from < f->dirty_to || f->lost_from < f->lost_to)) {
             return true;
         }
     }
     return false;
 }
 
-static void sync_file(int file)
+void disk_sync_file(int file)
 {
     struct disk_file *f = &world->disk.files[file];
     struct stat about;
-    char path[PATH];
+    char path[DISK_PATH];
     if (f->dirty_from >= f->dirty_to) {
         return;
     }
@@ -258,7 +268,7 @@ static bool in_directory(int name, const char *directory)
     return path && strncmp(path, directory, n) == 0 && strchr(path + n, '/') == NULL;
 }
 
-static void sync_directory(const char *directory)
+void disk_sync_directory(const char *directory)
 {
     struct disk *d = &world->disk;
     uint32_t left = 0;
@@ -274,14 +284,14 @@ static void sync_directory(const char *directory)
 }
 
 /* Of SQLite's files the name goes with the bytes, as on ext4. */
-static void sync_name(int file)
+void disk_sync_name(int file)
 {
     struct disk *d = &world->disk;
     for (uint32_t k = 0; k < d->change_count; k++) {
         if (d->changes[k].file == file) {
             const char *slash = strchr(d->names[d->changes[k].to].path, '/');
             if (!slash) {
-                sync_directory("");
+                disk_sync_directory("");
             }
             return;
         }
@@ -301,37 +311,63 @@ bool disk_was_faulty(int64_t within_us)
     return world->t_us - (last_us > d->slow_until_us ? last_us : d->slow_until_us) < within_us;
 }
 
-/* The time that a sync takes, and whether it fails. */
-static bool begin_sync(void)
+/* As Linux does it: what could not be written is clean. It can be read until the power fails.
+ */
+static void lose_dirty(int file)
+{
+    struct disk_file *f = &world->disk.files[file];
+    if (f->dirty_from < f->dirty_to) {
+        const bool none = f->lost_from >= f->lost_to;
+        f->lost_from = none ? f->dirty_from : min_us(f->lost_from, f->dirty_from);
+        f->lost_to = none ? f->dirty_to : larger(f->lost_to, f->dirty_to);
+        f->dirty_from = f->dirty_to = 0;
+    }
+}
+
+void disk_end_run(void)
+{
+    for (int i = 0; i < FILES_MAX; i++) {
+        const struct disk_file f = world->disk.files[i];
+        if (f.used && f.lost_from < f.lost_to) {
+            disk_mark_dirty(i, f.lost_from, f.lost_to);
+        }
+    }
+}
+
+bool disk_begin_sync(int file)
 {
     schedule_point();
     if (schedule_runs()) {
         const bool slow = world->t_us < world->disk.slow_until_us;
         schedule_sleep_until(world->t_us + (int64_t)draw_mean(slow ? 800000 : 300));
     }
-    return !(world->t_us < world->disk.failing_until_us && chance(0.7));
+    const bool fails = world->t_us < world->disk.failing_until_us && chance(0.7);
+    if (fails && file >= 0 && chance(0.5)) {
+        lose_dirty(file);
+    }
+    return !fails;
 }
 
 static int sync_any(int fd)
 {
-    const uint32_t handed = world->unsynced_count;
+    const int64_t began_us = world->t_us;
     struct stat about;
     struct stat journal;
-    char path[PATH];
+    char path[DISK_PATH];
     const int file = file_of(fd);
-    if (!begin_sync()) {
+    if (!disk_begin_sync(file)) {
         errno = EIO;
         return -1;
     }
     (void)snprintf(path, sizeof path, "%s/data/journal", world->place);
     if (file >= 0) {
-        sync_file(file);
+        disk_sync_file(file);
     } else if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
         const bool is_journal = stat(path, &journal) == 0 && journal.st_ino == about.st_ino;
-        sync_directory(is_journal ? "journal/" : "");
+        disk_sync_directory(is_journal ? "journal/" : "");
     }
-    if (!any_journal_dirty()) {
-        ledger_sync(handed);
+    if (!disk_journal_is_dirty()) {
+        ledger_sync(began_us);
     }
     return 0;
 }
@@ -353,7 +389,7 @@ int __wrap_fdatasync(int fd)
 int __wrap_open(const char *path, int flags, unsigned mode);
 int __wrap_open(const char *path, int flags, unsigned mode)
 {
-    if (!short_path(path)) {
+    if (!disk_short_path(path)) {
         return __real_open(path, flags, mode);
     }
     schedule_point();
@@ -363,7 +399,7 @@ int __wrap_open(const char *path, int flags, unsigned mode)
     }
     const int fd = __real_open(path, flags, mode);
     if (fd >= 0 && flags & O_CREAT) {
-        note_open(path, flags);
+        disk_add_file(path, flags);
     }
     return fd;
 }
@@ -372,7 +408,7 @@ int __wrap_open(const char *path, int flags, unsigned mode)
 int __wrap_openat(int dir, const char *path, int flags, unsigned mode);
 int __wrap_openat(int dir, const char *path, int flags, unsigned mode)
 {
-    char full[PATH];
+    char full[DISK_PATH];
     (void)snprintf(full, sizeof full, "%s/data/journal/%s", world->place, path);
     schedule_point();
     if (disk_is_full() && flags & O_CREAT && access(full, F_OK) != 0) {
@@ -381,7 +417,7 @@ int __wrap_openat(int dir, const char *path, int flags, unsigned mode)
     }
     const int fd = __real_openat(dir, path, flags, mode);
     if (fd >= 0 && flags & O_CREAT) {
-        note_open(full, flags);
+        disk_add_file(full, flags);
     }
     return fd;
 }
@@ -401,7 +437,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
             errno = ENOSPC;
             return -1;
         }
-    } else if (world->kill_steps < 20 && world->t_us >= world->kill_us) {
+    } else if (world->kill_steps < 20 && schedule_is_doomed()) {
         part = 1 + draw_index((uint32_t)n); /* dead in the middle of it */
         part += part < n && world->kill_steps > 3 ? n - part : 0;
     }
@@ -409,28 +445,37 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
     const ssize_t wrote = __real_write(fd, bytes, part);
     const int64_t after = lseek(fd, 0, SEEK_CUR);
     if (wrote > 0) {
-        note_dirty(file, min_us(before, after - wrote), after);
+        disk_mark_dirty(file, min_us(before, after - wrote), after);
     }
     schedule_point();
     return wrote;
 }
 
+/* A kill that waits for a checkpoint comes soon after it, or in the run's further life. */
+static void end_waiting(const char *name)
+{
+    if (strncmp(name, "checkpoint", 10) == 0 && world->t_us >= world->kill_us) {
+        world->kill_waits = false;
+    }
+}
+
 int __wrap_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to)
 {
-    const char *rest = short_path(from);
+    const char *rest = disk_short_path(from);
     schedule_point();
     const int failed = __real_rename(from, to);
-    if (!failed && rest && short_path(to)) {
+    if (!failed && rest && disk_short_path(to)) {
         const int old = find_name(rest, false);
-        const int new = find_name(short_path(to), true);
+        const int new = find_name(disk_short_path(to), true);
         add_change(old, new, old >= 0 ? world->disk.names[old].live : -1);
+        end_waiting(disk_short_path(to));
     }
     schedule_point();
     return failed;
 }
 
-static void note_unlink(const char *rest)
+void disk_remove_name(const char *rest)
 {
     const int name = rest ? find_name(rest, false) : -1;
     if (name >= 0 && world->disk.names[name].live >= 0) {
@@ -444,7 +489,7 @@ int __wrap_unlink(const char *path)
     schedule_point();
     const int failed = __real_unlink(path);
     if (!failed) {
-        note_unlink(short_path(path));
+        disk_remove_name(disk_short_path(path));
     }
     return failed;
 }
@@ -457,7 +502,7 @@ int __wrap_unlinkat(int dir, const char *path, int flags)
     const int failed = __real_unlinkat(dir, path, flags);
     (void)snprintf(rest, sizeof rest, "journal/%s", path);
     if (!failed) {
-        note_unlink(rest);
+        disk_remove_name(rest);
     }
     return failed;
 }
@@ -471,212 +516,11 @@ int __wrap_statvfs(const char *path, struct statvfs *out)
     return 0;
 }
 
-/* ---- SQLite's way to the disk ---- */
-
-struct layer_file {
-    sqlite3_file base;
-    int file; /* -1: not known to the disk */
-    bool unlinks;
-    char path[PATH];
-    sqlite3_file *real;
-};
-
-static sqlite3_vfs *real_vfs;
-
-#define REAL(f) (((struct layer_file *)(void *)(f))->real)
-
-static int layer_close(sqlite3_file *f)
-{
-    sqlite3_file *real = REAL(f);
-    const int code = real->pMethods ? real->pMethods->xClose(real) : SQLITE_OK;
-    free(real);
-    return code;
-}
-static int layer_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
-{
-    return REAL(f)->pMethods->xRead(REAL(f), to, n, at);
-}
-static int layer_write(sqlite3_file *f, const void *from, int n, sqlite3_int64 at)
-{
-    const struct layer_file *l = (const void *)f;
-    schedule_point();
-    if (disk_is_full()) {
-        return SQLITE_FULL;
-    }
-    if (l->file >= 0) {
-        note_dirty(l->file, at, at + n);
-    }
-    return REAL(f)->pMethods->xWrite(REAL(f), from, n, at);
-}
-static int layer_truncate(sqlite3_file *f, sqlite3_int64 size)
-{
-    const struct layer_file *l = (const void *)f;
-    schedule_point();
-    if (l->file >= 0) {
-        note_dirty(l->file, size, INT64_MAX / 2);
-    }
-    return REAL(f)->pMethods->xTruncate(REAL(f), size);
-}
-static int layer_sync(sqlite3_file *f, int flags)
-{
-    const struct layer_file *l = (const void *)f;
-    (void)flags;
-    if (!begin_sync()) {
-        return SQLITE_IOERR_FSYNC;
-    }
-    if (l->file >= 0) {
-        sync_file(l->file);
-        sync_name(l->file);
-    }
-    return SQLITE_OK;
-}
-static int layer_size(sqlite3_file *f, sqlite3_int64 *size)
-{
-    return REAL(f)->pMethods->xFileSize(REAL(f), size);
-}
-static int layer_lock(sqlite3_file *f, int level)
-{
-    return REAL(f)->pMethods->xLock(REAL(f), level);
-}
-static int layer_unlock(sqlite3_file *f, int level)
-{
-    return REAL(f)->pMethods->xUnlock(REAL(f), level);
-}
-static int layer_reserved(sqlite3_file *f, int *out)
-{
-    return REAL(f)->pMethods->xCheckReservedLock(REAL(f), out);
-}
-static int layer_control(sqlite3_file *f, int op, void *arg)
-{
-    return REAL(f)->pMethods->xFileControl(REAL(f), op, arg);
-}
-static int layer_sector(sqlite3_file *f)
-{
-    return REAL(f)->pMethods->xSectorSize(REAL(f));
-}
-static int layer_device(sqlite3_file *f)
-{
-    return REAL(f)->pMethods->xDeviceCharacteristics(REAL(f));
-}
-static int layer_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out)
-{
-    return REAL(f)->pMethods->xShmMap(REAL(f), page, size, extend, out);
-}
-static int layer_shm_lock(sqlite3_file *f, int offset, int n, int flags)
-{
-    return REAL(f)->pMethods->xShmLock(REAL(f), offset, n, flags);
-}
-static void layer_shm_barrier(sqlite3_file *f)
-{
-    REAL(f)->pMethods->xShmBarrier(REAL(f));
-}
-static int layer_shm_unmap(sqlite3_file *f, int remove)
-{
-    return REAL(f)->pMethods->xShmUnmap(REAL(f), remove);
-}
-
-static const sqlite3_io_methods layer_methods = {.iVersion = 2,
-                                                 .xClose = layer_close,
-                                                 .xRead = layer_read,
-                                                 .xWrite = layer_write,
-                                                 .xTruncate = layer_truncate,
-                                                 .xSync = layer_sync,
-                                                 .xFileSize = layer_size,
-                                                 .xLock = layer_lock,
-                                                 .xUnlock = layer_unlock,
-                                                 .xCheckReservedLock = layer_reserved,
-                                                 .xFileControl = layer_control,
-                                                 .xSectorSize = layer_sector,
-                                                 .xDeviceCharacteristics = layer_device,
-                                                 .xShmMap = layer_shm_map,
-                                                 .xShmLock = layer_shm_lock,
-                                                 .xShmBarrier = layer_shm_barrier,
-                                                 .xShmUnmap = layer_shm_unmap};
-
-static int layer_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
-                      int *out_flags)
-{
-    struct layer_file *l = (void *)file;
-    (void)vfs;
-    l->base.pMethods = NULL;
-    l->file = -1;
-    l->real = calloc(1, (size_t)real_vfs->szOsFile);
-    const bool full = path && disk_is_full() && access(path, F_OK) != 0;
-    const int code = !l->real ? SQLITE_NOMEM
-                     : full   ? SQLITE_FULL
-                              : real_vfs->xOpen(real_vfs, path, l->real, flags, out_flags);
-    if (code != SQLITE_OK) {
-        free(l->real);
-        return code;
-    }
-    struct stat about;
-    if (path && flags & SQLITE_OPEN_CREATE) {
-        note_open(path, 0);
-    }
-    if (path && stat(path, &about) == 0) {
-        l->file = find_file(about.st_ino);
-    }
-    l->base.pMethods = &layer_methods;
-    return SQLITE_OK;
-}
-
-static int layer_delete(sqlite3_vfs *vfs, const char *path, int sync)
-{
-    (void)vfs;
-    schedule_point();
-    const int code = real_vfs->xDelete(real_vfs, path, 0);
-    if (code == SQLITE_OK) {
-        note_unlink(short_path(path));
-        if (sync) {
-            sync_directory("");
-        }
-    }
-    return code;
-}
-
-static int layer_random(sqlite3_vfs *vfs, int n, char *out)
-{
-    (void)vfs;
-    for (int i = 0; i < n; i++) {
-        out[i] = (char)draw_index(256);
-    }
-    return n;
-}
-
-static int layer_sleep(sqlite3_vfs *vfs, int us)
-{
-    (void)vfs;
-    schedule_sleep_until(world->t_us + us);
-    return us;
-}
-
-static int layer_time(sqlite3_vfs *vfs, sqlite3_int64 *ms)
-{
-    (void)vfs;
-    *ms = INT64_C(212630000000000) + world->t_us / 1000;
-    return SQLITE_OK;
-}
-
-void disk_register_vfs(void)
-{
-    static sqlite3_vfs layer;
-    real_vfs = sqlite3_vfs_find(NULL);
-    layer = *real_vfs;
-    layer.zName = "simulated";
-    layer.szOsFile = (int)sizeof(struct layer_file);
-    layer.xOpen = layer_open;
-    layer.xDelete = layer_delete;
-    layer.xRandomness = layer_random;
-    layer.xSleep = layer_sleep;
-    layer.xCurrentTimeInt64 = layer_time;
-    (void)sqlite3_vfs_register(&layer, 1);
-}
-
 /* ---- making, cutting, removing ---- */
 
 static void make_directory(const char *name)
 {
-    char path[PATH];
+    char path[DISK_PATH];
     (void)snprintf(path, sizeof path, "%s/%s", world->place, name);
     if (mkdir(path, 0700) != 0 && errno != EEXIST) {
         (void)fprintf(stderr, "%s: %s\n", path, strerror(errno));
@@ -703,7 +547,7 @@ static void settle_file(int file)
     struct disk_file *f = &world->disk.files[file];
     struct stat live;
     struct stat stable;
-    char path[PATH];
+    char path[DISK_PATH];
     path_of(path, "live", file);
     const int from = __real_open(path, O_RDWR);
     path_of(path, "stable", file);
@@ -733,14 +577,39 @@ static void settle_file(int file)
     (void)!ftruncate(from, stable.st_size);
     (void)close(from);
     (void)close(to);
-    f->dirty_from = f->dirty_to = 0;
+    f->dirty_from = f->dirty_to = f->lost_from = f->lost_to = 0;
+}
+
+/* Its head has the journal's file and the place in it (docs/storage.md). */
+static void check_checkpoint(const char *name)
+{
+    struct {
+        char magic[24];
+        int64_t file;
+        uint64_t offset;
+    } head;
+    char path[DISK_PATH];
+    char journal[JOURNAL_NAME_MAX];
+    struct stat about = {0};
+    (void)snprintf(path, sizeof path, "%s/data/%s", world->place, name);
+    const int fd = __real_open(path, O_RDONLY);
+    if (fd >= 0 && pread(fd, &head, sizeof head, 0) == (ssize_t)sizeof head && head.file > 0) {
+        journal_file_name(head.file, journal);
+        (void)snprintf(path, sizeof path, "%s/data/journal/%s", world->place, journal);
+        if (stat(path, &about) != 0 || (uint64_t)about.st_size < head.offset) {
+            sim_fail("after the power cut the place of %s is not in the journal", name);
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
 }
 
 void disk_cut_power(void)
 {
     struct disk *d = &world->disk;
-    char path[PATH];
-    char live[PATH];
+    char path[DISK_PATH];
+    char live[DISK_PATH];
     const uint32_t kept = draw_index(d->change_count + 1);
     for (uint32_t k = 0; k < kept; k++) {
         apply_change(&d->changes[k]);
@@ -765,11 +634,13 @@ void disk_cut_power(void)
     (void)snprintf(path, sizeof path, "%s/data/store.db-shm", world->place);
     (void)__real_unlink(path);
     forget_files();
+    check_checkpoint("checkpoint");
+    check_checkpoint("checkpoint.changes");
 }
 
 void disk_remove(void)
 {
-    char command[PATH + 16];
+    char command[DISK_PATH + 16];
     (void)snprintf(command, sizeof command, "rm -rf '%s'", world->place);
     (void)!system(command);
 }

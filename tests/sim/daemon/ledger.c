@@ -32,41 +32,63 @@ enum status __wrap_inbox_take(struct inbox *inbox, struct message *message,
     return status;
 }
 
+/* At t_us the journal had the line that is the reason for this. */
+static void add_unsynced(uint32_t command, enum unsynced_kind kind, int64_t t_us)
+{
+    if (t_us < world->synced_us || !disk_journal_is_dirty()) {
+        return;
+    }
+    if (world->unsynced_count == UNSYNCED_MAX) {
+        sim_fail("the ledger has no room for what is not synced");
+        return;
+    }
+    world->unsynced[world->unsynced_count++] = (struct unsynced){command, kind, t_us};
+}
+
 void ledger_hand_over(int32_t index)
 {
     struct command *c = &world->commands[index];
     if (!c->handed) {
         c->handed = true;
+        c->lost_power = false;
         c->handed_us = world->t_us;
-        if (world->unsynced_count < UNSYNCED_MAX) {
-            world->unsynced[world->unsynced_count++] = (uint32_t)index;
+        add_unsynced((uint32_t)index, UNSYNCED_HANDED, world->t_us);
+    }
+}
+
+void ledger_sync(int64_t began_us)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < world->unsynced_count; i++) {
+        if (world->unsynced[i].t_us >= began_us) {
+            world->unsynced[left++] = world->unsynced[i];
         }
     }
+    world->unsynced_count = left;
+    world->synced_us = began_us;
 }
 
-void ledger_sync(uint32_t handed)
-{
-    handed = handed < world->unsynced_count ? handed : world->unsynced_count;
-    for (uint32_t i = 0; i < handed; i++) {
-        world->commands[world->unsynced[i]].synced = true;
-    }
-    world->unsynced_count -= handed;
-    memmove(world->unsynced, world->unsynced + handed,
-            world->unsynced_count * sizeof world->unsynced[0]);
-}
-
-/* A power cut takes what was not synced, of the last fsync_s. */
-void ledger_power_fails(void)
+/* A power cut takes what was not synced, of the last fsync_s. What was sent and published for
+ * these lines is unknown to the next run, which may do it once more. */
+void ledger_fail_power(void)
 {
     const double limit_s = world->temper.fsync_s + 2.5;
     for (uint32_t i = 0; i < world->unsynced_count; i++) {
-        struct command *c = &world->commands[world->unsynced[i]];
-        c->lost_power = true;
-        const int64_t age_us = world->t_us - c->handed_us;
-        if (age_us > (int64_t)(limit_s * SECOND_US) && !disk_was_faulty(60 * SECOND_US) &&
+        const struct unsynced *u = &world->unsynced[i];
+        struct command *c = &world->commands[u->command];
+        if (u->kind == UNSYNCED_HANDED) {
+            c->handed = false;
+            c->lost_power = true;
+        } else if (u->kind == UNSYNCED_ENTRY) {
+            c->n_published = 0;
+        } else {
+            c->published[u->kind - UNSYNCED_SENT_REAL]--;
+        }
+        const double age_s = lab_s(world->t_us - u->t_us);
+        if (age_s > limit_s && !disk_was_faulty(60 * SECOND_US) &&
             world->t_us - world->frozen_until_us > 60 * SECOND_US) {
-            sim_fail("c%u was taken %.3f s before the power cut and is not synced",
-                     world->unsynced[i], (double)age_us / SECOND_US);
+            sim_fail("c%u: the journal was not synced for %.3f s before the power cut",
+                     u->command, age_s);
         }
     }
     world->unsynced_count = 0;
@@ -95,7 +117,7 @@ static uint32_t *find_owner(int pair, uint32_t n)
     return &all[at].owner;
 }
 
-static void publish_entry(int pair, const char *json)
+static void publish_entry(int pair, const char *json, int64_t sent_us)
 {
     const char *id = strstr(json, "\"id\":\"c");
     const char *number = strstr(json, "\"n\":");
@@ -112,22 +134,22 @@ static void publish_entry(int pair, const char *json)
             sim_fail("%s: number %u was c%u's entry, and is published for c%u",
                      pair_names[pair], n, *owner - 1, index);
         }
-        if (c->n_published != 0 && c->n_published != n && !c->lost_power) {
+        if (c->n_published != 0 && c->n_published != n) {
             sim_fail("c%u was published as number %u, and as %u", index, c->n_published, n);
         }
     }
     *owner = index + 1;
     c->n_published = n;
+    add_unsynced(index, UNSYNCED_ENTRY, sent_us);
 }
 
-void ledger_daemon_publishes(const char *topic, const char *payload, size_t bytes)
+void ledger_daemon_publishes(const char *topic, const char *payload, int64_t sent_us)
 {
     const char *rest = topic + strlen("tandem/v1/");
     const int pair = find_pair(rest);
     const char *what = pair >= 0 ? strchr(rest, '/') + 1 : "";
-    (void)bytes;
     if (strcmp(what, "entry") == 0) {
-        publish_entry(pair, payload);
+        publish_entry(pair, payload, sent_us);
     }
     const int side = strcmp(what, "real/command") == 0      ? 0
                      : strcmp(what, "virtual/command") == 0 ? 1
@@ -137,7 +159,8 @@ void ledger_daemon_publishes(const char *topic, const char *payload, size_t byte
         const uint32_t index = (uint32_t)strtoul(id + 7, NULL, 10);
         struct command *c = &world->commands[index];
         c->published[side]++;
-        if (c->published[side] > 1 && !c->lost_power) {
+        add_unsynced(index, side == 0 ? UNSYNCED_SENT_REAL : UNSYNCED_SENT_VIRTUAL, sent_us);
+        if (c->published[side] > 1) {
             sim_fail("c%u was sent to the %s robot %u times", index, side ? "virtual" : "real",
                      c->published[side]);
         }

@@ -31,7 +31,7 @@ enum packet_kind {
 
 struct packet {
     struct packet *next;
-    int64_t at_us;
+    int64_t made_us, at_us;
     enum packet_kind kind;
     struct handle *handle;
     MQTTAsync_onSuccess5 *success;
@@ -81,6 +81,7 @@ static struct packet *make_packet(struct handle *h, enum packet_kind kind)
     }
     p->kind = kind;
     p->handle = h;
+    p->made_us = world->t_us;
     return p;
 }
 
@@ -242,7 +243,7 @@ static void publish_arrives(struct packet *p)
     const char *topic = p->message.topic;
     const bool command = strstr(topic, "/command") != NULL;
     const int32_t index = command ? find_command(p->text) : -1;
-    ledger_daemon_publishes(topic, p->text, p->bytes);
+    ledger_daemon_publishes(topic, p->text, p->made_us);
     if (index >= 0 || strstr(topic, "/heartbeat/")) {
         broker_publish(topic, p->text, p->message.qos, false, index);
     } else {

@@ -97,9 +97,17 @@ static int find_ready(void)
     return count == 0 ? -1 : ready[count == 1 ? 0 : draw_index(count)];
 }
 
+/* A checkpoint that never comes is not waited for. */
+bool schedule_is_doomed(void)
+{
+    enum { PATIENCE_S = 100 };
+    const int64_t waits_us = world->kill_waits ? PATIENCE_S * (int64_t)SECOND_US : 0;
+    return world->kill_us != INT64_MAX && world->t_us >= world->kill_us + waits_us;
+}
+
 static void check_life(void)
 {
-    if (world->t_us >= world->kill_us && world->kill_steps-- == 0) {
+    if (schedule_is_doomed() && world->kill_steps-- == 0) {
         _exit(world->kill_cuts_power ? RUN_POWER_CUT : RUN_KILLED);
     }
 }
@@ -414,7 +422,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
     world->t_us++; /* who reads a clock until it shows something gets there */
     int64_t us = monotonic_us();
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
-        us = WALL_START_US + world->t_us + world->wall_us;
+        us = WALL_START_US + world->t_us + world->wall_us +
+             (int64_t)(world->temper.wall_drift * (double)world->t_us);
     } else if (clock == CLOCK_BOOTTIME) {
         us += world->suspended_us;
     }

@@ -20,8 +20,8 @@
 
 #include "base/numbers/hash.h"
 #include "config/labfile/lab_file.h"
-#include "service/tool/log.h"
 #include "service/daemon/daemon.h"
+#include "service/tool/log.h"
 #include "tests/sim/daemon/simulation.h"
 
 struct world *world;
@@ -131,7 +131,9 @@ static void write_lab(void)
         exit(EXIT_FAILURE);
     }
     (void)fprintf(f,
-                  "name: simulation\nbroker: {heartbeat_hz: 5}\nhttp: {enabled: false}\n"
+                  /* The clock steps by less than what is remembered, also between two runs. */
+                  "name: simulation\nbroker: {heartbeat_hz: 5, remember_s: 86400}\n"
+                  "http: {enabled: false}\n"
                   "journal: {dir: %s/data/journal, fsync_s: %.3f, rotate_s: 600}\n"
                   "store: {file: %s/data/store.db}\n"
                   "checkpoint: {file: %s/data/checkpoint, interval_s: %.3f}\n"
@@ -225,6 +227,7 @@ static void plan_run(bool *last)
     world->stop_us = end_us;
     world->kill_steps = (uint64_t)exp(draw(0.0, log(20000.0)));
     world->kill_cuts_power = chance(world->temper.power);
+    world->kill_waits = false;
     *last = end_us >= world->end_us;
     if (*last) {
         return;
@@ -234,6 +237,7 @@ static void plan_run(bool *last)
     } else if (chance(0.7)) {
         world->kill_us = end_us;
         world->stop_us = chance(0.2) ? end_us : INT64_MAX; /* while it stops */
+        world->kill_waits = chance(0.3);
     }
     if (disk_is_full() && world->options.without & WITHOUT_FULL_START) {
         world->disk.full_until_us = world->t_us;
@@ -248,10 +252,11 @@ static void end_run(int how)
     broker_daemon_gone();
     if (how == RUN_POWER_CUT) {
         world->power_cuts++;
-        ledger_power_fails();
+        ledger_fail_power();
         disk_cut_power();
     } else if (how == RUN_KILLED) {
         world->kills++;
+        disk_end_run();
     } else if (how == RUN_NOT_STARTED) {
         world->refused_starts++;
     } else if (how == RUN_INCOMPLETE) {
@@ -276,6 +281,7 @@ static void draw_temper(void)
     t->fsync_s = chance(0.5) ? 1.0 : draw(0.05, 5.0);
     t->checkpoint_s = exp(draw(log(1.0), log(60.0)));
     t->clock = chance(0.4) && !(world->options.without & WITHOUT_CLOCK);
+    t->wall_drift = t->clock ? draw(-1e-4, 1e-4) : 0.0;
     t->disk = chance(0.5);
     t->broker = chance(0.6);
     t->link = chance(0.8);

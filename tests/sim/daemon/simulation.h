@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/numbers/random.h"
 #include "base/errors/status.h"
+#include "base/numbers/random.h"
 
 enum {
     SECOND_US = 1000000,
@@ -68,14 +68,14 @@ enum { RUN_STOPPED = 0, RUN_NOT_STARTED = 80, RUN_KILLED, RUN_POWER_CUT, RUN_INC
 struct command {
     uint8_t pair;
     bool accepted;            /* by the broker, for the daemon's session */
-    bool handed;              /* the daemon has taken it, */
-    bool synced;              /* and its line is on the disk */
+    bool handed;              /* the daemon has it in its journal */
     bool forgotten;           /* by the broker, and the daemon had not taken it */
     bool lost_power;          /* taken by the daemon, and not synced when the power failed */
-    uint8_t published[SIDES]; /* times the daemon published it to a robot */
+    uint8_t published[SIDES]; /* times the daemon published it to a robot; a power cut takes
+                                 back what was not synced */
     bool known[SIDES];        /* by the robot */
     uint16_t entries;         /* in the store at the end */
-    uint32_t n, n_published;  /* of its entry; 0: none */
+    uint32_t n, n_published;  /* of its entry; 0: none, or a power cut took it back */
     uint32_t seq;
     int64_t sent_us, handed_us;
 };
@@ -117,7 +117,7 @@ struct robot {
     struct sim_message again; /* a reply that is published again */
     int64_t again_us, sample_us;
     uint32_t samples;
-    double clock_s;
+    double clock_s, clock_drift; /* ahead of the true time, and seconds a second */
 };
 
 struct controller {
@@ -136,6 +136,7 @@ struct temper {
     double power;   /* share of crashes that are power cuts */
     double lap_s;
     double fsync_s, checkpoint_s;
+    double wall_drift; /* of the wall clock: seconds a second */
     bool clock, disk, broker, link, robots;
 };
 
@@ -143,6 +144,7 @@ struct disk_file {
     bool used;
     uint64_t inode;
     int64_t dirty_from, dirty_to; /* from >= to: clean */
+    int64_t lost_from, lost_to;   /* was dirty when a sync failed, and is on no disk */
 };
 
 struct disk_name {
@@ -163,6 +165,19 @@ struct disk {
     int64_t full_until_us, failing_until_us, slow_until_us, fault_us;
 };
 
+/* What happened to a command, and the journal is not synced since. */
+enum unsynced_kind {
+    UNSYNCED_HANDED,
+    UNSYNCED_SENT_REAL,
+    UNSYNCED_SENT_VIRTUAL,
+    UNSYNCED_ENTRY
+};
+struct unsynced {
+    uint32_t command;
+    enum unsynced_kind kind;
+    int64_t t_us;
+};
+
 /* owner: the command + 1; 0: none. */
 struct number {
     uint32_t n, owner;
@@ -181,6 +196,7 @@ struct world {
     bool suspends;
     int64_t stop_us, kill_us; /* of this run */
     bool kill_cuts_power;
+    bool kill_waits;     /* for the next checkpoint after kill_us */
     uint64_t kill_steps; /* after kill_us */
     int64_t fault_us;
     struct broker broker;
@@ -189,7 +205,9 @@ struct world {
     struct controller controllers[PAIRS];
     struct command commands[COMMANDS_MAX];
     uint32_t command_count;
-    uint32_t unsynced[UNSYNCED_MAX], unsynced_count;
+    struct unsynced unsynced[UNSYNCED_MAX];
+    uint32_t unsynced_count;
+    int64_t synced_us;                         /* what the journal had then is on the disk */
     struct number numbers[PAIRS][NUMBERS_MAX]; /* that were published, in the place n %
                                                   NUMBERS_MAX or behind it */
     uint32_t failures;
@@ -219,15 +237,20 @@ void schedule_sleep_until(int64_t t_us);
 /* Wait for schedule_wake() of the same key, or until t_us. */
 void schedule_wait(const void *key, int64_t t_us);
 void schedule_wake(const void *key);
-bool schedule_runs(void); /* is this the process of a daemon? */
+bool schedule_is_doomed(void); /* the process dies after kill_steps more calls */
+bool schedule_runs(void);      /* is this the process of a daemon? */
 int schedule_current(void);
 
 /* ---- disk.c ---- */
 void disk_register_vfs(void);
 void disk_make(void);
 void disk_cut_power(void);
+/* The next run does not know what a failed sync lost: such a run keeps it
+ * (docs/reliability.md). */
+void disk_end_run(void);
 void disk_remove(void);
 bool disk_is_full(void);
+bool disk_journal_is_dirty(void); /* a power cut may take a part of it */
 bool disk_was_faulty(int64_t within_us);
 
 /* ---- broker.c ---- */
@@ -272,9 +295,9 @@ bool actors_are_done(void);
 
 /* ---- ledger.c: what must hold ---- */
 void ledger_hand_over(int32_t command); /* the daemon has taken it */
-void ledger_sync(uint32_t handed);      /* what was handed over then is on the disk */
-void ledger_daemon_publishes(const char *topic, const char *payload, size_t bytes);
-void ledger_power_fails(void);
+void ledger_sync(int64_t began_us);     /* the whole journal, as it was then, is on the disk */
+void ledger_daemon_publishes(const char *topic, const char *payload, int64_t sent_us);
+void ledger_fail_power(void);
 void ledger_judge(const char *lab_path); /* in a process of its own */
 
 /* ---- simulate.c ---- */
