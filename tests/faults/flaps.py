@@ -2,9 +2,13 @@
 runs it with libraries that look for their own faults.
 
     PYTHONPATH=tests/support TANDEM=… SOURCE=. python3 tests/faults/flaps.py --cuts 5000 --rate 2000
+    … flaps.py --cuts 500 --runs 10 --results FILE    ten runs, summed; those in FILE are not made again
 
-Environment: FLAPS_LIBRARIES and FLAPS_PRELOAD are LD_LIBRARY_PATH and LD_PRELOAD of the daemon alone. Reports of sanitizers go
-to files in the folder of the run, and each one is a finding.
+If commands are lost, the result has how often the journal has the first of them: what is there, the daemon received. If the
+broker dropped messages for the daemon, the run fails for that reason.
+
+Environment: FLAPS_LIBRARIES and FLAPS_PRELOAD are LD_LIBRARY_PATH and LD_PRELOAD of the daemon alone. Reports of sanitizers
+go to files in the folder of the run, and each one is a finding.
 """
 import argparse
 import collections
@@ -20,17 +24,22 @@ import time
 
 from mqtt import Client
 from network import Network
-from rig import Rig, free_port
+from rig import SOURCE, Rig, free_port
 from waiting import limit_s
 
 PAIRS = 20
-BEHIND_MAX = 10_000  # commands that the broker may have for the daemon: it drops what is beyond 100 000 messages
+BEHIND_MAX = 10_000  # commands that may wait for the daemon at the broker
+QUEUE_MAX = 100 * BEHIND_MAX  # messages that the broker keeps for it
+STILL_S = 30  # without a new entry: what is missing then does not come any more
+SUMS = ("cuts", "seconds", "messages", "connections", "broken_writes", "acknowledged", "entries", "lost", "doubled",
+        "findings", "blamed", "dropped_by_broker", "deaths")
+BAD = ("lost", "doubled", "findings", "blamed", "dropped_by_broker", "deaths")
 FINDING = re.compile(r"(?:ERROR|WARNING): (\w+Sanitizer: .*)")
 
 
 def publish(port, rate, stop, done, acknowledged):
     """Commands with both replies until stop, as far as the daemon has done what came before; then wait for the
-    acknowledgements. Puts the commands' ids that have one."""
+    acknowledgements. Puts the number of commands, and the ids of those that have one."""
     client = Client(port, "flaps-publisher")
     sent, began, draw = [], time.monotonic(), random.Random(1)
     while not stop.is_set():
@@ -46,7 +55,7 @@ def publish(port, rate, stop, done, acknowledged):
     end = time.monotonic() + limit_s(120)
     while client.waiting() and time.monotonic() < end:
         time.sleep(0.1)
-    acknowledged.put([f"k{n}" for n, message in enumerate(sent) if message.acknowledged_s])
+    acknowledged.put((len(sent), [f"k{n}" for n, message in enumerate(sent) if message.acknowledged_s]))
     client.end()
 
 
@@ -64,6 +73,7 @@ class Flaps(Rig):
             target, more = free_port(), f", tls: {{enabled: true, ca_file: {self.folder}/server.pem}}"
             self.broker_settings = (f"\nlistener {target} 127.0.0.1\ncertfile {self.folder}/server.pem\n"
                                     f"keyfile {self.folder}/server.key\n")
+        self.broker_settings += f"\nmax_queued_messages {QUEUE_MAX}\n"
         self.network = Network(target)
         if not tls:
             self.network.only = b"\0\6tandem"  # as the client id stands in CONNECT
@@ -107,8 +117,9 @@ class Flaps(Rig):
             time.sleep(0.005)
         return made
 
-    def settle(self):
-        """The broker delivers in order: with the last command of each pair all others are there."""
+    def settle(self, acknowledged):
+        """The broker delivers in order: with the last command of each pair all others are there. Then wait for what is
+        missing all the same, as long as entries come."""
         client = Client(self.broker_port, "flaps-last")
         for n in range(PAIRS):
             client.publish(f"tandem/v1/r{n + 1}/command", json.dumps({"id": "last", "op": "go"}))
@@ -116,50 +127,89 @@ class Flaps(Rig):
             path = f"/api/v1/pairs/r{n + 1}/entries?limit=20"
             self.wait(lambda: any(entry["id"] == "last" for entry in self.get(path)["entries"]), f"the end of r{n + 1}", 180)
         client.end()
+        missing, since = len(acknowledged), time.monotonic()
+        while missing and time.monotonic() - since < limit_s(STILL_S):
+            entries = self.entries()
+            now = sum(name not in entries for name in acknowledged)
+            if now < missing:
+                missing, since = now, time.monotonic()
+            time.sleep(0.5 if missing else 0)
 
     def entries(self):
         with sqlite3.connect(f"file:{self.folder}/store.db?mode=ro", uri=True) as db:
             return collections.Counter(row[0] for row in db.execute("SELECT id FROM entries WHERE id <> 'last'"))
 
+    def count_in_journal(self, name):
+        """Lines with the command, delivered first and again."""
+        text = f'{{"id": "{name}", "seq"'.encode()
+        return sum(path.read_bytes().count(text) for path in (self.folder / "journal").iterdir())
+
 
 def judge(rig, acknowledged, found):
     """Each acknowledged command has exactly one entry."""
     entries = rig.entries()
-    found |= {"acknowledged": len(acknowledged), "entries": sum(entries.values()),
-              "lost": sum(entries[name] == 0 for name in acknowledged),
-              "doubled": sum(count > 1 for count in entries.values())}
+    lost = [name for name in acknowledged if entries[name] == 0]
+    found |= {"acknowledged": len(acknowledged), "entries": sum(entries.values()), "lost": len(lost),
+              "doubled": sum(count > 1 for count in entries.values()),
+              "lost_in_journal": {name: rig.count_in_journal(name) for name in lost[:5]},
+              "dropped_by_broker": (rig.folder / "mosquitto.log").read_text().count("messages are being dropped for client tandem")}
 
 
-def play(options):
+def play(options, seed):
     with Flaps(options.tls) as rig:
         rig.start_daemon(60)
         stop, acknowledged, done = multiprocessing.Event(), multiprocessing.Queue(), multiprocessing.Value("l")
         publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, done, acknowledged])
         publisher.start()
-        began, found = time.monotonic(), {}
-        found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, options.seed, done)
+        began, found = time.monotonic(), {"seed": seed, "commit": options.commit}
+        found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, seed, done)
         found["seconds"] = round(time.monotonic() - began)
         stop.set()
-        names = acknowledged.get(timeout=limit_s(180))
+        sent, names = acknowledged.get(timeout=limit_s(180))
         publisher.join()
+        found["messages"] = 3 * sent
         if rig.daemon.poll() is None:
             rig.wait(rig.ready, "the daemon is connected again", 60)
-            rig.settle()
+            rig.settle(names)
             found["connections"] = rig.metric("tandem_broker_connections_total")
             found["broken_writes"] = rig.metric("tandem_broker_broken_writes_total")
             rig.daemon.terminate()
             rig.daemon.wait(limit_s(60))
         found["status"] = rig.daemon.returncode
+        found["deaths"] = int(rig.daemon.returncode != 0)
         judge(rig, names, found)
         lines, texts = rig.findings()
         found["findings"] = len(lines)
         found["blamed"] = rig.daemon_log.read_text().count("another program")
         for text in texts[:3]:
             print(text[:6000], file=sys.stderr)
-        if found["status"]:
+        if found["status"] or found["lost"]:
             rig.tell_logs()
         rig.network.end()
     return found
+
+
+def known_runs(options):
+    """Those of the same commit and settings that were made before, by their seeds."""
+    if not options.results or not os.path.exists(options.results):
+        return {}
+    with open(options.results) as lines:
+        rows = [json.loads(line) for line in lines]
+    return {row["seed"]: row for row in rows if row["settings"] == options.settings and row["commit"] == options.commit}
+
+
+def play_runs(options):
+    known = known_runs(options)
+    for seed in range(options.seed, options.seed + options.runs):
+        if seed in known:
+            found = known[seed]
+        else:
+            found = play(options, seed)
+            print(json.dumps(found), flush=True)
+            if options.results:
+                with open(options.results, "a") as out:
+                    out.write(json.dumps({**found, "settings": options.settings}) + "\n")
+        yield found
 
 
 def main():
@@ -169,13 +219,19 @@ def main():
     parser.add_argument("--rate", type=float, default=2000, help="messages a second to the daemon (%(default)s)")
     parser.add_argument("--after", type=float, default=0.2, help="mean time from a connection to its cut in s (%(default)s)")
     parser.add_argument("--tls", action="store_true", help="the daemon's link is encrypted")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="of the first run (%(default)s)")
+    parser.add_argument("--runs", type=int, default=1, help="each with this number of cuts, and a daemon and broker of its own")
+    parser.add_argument("--results", help="a file that keeps the runs; those of the same commit and settings are not made again")
     parser.add_argument("--broken-writes", type=int, default=0, help="at least this number of messages must meet a cut link")
     options = parser.parse_args()
-    found = play(options)
-    print(json.dumps(found), flush=True)
-    bad = [what for what in ("status", "lost", "doubled", "findings", "blamed") if found[what]]
-    if not found["cuts"] or found.get("broken_writes", 0) < options.broken_writes or not found["acknowledged"]:
+    options.settings = [options.cuts, options.rate, options.after, options.tls, os.environ.get("FLAPS_LIBRARIES", "")]
+    options.commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "--short", "HEAD"], check=False, text=True,
+                                    stdout=subprocess.PIPE).stdout.strip()
+    found = list(play_runs(options))
+    total = {name: sum(row.get(name, 0) for row in found) for name in SUMS}
+    print(json.dumps({"runs": len(found), **total}), flush=True)
+    bad = [what for what in BAD if total[what]]
+    if not total["cuts"] or total["broken_writes"] < options.broken_writes or not total["acknowledged"]:
         bad.append("the run is too short")
     return f"did not hold: {', '.join(bad)}" if bad else 0
 
