@@ -240,6 +240,73 @@ static void failed_sync_drops_pages(void)
     expect_numbers("none is twice", 9);
 }
 
+/* A disk on which a line comes while a sync waits, and the sync may fail then. */
+struct busy_disk {
+    struct journal *journal;
+    unsigned next; /* the number of that line; 0: none comes */
+    bool fails;
+};
+
+static int busy_fsync(void *context, int fd)
+{
+    struct busy_disk *disk = context;
+    if (disk->next > 0) {
+        CHECK_INT("meanwhile", append(disk->journal, disk->next, T0_US + disk->next * S_US),
+                  STATUS_OK);
+        disk->next = 0;
+    }
+    errno = EIO;
+    return disk->fails ? -1 : fdatasync(fd);
+}
+
+/* What a power cut would take begins with the oldest line that no sync has covered. */
+static void unsynced_age(void)
+{
+    static const struct {
+        const char *row;
+        unsigned line;  /* appended, n seconds after the start; 0: none */
+        bool syncs;     /* then it is synced, */
+        unsigned later; /* and this line comes meanwhile; 0: none */
+        bool fails;
+        long oldest; /* line that is not synced; -1: there is none */
+    } rows[] = {
+        {"nothing yet", 0, false, 0, false, -1},
+        {"one line", 1, false, 0, false, 1},
+        {"the oldest counts", 2, false, 0, false, 1},
+        {"synced", 0, true, 0, false, -1},
+        {"another", 3, false, 0, false, 3},
+        {"a sync that fails covers nothing", 0, true, 0, true, 3},
+        {"neither what came meanwhile", 0, true, 4, true, 3},
+        {"synced again", 0, true, 0, false, -1},
+        {"what came meanwhile is not covered", 5, true, 6, false, 6},
+        {"nor after a failure", 0, true, 7, true, 6},
+        {"all", 0, true, 0, false, -1},
+    };
+    fresh_dir();
+    struct busy_disk disk = {0};
+    const struct journal_io io = {&disk, NULL, busy_fsync, NULL};
+    const struct journal_params params = params_of(&io);
+    disk.journal = open_or_die(&params);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct journal_stats stats;
+        if (rows[i].line > 0) {
+            CHECK_INT(rows[i].row,
+                      append(disk.journal, rows[i].line, T0_US + rows[i].line * S_US),
+                      STATUS_OK);
+        }
+        disk.next = rows[i].later;
+        disk.fails = rows[i].fails;
+        if (rows[i].syncs) {
+            CHECK_INT(rows[i].row, journal_sync(disk.journal, LAB_TIME_MAX),
+                      rows[i].fails ? STATUS_E_IO : STATUS_OK);
+        }
+        journal_stats(disk.journal, &stats);
+        CHECK_INT(rows[i].row, stats.unsynced_us,
+                  rows[i].oldest < 0 ? LAB_TIME_NONE : T0_US + rows[i].oldest * S_US);
+    }
+    journal_close(disk.journal);
+}
+
 /* A short write whose rest fits is no failure. */
 static void short_write(void)
 {
@@ -363,6 +430,9 @@ int main(void)
     CU_add_test(suite, "broken disk", broken_disk);
     CU_add_test(suite, "fsync fails", fsync_fails);
     CU_add_test(suite, "failed sync drops pages", failed_sync_drops_pages);
+}
+
+    CU_add_test(suite, "unsynced age", unsynced_age);
     CU_add_test(suite, "short write", short_write);
     CU_add_test(suite, "torn end of a file", torn_end_of_file);
     CU_add_test(suite, "refused line stays refused", refused_line_stays_refused);

@@ -132,7 +132,60 @@ static void queue_meets_failing_disk(void)
     meet_failing_disk(SQLITE_IOERR_WRITE);
 }
 
-/* Rows that fill the queue to the last byte, committed as one batch. */
+/* A journal that has the lines on the disk, or not. */
+struct gate {
+    _Atomic bool synced;
+    _Atomic uint64_t asked;
+};
+
+static bool ask_gate(void *context, struct err *err)
+{
+    struct gate *gate = context;
+    (void)atomic_fetch_add(&gate->asked, 1);
+    return atomic_load(&gate->synced) ||
+           err_set(err, STATUS_E_IO, FAULT_JOURNAL_FAILED, "gate", "not synced") == STATUS_OK;
+}
+
+/* No row is committed before the journal has its line on the disk. */
+static void queue_waits_for_journal(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    struct gate gate = {0};
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.commit_ms = 1;
+    params.batch_rows = 4;
+    params.retry_ms_min = params.retry_ms_max = 1;
+    params.before_commit = ask_gate;
+    params.context = &gate;
+    struct store_queue *q = start_queue(&params, s);
+    struct store_queue_stats stats = {0};
+    for (uint64_t n = 1; n <= 10; n++) {
+        CHECK_INT("push", push(q, n), STATUS_OK);
+    }
+    for (int64_t end_us = 0; stats.failures < 3 && wait_more(&end_us, 5000);) {
+        store_queue_stats(q, &stats);
+    }
+    CHECK("tried again", stats.failures >= 3 && stats.failing);
+    CHECK_TEXT("why", fault_name(stats.last_error.fault), "journal_failed");
+    CHECK_INT("nothing is committed", stats.committed, 0);
+    CHECK("covers nothing", !store_queue_covers(q, 1));
+    expect_counts("nothing is in the store", STORE_ENTRIES, "a", "");
+    atomic_store(&gate.synced, true);
+    CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
+    store_queue_stats(q, &stats);
+    CHECK("all is well", !stats.failing && stats.committed == 10 && stats.batches >= 3);
+    CHECK_INT("asked before each batch", atomic_load(&gate.asked),
+              stats.batches + stats.failures);
+    expect_counts("all", STORE_ENTRIES, "a", "SYNC:10");
+    atomic_store(&gate.synced, false);
+    CHECK_INT("push", push(q, 11), STATUS_OK);
+    CHECK_INT("the last row waits too", store_queue_stop(q, 30), STATUS_E_IO);
+    expect_counts("as before", STORE_ENTRIES, "a", "SYNC:10");
+    store_close(s);
+}
+
 static bool wait_reopened(struct store_queue *q, uint64_t times)
 {
     struct store_queue_stats stats;
@@ -187,6 +240,7 @@ static void queue_loses_its_file(void)
     store_close(s);
 }
 
+/* Rows that fill the queue to the last byte, committed as one batch. */
 static void queue_filled_exactly(void)
 {
     enum { PIECE = 2048, PIECES = 2 * STORE_JSON_MAX / PIECE };
@@ -427,6 +481,7 @@ int main(void)
     CU_add_test(suite, "chaos file layer", chaos_register);
     CU_add_test(suite, "queue commits", queue_commits);
     CU_add_test(suite, "queue meets a failing disk", queue_meets_failing_disk);
+    CU_add_test(suite, "queue waits for the journal", queue_waits_for_journal);
     CU_add_test(suite, "queue loses its file", queue_loses_its_file);
     CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
