@@ -4,31 +4,20 @@ The life: a start on an empty directory, commands to two pairs with robots, chec
 listener, a kill; a start without the store, which the journal makes again; commands, a stop. Then the fault is released,
 and a last run is judged as the other rounds are.
 """
-import errno
-import mmap
-import os
 import re
 import signal
-import struct
 import subprocess
 import threading
 import time
 import urllib.error
 import urllib.request
 
+from io_faults import Page
 from judge import Found, judge
 from kinds import Kind
 from load import Load
 from round import LOUD, Round
 
-# In the order of tests/support/io_faults.c; with the errno of a call that fails once, and of those that fail on and on.
-KINDS = {"write": ("EIO", "ENOSPC"), "sync": ("EIO", "EIO"), "open": ("EMFILE", "EMFILE"), "rename": ("EIO", "ENOSPC"),
-         "unlink": ("EIO", "EROFS"), "truncate": ("EIO", "ENOSPC"), "read": ("EIO", "EIO"), "map": ("ENOMEM", "ENOMEM"),
-         "close": ("EIO", "EIO"), "accept": ("EMFILE", "EMFILE"), "send": ("ECONNRESET", "ENOBUFS")}
-MODES = {"once": 1, "on": 2}
-PHASES = ("starting", "running", "stopping")
-PHASE_AT, AT_AT, HITS_AT, CALLS_AT, FIRST_BYTES = 16, 24, 32, 40, 256  # of struct page
-PAGE_BYTES = CALLS_AT + 8 * len(KINDS) + FIRST_BYTES
 HELD_S = 0.6  # calls go on failing for this time after the first
 STARTS = 3  # before the fault is released: a supervisor starts again what ended with an error
 FILLED_BYTES, FILLS = 60000, 18  # more than one journal file takes
@@ -39,38 +28,6 @@ FAILURES = ("tandem_broker_failed_total", "tandem_checkpoints_failed_total", "ta
             "tandem_stream_cut_total", "tandem_telemetry_failed_connections_total")
 
 CONNECTIONS = ("tandem_broker_connections_total", "tandem_telemetry_connections_total")  # one in a run
-
-
-class Page:
-    """What the daemon's calls and this process share."""
-
-    def __init__(self, path):
-        path.write_bytes(bytes(PAGE_BYTES))
-        with open(path, "r+b") as file:
-            self.bytes = mmap.mmap(file.fileno(), PAGE_BYTES)
-
-    def arm(self, kind, mode, at):
-        name = KINDS[kind][MODES[mode] - 1]
-        struct.pack_into("iii", self.bytes, 0, list(KINDS).index(kind), MODES[mode], getattr(errno, name))
-        struct.pack_into("q", self.bytes, AT_AT, at)
-
-    def release(self):
-        struct.pack_into("i", self.bytes, 4, 0)
-
-    def enter(self, phase):
-        struct.pack_into("i", self.bytes, PHASE_AT, PHASES.index(phase))
-
-    def hits(self):
-        return struct.unpack_from("q", self.bytes, HITS_AT)[0]
-
-    def calls(self):
-        return dict(zip(KINDS, struct.unpack_from(f"{len(KINDS)}q", self.bytes, CALLS_AT)))
-
-    def first_phase(self):
-        return PHASES[struct.unpack_from("i", self.bytes, PHASE_AT + 4)[0]]
-
-    def first(self):
-        return self.bytes[-FIRST_BYTES:].split(b"\0")[0].decode(errors="replace")
 
 
 class Death(Exception):
@@ -84,8 +41,7 @@ class Life(Round):
         text = self.rig.lab.read_text().replace("/journal}", "/journal, rotate_mb: 1, fsync_s: 0.1}")
         self.rig.lab.write_text(text.replace("interval_s: 2", "interval_s: 0.3"))
         self.page = Page(self.path("io"))
-        self.environment = {**os.environ, "IO_FAULTS": str(self.path("io")), "IO_FAULTS_DIR": str(self.rig.folder),
-                            "LD_PRELOAD": " ".join(filter(None, [library, os.environ.get("LD_PRELOAD")]))}
+        self.environment = self.page.environment(library, self.rig.folder)
         self.running, self.released = False, threading.Event()
         self.told, self.deaths, self.calls = set(), [], {}
         if kind:

@@ -29,9 +29,6 @@ if [ "$(id -u)" = 0 ] && unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt' 
 fi
 if [ "${1:-}" = sweep ]; then
     shift
-    mkdir -p "$FAULTS_FOLDER"
-    export IO_FAULTS_LIBRARY="$FAULTS_FOLDER/io_faults.so"
-    cc -D_GNU_SOURCE -std=c17 -O2 -Wall -Wextra -shared -fPIC -o "$IO_FAULTS_LIBRARY" tests/support/io_faults.c
     exec python3 tests/faults/sweeps.py "$@"
 fi
 exec $own python3 tests/faults/faults.py "$@"

@@ -19,7 +19,8 @@ import sys
 import time
 
 from faults import commit, end_group
-from life import KINDS, MODES, Life
+from io_faults import KINDS, MODES, build
+from life import Life
 
 LIFE_S = 150
 WRONG = ("lost", "doubled", "untrue", "failed", "deaths")
@@ -184,7 +185,7 @@ def main():
     os.environ.setdefault("FAULTS_KEPT", str(folder / "kept"))
     folder.mkdir(parents=True, exist_ok=True)
     version = commit(os.environ["SOURCE"])
-    sweep = Sweep(os.environ["IO_FAULTS_LIBRARY"], arguments.jobs, folder / "sweeps.jsonl", version)
+    sweep = Sweep(str(build(folder / "io_faults.so")), arguments.jobs, folder / "sweeps.jsonl", version)
     if arguments.only:
         kind, mode, at = arguments.only
         row = run_apart(sweep.preload, kind, mode, int(at))

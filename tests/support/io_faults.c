@@ -1,5 +1,5 @@
 /* tests/support/io_faults.c - lets the n-th I/O call of a process fail, once or until it is
- * released.
+ * released; or lets calls take longer.
  *
  * The library is loaded before libc (LD_PRELOAD). It counts the calls of each kind: those on
  * files below the directory in IO_FAULTS_DIR, and those on sockets. The file in IO_FAULTS is a
@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* sweeps.py has the names in this order. */
@@ -40,11 +41,13 @@ enum kind {
     KIND_SEND,
     KIND_COUNT
 };
-enum mode { MODE_OFF, MODE_ONCE, MODE_ON };
-enum { SERIOUS = 0x20 }; /* of FILE: what ferror() asks for */
+enum mode { MODE_OFF, MODE_ONCE, MODE_ON, MODE_LATE };
+enum { SERIOUS = 0x20, /* of FILE: what ferror() asks for */ NAP_MS = 10 };
 
 struct page {
-    _Atomic int32_t kind, mode, error, named;
+    _Atomic int32_t kind, mode;
+    _Atomic int32_t error; /* errno of a call that fails; MODE_LATE: ms that it takes longer */
+    _Atomic int32_t named;
     _Atomic int32_t phase, first_phase; /* sweeps.py's: of now, and of the first that failed */
     _Atomic int64_t at;                 /* the first call to fail, from 1 */
     _Atomic int64_t hits;
@@ -81,7 +84,15 @@ __attribute__((constructor)) static void join_sweep(void)
     page = mapped;
 }
 
-/* Count a call; shall it fail? errno is then set. */
+/* Until the time is over or the calls are released. */
+static void delay_call(void)
+{
+    for (int32_t ms = 0; page->mode == MODE_LATE && ms < page->error; ms += NAP_MS) {
+        (void)nanosleep(&(struct timespec){0, NAP_MS * 1000000L}, NULL);
+    }
+}
+
+/* Count a call. Returns whether it fails, with errno set. */
 static bool fails(enum kind kind, const char *function, const char *path)
 {
     const int64_t number = atomic_fetch_add(&page->calls[kind], 1) + 1;
@@ -95,6 +106,10 @@ static bool fails(enum kind kind, const char *function, const char *path)
         (void)snprintf(page->first, sizeof page->first, "%s %.200s", function, path);
     }
     atomic_fetch_add(&page->hits, 1);
+    if (mode == MODE_LATE) {
+        delay_call();
+        return false;
+    }
     errno = page->error;
     return true;
 }
