@@ -1,5 +1,5 @@
-"""flaps.py - a daemon whose link is cut again and again under load lives, and loses and doubles nothing. dependencies.sh
-runs it with libraries that look for their own faults.
+"""flaps.py - a daemon whose link is cut again and again under load lives, and loses and doubles nothing, while HTTP clients
+read and hang up. dependencies.sh runs it with libraries that look for their own faults.
 
     PYTHONPATH=tests/support TANDEM=… SOURCE=. python3 tests/faults/flaps.py --cuts 5000 --rate 2000
     … flaps.py --cuts 500 --runs 10 --results FILE    ten runs, summed; those in FILE are not made again
@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import random
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -31,7 +32,11 @@ PAIRS = 20
 BEHIND_MAX = 10_000  # commands that may wait for the daemon at the broker
 QUEUE_MAX = 100 * BEHIND_MAX  # messages that the broker keeps for it
 STILL_S = 30  # without a new entry: what is missing then does not come any more
-SUMS = ("cuts", "seconds", "messages", "connections", "broken_writes", "acknowledged", "entries", "lost", "doubled",
+PATHS = ("/metrics", "/api/v1/pairs", "/api/v1/pairs/r1/entries?limit=200", "/api/v1/pairs/r2/entries?order=oldest&limit=20",
+         "/api/v1/alarms?limit=50", "/api/v1/pairs/r3/series?points=60", "/api/v1/events", "/x?" + "a&" * 300)
+READ_S = 0.1  # between two requests
+FLOW_BYTES, FLOW_S = 10_000, 5  # a cut meets a session that so much has come through, or nothing comes any more
+SUMS = ("cuts", "seconds", "messages", "requests", "connections", "broken_writes", "acknowledged", "entries", "lost", "doubled",
         "findings", "blamed", "dropped_by_broker", "deaths")
 BAD = ("lost", "doubled", "findings", "blamed", "dropped_by_broker", "deaths")
 FINDING = re.compile(r"(?:ERROR|WARNING): (\w+Sanitizer: .*)")
@@ -57,6 +62,22 @@ def publish(port, rate, stop, done, acknowledged):
         time.sleep(0.1)
     acknowledged.put((len(sent), [f"k{n}" for n, message in enumerate(sent) if message.acknowledged_s]))
     client.end()
+
+
+def read(port, stop, requests):
+    """HTTP clients until stop: they read all, or hang up in the middle of the request or of the answer."""
+    draw = random.Random(2)
+    while not stop.wait(READ_S):
+        request = f"GET {draw.choice(PATHS)} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        try:
+            with socket.create_connection(("127.0.0.1", port), limit_s(2)) as s:
+                s.settimeout(limit_s(0.2))
+                s.sendall(request[:draw.randrange(len(request))] if draw.random() < 0.2 else request)
+                while draw.random() > 0.2 and s.recv(65536):
+                    pass
+        except OSError:
+            pass
+        requests.value += 1
 
 
 CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
@@ -102,19 +123,24 @@ class Flaps(Rig):
         except OSError:
             return 0
 
+    def wait_flow(self):
+        """The daemon has a session again, and messages come through it."""
+        before, end = self.network.carried, time.monotonic() + FLOW_S
+        while self.network.carried - before < FLOW_BYTES and time.monotonic() < end and self.daemon.poll() is None:
+            time.sleep(0.005)
+
     def cut(self, cuts, seconds, after_s, seed, done):
-        """A number of cuts within a time, each some seconds after the daemon has connected, on average. Mostly the
+        """A number of cuts within a time, each some seconds after messages have begun to come, on average. Mostly the
         connection of commands alone is cut: Paho is back in a quarter of a second while another connection wakes its
         thread, else after one second. Returns early when the daemon dies."""
         draw, made, end = random.Random(seed), 0, time.monotonic() + seconds
         while made < cuts and time.monotonic() < end and self.daemon.poll() is None:
-            if self.network.named():
-                time.sleep(after_s * draw.uniform(0.3, 1.7))
-                self.network.cut(named=draw.random() < 0.95)
-                made += 1
-                if made % 10 == 0:
-                    done.value = max(done.value, self.entries_made())
-            time.sleep(0.005)
+            self.wait_flow()
+            time.sleep(after_s * draw.uniform(0, 2))
+            self.network.cut(named=draw.random() < 0.95)
+            made += 1
+            if made % 10 == 0:
+                done.value = max(done.value, self.entries_made())
         return made
 
     def settle(self, acknowledged):
@@ -160,14 +186,18 @@ def play(options, seed):
         rig.start_daemon(60)
         stop, acknowledged, done = multiprocessing.Event(), multiprocessing.Queue(), multiprocessing.Value("l")
         publisher = multiprocessing.Process(target=publish, args=[rig.broker_port, options.rate, stop, done, acknowledged])
+        requests = multiprocessing.Value("l")
+        reader = multiprocessing.Process(target=read, args=[rig.http_port, stop, requests])
         publisher.start()
+        reader.start()
         began, found = time.monotonic(), {"seed": seed, "commit": options.commit}
         found["cuts"] = rig.cut(options.cuts, options.seconds, options.after, seed, done)
         found["seconds"] = round(time.monotonic() - began)
         stop.set()
         sent, names = acknowledged.get(timeout=limit_s(180))
         publisher.join()
-        found["messages"] = 3 * sent
+        reader.join()
+        found["messages"], found["requests"] = 3 * sent, requests.value
         if rig.daemon.poll() is None:
             rig.wait(rig.ready, "the daemon is connected again", 60)
             rig.settle(names)
@@ -217,7 +247,8 @@ def main():
     parser.add_argument("--cuts", type=int, default=100, help="(%(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after this time, with however many cuts")
     parser.add_argument("--rate", type=float, default=2000, help="messages a second to the daemon (%(default)s)")
-    parser.add_argument("--after", type=float, default=0.2, help="mean time from a connection to its cut in s (%(default)s)")
+    parser.add_argument("--after", type=float, default=0.2,
+                        help="mean time from the first messages of a connection to its cut in s (%(default)s)")
     parser.add_argument("--tls", action="store_true", help="the daemon's link is encrypted")
     parser.add_argument("--seed", type=int, default=1, help="of the first run (%(default)s)")
     parser.add_argument("--runs", type=int, default=1, help="each with this number of cuts, and a daemon and broker of its own")

@@ -19,7 +19,7 @@ class Network:
         self.target = target
         self.swallow, self.late_s, self.hold, self.open = frozenset(), 0.0, False, True
         self.only = b""
-        self.swallowed = 0  # bytes
+        self.swallowed = self.carried = 0  # bytes; carried: from the broker
         self.lock, self.links = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
         self.port = self.listener.getsockname()[1]
@@ -58,6 +58,7 @@ class Network:
                     self.swallowed += len(data)
                 else:
                     sink.sendall(data)
+                    self.carried += len(data) if way == "down" else 0
         except OSError:
             pass
         for s in (source, sink):
@@ -65,11 +66,6 @@ class Network:
                 s.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
-
-    def named(self):
-        """How many connections there are that began with the bytes of `only`."""
-        with self.lock:
-            return sum(link[2] for link in self.links)
 
     def cut(self, named=False):
         """All, or those alone that began with the bytes of `only`."""
