@@ -1,5 +1,6 @@
-"""A disk that syncs late or never. Its age is measured and told, the store gets no record before the journal has its line
-on the disk, and SIGTERM ends within its limits, while the daemon starts too. What was acknowledged is there afterwards."""
+"""A disk that syncs late or never. The daemon reports the age of what is not synced. The store gets no record before the
+journal has its line on the disk. SIGTERM ends within its limits, while the daemon starts too. What was acknowledged is
+there afterwards."""
 import json
 import os
 import pathlib
@@ -59,7 +60,7 @@ class SlowDisk(Rig):
             return json.loads(e.read())["detail"]
         return ""
 
-    def has_told(self, event):
+    def has_logged(self, event):
         return f" {event}: " in self.daemon_log.read_text()
 
     def launch(self):
@@ -92,7 +93,7 @@ def check_limit(took_s, least_s, most_s):
 
 
 def unsynced():
-    """Journal syncs hang: metric, /readyz, log and alarm say for how long; the store waits; then all is well again."""
+    """Journal syncs hang: metric, /readyz, log and alarm report for how long; the store waits; then all is well again."""
     with SlowDisk("journal") as rig:
         rig.start_daemon()
         rig.command(3)
@@ -103,12 +104,12 @@ def unsynced():
         rig.command(3)
         rig.wait(lambda: rig.counted() == 6, "the lab has made their entries")
         assert rig.unreadiness() == "", "too soon"
-        rig.wait(rig.unreadiness, "/readyz tells", 60)
+        rig.wait(rig.unreadiness, "/readyz reports it", 60)
         check_limit(time.monotonic() - began, FSYNC_S + UNSYNCED_S, FSYNC_S + UNSYNCED_S + LATE_S)
         assert "journal" in rig.unreadiness(), rig.unreadiness()
         age_s = rig.metric("tandem_journal_unsynced_seconds")
         check_limit(age_s - (time.monotonic() - began), -LATE_S, 0.1)
-        rig.wait(lambda: rig.has_told("journal_unsynced"), "the log tells")
+        rig.wait(lambda: rig.has_logged("journal_unsynced"), "the log reports it")
         assert rig.stored() == ["k1", "k2", "k3"], "the store has records whose journal lines a power cut would take"
         rig.page.release()
         rig.wait(lambda: len(rig.stored()) == 6, "the store has them")
@@ -133,13 +134,13 @@ def each_sync_takes_a_second():
 
 
 def check_incomplete(rig):
-    """A sync hangs for ever: the end comes by itself, before a supervisor's, with an error that says what is missing."""
+    """A sync hangs for ever: the end comes by itself, before a supervisor's, with an error that names what is missing."""
     took_s, status = rig.stop()
     check_limit(took_s, STOP_S, STOP_S + 1)
     unit_s = int(re.search(r"^TimeoutStopSec=(\d+)$", (SOURCE / "packaging/tandem.service").read_text(), re.M)[1])
     assert unit_s > STOP_S + 1, unit_s
     assert status == 1, f"ended with {status}: {rig.daemon_log.read_text()}"
-    assert rig.has_told("stop_incomplete"), rig.daemon_log.read_text()
+    assert rig.has_logged("stop_incomplete"), rig.daemon_log.read_text()
     rig.check_all()
 
 
@@ -165,7 +166,7 @@ def hung_at_first_start():
     """The store is being made: no signal is read yet."""
     with SlowDisk() as rig:
         launch_hung(rig)
-        assert not rig.has_told("serving"), rig.daemon_log.read_text()
+        assert not rig.has_logged("serving"), rig.daemon_log.read_text()
         check_incomplete(rig)
 
 
@@ -177,7 +178,7 @@ def hung_at_next_start():
         rig.wait(lambda: len(rig.stored()) == 5, "five entries")
         rig.stop_daemon()
         launch_hung(rig)
-        rig.wait(lambda: rig.has_told("serving"), "it serves")
+        rig.wait(lambda: rig.has_logged("serving"), "it serves")
         check_incomplete(rig)
 
 
