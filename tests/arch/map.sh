@@ -7,7 +7,7 @@ case $out in *"  pair – "*) ;; *) echo "no line for twin/pair/pair.h: $out"; e
 bad=$(mktemp -d)
 trap 'rm -rf "$bad"' EXIT
 mkdir -p "$bad/base/text"
-printf '/* base/err.h - an old place. */\n' >"$bad/base/text/moved.h"
+printf '/* base/other.h - another place. */\n' >"$bad/base/text/moved.h"
 printf '#ifndef PLAIN_H\n' >"$bad/base/text/plain.h"
 if out=$(python3 "$SOURCE/tests/arch/map.py" "$bad" --check); then
     echo "the check overlooks headers without their path"

@@ -1,6 +1,6 @@
 /* twin/team/live/crew_parts.h - what the files of the crew share: crew.c takes events in and effects
  * out, crew_command.c commands the pairs, crew_request.c answers requests. Private to
- * twin/crew. */
+ * twin/team/live. */
 #ifndef TWIN_TEAM_LIVE_CREW_PARTS_H
 #define TWIN_TEAM_LIVE_CREW_PARTS_H
 
