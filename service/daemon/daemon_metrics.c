@@ -1,4 +1,4 @@
-/* The process's own metrics; docs/operations.md lists them. The web room adds what it reads
+/* The process's own metrics; docs/metrics.md lists them. The web room adds what it reads
  * from the snapshot (pairs, verdicts, alarms, health). */
 #include <sys/resource.h>
 

@@ -319,7 +319,7 @@ static void check_metrics(void)
     static char docs[1 << 17];
     CHECK_INT("metrics", daemon_get(&served, "/metrics", page, sizeof page), 200);
     size_t n = 0;
-    static const char *const files[] = {TANDEM_SOURCE_DIR "/docs/operations.md",
+    static const char *const files[] = {TANDEM_SOURCE_DIR "/docs/metrics.md",
                                         TANDEM_SOURCE_DIR "/docs/http.md"};
     for (size_t i = 0; i < COUNT(files); i++) {
         FILE *in = fopen(files[i], "re");
