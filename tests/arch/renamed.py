@@ -64,7 +64,7 @@ class Tree:
             for word in set(WORD.findall(SPOKEN.sub(" ", text))):
                 self.code.setdefault(word, []).append(path)
         for place in set(PLACE.findall(text)):
-            parts = re.sub(r"^(\.{0,2}/)+", "", place).rstrip("./").split("/")
+            parts = re.sub(r"^(\.{0,2}/|[ab]/)+", "", place).rstrip("./").split("/")
             names = {"/".join(parts[:n]) for n in range(1, len(parts) + 1)}
             for name in names | {re.sub(r"\.[ch]$", "", "/".join(parts))}:
                 self.places.setdefault(name, []).append(path)
