@@ -3,9 +3,9 @@
 #
 #   broker_access.sh DIR -c LAB.yaml [--reader NAME]...       DIR: /etc/mosquitto
 #
-# Makes in DIR: tandem.acl, what each may write and read (tandem broker-acl); tandem.secrets, a line NAME:PASSWORD a
-# user, to be handed out line by line; tandem.passwd, the same hashed, for the broker. Run again after a change of
-# the lab: who had a password keeps it, who is gone from the lab is gone from there, too. Then reload the broker.
+# It writes into DIR: tandem.acl, what each user may write and read (tandem broker-acl); tandem.secrets, a line
+# NAME:PASSWORD for each user; tandem.passwd, the same hashed, for the broker. Run it again after a change of the
+# lab: users keep their passwords, and users that left the lab are removed. Then reload the broker.
 set -eu
 tandem=${TANDEM:-tandem}
 dir=$1

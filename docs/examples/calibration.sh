@@ -1,5 +1,5 @@
 #!/bin/sh
-# The travel times of all robots with their 95 % intervals, as a table; then what would make them better known.
+# Prints the travel times of all robots with their 95 % intervals as a table, then advice what to record.
 #
 #     calibration.sh [URL]        needs curl and jq; TANDEM_TOKEN where the daemon is on another machine
 set -eu

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Says of every command, as it is done, which robot was late and by how much.
+"""Prints for every command which robot was late and by how much.
 
     who_was_late.py [--url http://127.0.0.1:8420] [--pair r1,r2] [--token-file FILE] [--count N]
 
-Listens to Tandem's events (docs/http.md). When the daemon is restarted it comes back and goes on where it was.
+It listens to Tandem's events (docs/http.md). After a restart of the daemon it goes on where it was.
 """
 import argparse
 import json
@@ -73,16 +73,16 @@ def time_verdict(entry):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Says of every command which robot was late and by how much.")
+    parser = argparse.ArgumentParser(description="Prints for every command which robot was late and by how much.")
     parser.add_argument("--url", default="http://127.0.0.1:8420", help="of the daemon")
     parser.add_argument("--pair", help="only these, with commas between")
     parser.add_argument("--token-file", help="its first line is the token; needed from other machines")
-    parser.add_argument("--count", type=int, default=0, help="end after so many commands")
+    parser.add_argument("--count", type=int, default=0, help="end after this number of commands")
     options = parser.parse_args()
     seen = 0
     for kind, data in listen(options):
         if kind == "missed":
-            print(f"{data['n'] or 'some'} commands were not heard of", file=sys.stderr)
+            print(f"{data['n'] or 'some'} commands were missed", file=sys.stderr)
             continue
         when = datetime.fromtimestamp(data["t"]).strftime("%H:%M:%S")
         print(f"{when} {data['pair']} {data['id'] or data['op']}: {judge(data)}", flush=True)
