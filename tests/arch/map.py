@@ -3,7 +3,8 @@
 
 The first comment of a header is `/* its/own/path.h - what it is for. ...`; the text up to the first full stop is printed.
 A source without a header of its own may begin like that, or without its path. Without ROOM: all rooms of includes.py.
---check: prints each header whose first line does not name its own path and purpose instead; exit status 1 then.
+--check: prints instead each header whose first line does not name its own path and purpose, and each room that the
+table of docs/map.md lacks, or names too far up; exit status 1 then.
 """
 import pathlib
 import re
@@ -35,6 +36,24 @@ def modules(root, room):
     return sorted(found.items())
 
 
+def check_table(text, table):
+    """The rooms of docs/map.md, `twin/sim/robot`, `mission` in one cell, against those of includes.py and their order."""
+    listed = []
+    for cell in re.findall(r"^\| (`.*?) \|", text, re.M):
+        parent = ""
+        for name in re.findall(r"`([\w/]+)`", cell):
+            listed.append(name if name in table or "/" in name or not parent else f"{parent}/{name}")
+            parent = name.rpartition("/")[0] if "/" in name else parent
+    for room in table:
+        if room not in listed:
+            yield f"docs/map.md: no line for {room}"
+    for place, room in enumerate(listed):
+        if room not in table:
+            yield f"docs/map.md: there is no room {room}"
+        for below in table.get(room, set()) & set(listed[place + 1:]):
+            yield f"docs/map.md: {room} stands above {below}, which it includes"
+
+
 def main():
     words = [a for a in sys.argv[1:] if not a.startswith("--")]
     root = pathlib.Path(words[0] if words else pathlib.Path(__file__).resolve().parents[2])
@@ -52,7 +71,10 @@ def main():
     if "--check" in sys.argv:
         for path in nameless:
             print(f"{path}: begins without /* {path} - what it is for. */")
-        return bool(nameless)
+        page = root / "docs/map.md"
+        faults = list(check_table(page.read_text(), read_table())) if page.exists() else []
+        print(*faults, sep="\n", end="\n" if faults else "")
+        return bool(nameless or faults)
     return 0
 
 
