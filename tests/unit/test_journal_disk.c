@@ -430,8 +430,6 @@ int main(void)
     CU_add_test(suite, "broken disk", broken_disk);
     CU_add_test(suite, "fsync fails", fsync_fails);
     CU_add_test(suite, "failed sync drops pages", failed_sync_drops_pages);
-}
-
     CU_add_test(suite, "unsynced age", unsynced_age);
     CU_add_test(suite, "short write", short_write);
     CU_add_test(suite, "torn end of a file", torn_end_of_file);
